@@ -14,7 +14,7 @@ from policy_engine.methods.audits.membership_inference import (
 
 
 def shortfalls(
-    asked: Iterable[MembershipInference], attacks: Sequence[AttackMeasurement]
+    methods: Iterable[MembershipInference], attacks: Sequence[AttackMeasurement]
 ) -> Iterator[str]:
     """Yield, a sentence each, what keeps the bounds of audits from having been shown to hold.
 
@@ -22,16 +22,18 @@ def shortfalls(
     the gate have to be evidence of it, and so has one of those asked for: an attack that ranks
     next to no records finds nobody, whatever the model gives away.
     """
-    found = {(one.attack, one.bound) for one in attacks}
-    for method in asked:
-        wanted = {(name, bound) for name in method.run for bound in method.bounds}
-        for name, bound in sorted(wanted - found, key=str):
+    measured = {(one.attack, one.bound) for one in attacks}
+    for method in methods:
+        required = {(name, bound) for name in method.run for bound in method.bounds}
+        for name, bound in sorted(required - measured, key=str):
             yield f"Whether {bound} holds of the attack {name} was not measured."
         for bound in method.bounds:
-            named = [one for one in attacks if one.attack in method.attacks and one.bound == bound]
-            if named and all(one.unfit for one in named):
+            evidence = [
+                one for one in attacks if one.attack in method.attacks and one.bound == bound
+            ]
+            if evidence and all(one.unfit for one in evidence):
                 message = f"Whether {bound} holds is not shown by any attack that was asked for: "
-                yield f"{message}{_format_reasons(named)}."
+                yield f"{message}{_format_reasons(evidence)}."
     for one in attacks:
         if one.unfit and one.attack in GATE_ATTACKS:
             message = f"Whether {one.bound} holds is not shown by the attack {one.attack}: "
@@ -50,15 +52,17 @@ def _format_reasons(attacks: Sequence[AttackMeasurement]) -> str:
     )
 
 
-def format_measurement(one: AttackMeasurement) -> str:
+def format_measurement(measurement: AttackMeasurement) -> str:
     """Return what an attack reached, in words."""
-    reached = one.reached
+    reached = measurement.reached
     if isinstance(reached, NotApplicable):
-        told = f"no figure, for {reached.reason}"
+        text = f"no figure, for {reached.reason}"
     else:
-        told = f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
-    pooled = "" if one.pooled is None else f", {one.pooled:.4g} with the attempts before"
-    return f"{told}{pooled}"
+        text = f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
+    pooled = (
+        "" if measurement.pooled is None else f", {measurement.pooled:.4g} with the attempts before"
+    )
+    return f"{text}{pooled}"
 
 
 def measurement_state(one: AttackMeasurement) -> str:

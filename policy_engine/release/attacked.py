@@ -52,11 +52,11 @@ def measurements(
 
 
 def _measurement(result: AttackResult, bound: AttackBound) -> AttackMeasurement:
-    reached = _bound_figure(result.figures, bound)
-    if isinstance(reached, Estimate):
-        reached = reached.rounded(_decimals(bound))
+    figure = _bound_figure(result.figures, bound)
+    if isinstance(figure, Estimate):
+        figure = figure.rounded(_decimals(bound))
     return AttackMeasurement(
-        attack=result.attack, bound=bound, reached=reached, unfit=_unfit(result, bound)
+        attack=result.attack, bound=bound, reached=figure, unfit=_unfit(result, bound)
     )
 
 
@@ -76,17 +76,19 @@ def _unfit(result: AttackResult, bound: AttackBound) -> str:
     return ""
 
 
-def _tpr_at(found: Figures, bound: AttackBound) -> TprAtFpr:
-    return next(one for one in found.tpr_at_fpr if one.fpr == bound.fpr)
+def _tpr_at(figures_of_attack: Figures, bound: AttackBound) -> TprAtFpr:
+    return next(one for one in figures_of_attack.tpr_at_fpr if one.fpr == bound.fpr)
 
 
-def _bound_figure(found: Figures, bound: AttackBound) -> Estimate | NotApplicable:
+def _bound_figure(figures_of_attack: Figures, bound: AttackBound) -> Estimate | NotApplicable:
     """Return the figure that a bound is about."""
     if bound.measure == "tprAtFpr":
-        return _tpr_at(found, bound).tpr
+        return _tpr_at(figures_of_attack, bound).tpr
     if bound.measure == "auc":
-        return _either_way(found.auc)
-    return {"precision": found.precision, "recall": found.recall}[bound.measure]
+        return _either_way(figures_of_attack.auc)
+    return {"precision": figures_of_attack.precision, "recall": figures_of_attack.recall}[
+        bound.measure
+    ]
 
 
 def _either_way(auc: Estimate) -> Estimate:
@@ -134,10 +136,10 @@ def check_showable(steps: Sequence[AuditStep], members: int, share: float, numbe
 
 
 def _can_show(bound: AttackBound, members: int, number: int) -> bool:
-    reached = _bound_figure(_guess_figures(members, bound.fpr), bound)
-    assert isinstance(reached, Estimate)  # noqa: S101 (a guess calls half of all)
+    figure = _bound_figure(_guess_figures(members, bound.fpr), bound)
+    assert isinstance(figure, Estimate)  # noqa: S101 (a guess calls half of all)
     ends = {
-        "high": attempt_upper_end(reached.rounded(_decimals(bound)), number),
+        "high": attempt_upper_end(figure.rounded(_decimals(bound)), number),
         "low": 0.0,
         "value": 0.0,
     }
@@ -187,10 +189,12 @@ def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) ->
     steps = [
         step.model_dump_json() for step in (public.anonymize, public.train) if step is not None
     ]
-    exactly = [*steps, *(one.model_dump_json() for one in (*modellings, *plan.cells_learnt))]
+    facts = [*steps, *(one.model_dump_json() for one in (*modellings, *plan.cells_learnt))]
     versions = [f"{name} {version_of(name)}" for name in _DECIDING]
     labels = sorted({one.label for one in modellings})
-    learnt = table.select(sorted({*labels, *(name for one in modellings for name in one.features)}))
+    training_columns = table.select(
+        sorted({*labels, *(name for one in modellings for name in one.features)})
+    )
     return AttemptedModel(
         way="\n".join(
             [
@@ -198,12 +202,19 @@ def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) ->
                 *sorted({_describe_training(one) for one in modellings}),
             ]
         ),
-        data="\n".join([*labels, _digest(learnt, record_marks(learnt, learnt.column_names))]),
-        exactly="\n".join([*exactly, table_digest(table), *versions]),
+        data="\n".join(
+            [
+                *labels,
+                _digest(
+                    training_columns, record_marks(training_columns, training_columns.column_names)
+                ),
+            ]
+        ),
+        exactly="\n".join([*facts, table_digest(table), *versions]),
         seed=seed,
         asked=tuple(step.method for step in plan.audits),
         repeats=repeats,
-        records=sketches(learnt, labels),
+        records=sketches(training_columns, labels),
         former="\n".join([*labels, _text_digest(table.select(_named_columns(public, modellings)))]),
     )
 
@@ -236,8 +247,10 @@ def _describe_training(modelling: Modelling) -> str:
 
 def _effective(architecture: Estimator) -> dict[str, object]:
     """Return all parameters of a classifier that decide what it learns, as they are set or not."""
-    found = make_estimator(architecture).get_params()
-    return {name: _plain_value(value) for name, value in found.items() if name not in _NO_MATTER}
+    parameters = make_estimator(architecture).get_params()
+    return {
+        name: _plain_value(value) for name, value in parameters.items() if name not in _NO_MATTER
+    }
 
 
 _NO_MATTER = ("random_state", "n_jobs", "verbose")

@@ -121,8 +121,8 @@ def pool_attempts(
     if not earlier:
         return tuple(attacks)
     number = number_after(earlier)
-    alike = [one for one in earlier if way in (None, one.way)]
-    return tuple(_pool(one, alike, number) for one in attacks)
+    same_way = [one for one in earlier if way in (None, one.way)]
+    return tuple(_pool(one, same_way, number) for one in attacks)
 
 
 def number_after(earlier: Sequence[Attempt]) -> int:
@@ -143,27 +143,27 @@ def _pool(one: AttackMeasurement, earlier: Sequence[Attempt], number: int) -> At
 _PLACES = 6
 
 
-def _ends(past: Attempt, one: AttackMeasurement) -> list[float]:
+def _ends(attempt: Attempt, measurement: AttackMeasurement) -> list[float]:
     """Return the upper end of an attempt for the same attack and measure, if it has one."""
-    about = (one.attack, one.bound.measure, one.bound.fpr)
+    subject = (measurement.attack, measurement.bound.measure, measurement.bound.fpr)
     return [
-        found.reached.high
-        for found in past.attacks
-        if is_figure(found)
-        and isinstance(found.reached, Estimate)
-        and (found.attack, found.bound.measure, found.bound.fpr) == about
+        attack.reached.high
+        for attack in attempt.attacks
+        if is_figure(attack)
+        and isinstance(attack.reached, Estimate)
+        and (attack.attack, attack.bound.measure, attack.bound.fpr) == subject
     ]
 
 
-def attempt_upper_end(reached: Estimate, number: int) -> float:
+def attempt_upper_end(estimate: Estimate, number: int) -> float:
     """Return the upper end of an interval at the confidence of attempt `number`, from 1 on.
 
     The distance to the end grows with the square of the normal deviate, which is more than it
     does for any share: those near 0 grow with the logarithm, the others with the deviate itself.
     """
     if number == 1:
-        return reached.high
+        return estimate.high
     deviate = NormalDist().inv_cdf
     ratio = deviate(1 - _MISSED / (number * (number - 1))) / deviate(1 - _MISSED)
-    width = max(reached.high - reached.value, (reached.high - reached.low) / 2)
-    return min(ceiling(reached.high + (ratio**2 - 1) * width, _PLACES), 1.0)
+    width = max(estimate.high - estimate.value, (estimate.high - estimate.low) / 2)
+    return min(ceiling(estimate.high + (ratio**2 - 1) * width, _PLACES), 1.0)

@@ -32,18 +32,20 @@ class Cost(BaseModel):
 def estimate(plan: Plan, engine: Engine, table: pa.Table) -> Cost:
     """Return what the audits of a plan would cost, from training one model on a few records."""
     modelling = plan.train or plan.audits[0].modelling
-    made = TrainingTable(plan, modelling, engine, table, 0)
-    few = made.members[np.linspace(0, len(made.members) - 1, _CALIBRATED).astype(int)]
-    few = np.unique(few)
+    training_table = TrainingTable(plan, modelling, engine, table, 0)
+    sample = training_table.members[
+        np.linspace(0, len(training_table.members) - 1, _CALIBRATED).astype(int)
+    ]
+    sample = np.unique(sample)
     models = sum(_model_count(steps) for steps in group_audits(plan.audits)) or 1
-    seconds, epochs = made.seconds(few)
-    per_record = seconds / len(few) / epochs
-    whole = per_record * len(made.members) * made.epochs * models
+    seconds, epochs = training_table.seconds(sample)
+    per_record = seconds / len(sample) / epochs
+    seconds_in_all = per_record * len(training_table.members) * training_table.epochs * models
     return Cost(
         models=models,
-        records=len(made.members),
-        calibrated_on=len(few),
-        cpu_seconds=round(whole, 2),
+        records=len(training_table.members),
+        calibrated_on=len(sample),
+        cpu_seconds=round(seconds_in_all, 2),
     )
 
 

@@ -80,18 +80,18 @@ class Ledger:
         It counts from now on, whether it comes to an end or not.
         """
         with self._held() as key:
-            same = _ledger_names(making, key)
-            attempts = same.renewed(self._read(key))
-            before = [one for one in attempts if same.is_on(one)]
-            known = [one for one in before if same.is_of(one)]
+            names = _ledger_names(making, key)
+            attempts = names.renewed(self._read(key))
+            before = [one for one in attempts if names.is_on(one)]
+            known = [one for one in before if names.is_of(one)]
             stored = next((one for one in known if one.attacks), None)
             if stored is not None and not (stored.held or making.repeats):
                 raise _refusal(stored, making)
-            _check_limit(making, len({one.made for one in before} - {same.made}))
-            number = number_after(_earlier_attempts(before, same))
+            _check_limit(making, len({one.made for one in before} - {names.made}))
+            number = number_after(_earlier_attempts(before, names))
             check(number)
             if not known:
-                self._write((*attempts, same.attempt()), key)
+                self._write((*attempts, names.attempt()), key)
         return number
 
     def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
@@ -102,30 +102,32 @@ class Ledger:
         Raises OutputError (O002) where it cannot be written.
         """
         with self._held() as key:
-            same = _ledger_names(making, key)
-            attempts = same.renewed(self._read(key))
-            earlier = _earlier_attempts([one for one in attempts if same.is_on(one)], same)
-            known = [one for one in attempts if same.is_of(one)]
+            names = _ledger_names(making, key)
+            attempts = names.renewed(self._read(key))
+            earlier = _earlier_attempts([one for one in attempts if names.is_on(one)], names)
+            known = [one for one in attempts if names.is_of(one)]
             for one in known:
                 if one.attacks and _without_pooled(one.attacks) == tuple(attacks):
                     return JudgedAttempts(one.attacks, _without_sketches((*earlier, one)))
-            found = pool_attempts(attacks, earlier, same.way)
-            made = same.attempt(found, held=not any(shortfalls(making.asked, found)))
-            begun = next((one for one in known if not one.attacks), None)
-            place = len(attempts) if begun is None else attempts.index(begun)
-            self._write((*attempts[:place], made, *attempts[place + 1 :]), key)
-        return JudgedAttempts(found, _without_sketches((*earlier, made)))
+            judged_attacks = pool_attempts(attacks, earlier, names.way)
+            attempt = names.attempt(
+                judged_attacks, held=not any(shortfalls(making.asked, judged_attacks))
+            )
+            unfinished = next((one for one in known if not one.attacks), None)
+            place = len(attempts) if unfinished is None else attempts.index(unfinished)
+            self._write((*attempts[:place], attempt, *attempts[place + 1 :]), key)
+        return JudgedAttempts(judged_attacks, _without_sketches((*earlier, attempt)))
 
-    def check_apart(self, output: Place, given: Place) -> None:
+    def check_apart(self, output: Place, destination: Place) -> None:
         """Raise OutputError (O002) where attempts would lie in the folder of a release.
 
-        That is beside the `output`, or below the folder that was `given` for it.
+        That is beside the `output`, or below the folder that was `destination` for it.
         """
         if storage.is_remote(output):
             return
         folder = storage.local_path(storage.parent(output)).resolve()
-        here = self.folder.resolve()
-        if here == folder or (given != output and folder in here.parents):
+        ledger_folder = self.folder.resolve()
+        if ledger_folder == folder or (destination != output and folder in ledger_folder.parents):
             message = f"Attempts are for the owner alone, and {str(self.folder)!r} lies in the "
             message += f"folder of the release, {str(folder)!r}."
             raise OutputError.of("O002", message, "Give a folder outside of it: attempts=DIR.")
@@ -137,11 +139,11 @@ class Ledger:
         """Hold the folder for this run alone, and yield the owner's key."""
         with self._writing():
             self.folder.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
-            held = hold(self.folder, lambda: None)
+            hold_of_folder = hold(self.folder, lambda: None)
         try:
             yield self._key()
         finally:
-            held.release()
+            hold_of_folder.release()
 
     def _key(self) -> bytes:
         """Return the owner's key, made with an empty ledger where there is neither."""
@@ -349,10 +351,10 @@ def _without_sketches(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     return tuple(one.model_copy(update={"records": ()}) for one in attempts)
 
 
-def _earlier_attempts(attempts: Sequence[Attempt], same: _Names) -> tuple[Attempt, ...]:
+def _earlier_attempts(attempts: Sequence[Attempt], names: _Names) -> tuple[Attempt, ...]:
     """Return the attempts that are not of the very same model, up to where it was made first."""
-    made = [one.made for one in attempts]
-    end = made.index(same.made) if same.made in made else len(made)
+    models = [one.made for one in attempts]
+    end = models.index(names.made) if names.made in models else len(models)
     return tuple(attempts[:end])
 
 
@@ -377,5 +379,5 @@ def _check_limit(making: AttemptedModel, before: int) -> None:
 def _refusal(stored: Attempt, making: AttemptedModel) -> PolicyEngineError:
     """Return the answer that an attempt was given before: the same bounds fall short."""
     when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
-    found = shortfalls(making.asked, stored.attacks)
-    return CertificateError(*(Problem("V007", sentence, when) for sentence in found))
+    sentences = shortfalls(making.asked, stored.attacks)
+    return CertificateError(*(Problem("V007", sentence, when) for sentence in sentences))

@@ -46,9 +46,9 @@ def hold(folder: Place, waiting: Callable[[], None] | None = None) -> Hold:
     """
     is_told = False
     while True:
-        found = _attempt(folder)
-        if found:
-            return found
+        right = _attempt(folder)
+        if right:
+            return right
         if waiting is None:
             raise _busy_error(folder)
         if not is_told:
@@ -70,15 +70,15 @@ def _attempt(folder: Place) -> Hold | None:
     return _keep_if_alone(lock, lambda: _claims(folder)) if lock else None
 
 
-def _keep_if_alone(mine: Hold, others: Callable[[], list[str]]) -> Hold | None:
+def _keep_if_alone(right: Hold, other_holders: Callable[[], list[str]]) -> Hold | None:
     """Return the right to a folder; None, given back, where others have made theirs."""
     is_alone = False
     try:
-        is_alone = not others()
+        is_alone = not other_holders()
     finally:
         if not is_alone:
-            mine.release()
-    return mine if is_alone else None
+            right.release()
+    return right if is_alone else None
 
 
 def _busy_error(folder: Place) -> PolicyEngineError:
@@ -176,10 +176,10 @@ def _lock(handle: int) -> bool:
 def _is_at(handle: int, path: Path) -> bool:
     """Tell whether an open file is the one that lies at a path."""
     try:
-        here, there = os.fstat(handle), path.lstat()
+        opened, on_disk = os.fstat(handle), path.lstat()
     except OSError:
         return False
-    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+    return (opened.st_dev, opened.st_ino) == (on_disk.st_dev, on_disk.st_ino)
 
 
 # -- claims ---------------------------------------------------------------------------------------

@@ -62,13 +62,19 @@ class Release(BaseModel):
     made_by: MadeBy = None
     doubts: tuple[str, ...] = ()
 
-    def audited(self, judged: JudgedAttempts, reports: tuple[MembershipAudit, ...]) -> "Release":
+    def audited(
+        self, judged_attempts: JudgedAttempts, reports: tuple[MembershipAudit, ...]
+    ) -> "Release":
         """Return the release with what the audits of its plan measured."""
         from policy_engine.release.attacked import model_figures  # noqa: PLC0415 (slow to import)
 
-        found = {"attacks": judged.attacks, "attempts": judged.attempts, "reports": reports}
-        found["models"] = tuple(map(model_figures, reports))
-        return self.model_copy(update=found)
+        figures = {
+            "attacks": judged_attempts.attacks,
+            "attempts": judged_attempts.attempts,
+            "reports": reports,
+        }
+        figures["models"] = tuple(map(model_figures, reports))
+        return self.model_copy(update=figures)
 
 
 def run_plan(
@@ -101,7 +107,7 @@ def run_plan(
         from policy_engine.release.trained_model import release_model  # noqa: PLC0415 (slow to import)
 
         folder = _folder(destination)
-        made = release_model(
+        model = release_model(
             plan,
             engine,
             table,
@@ -112,16 +118,16 @@ def run_plan(
             repeats=repeats,
             allow_pickle=allow_pickle,
         )
-        whole = replace(sources[0], rows=table.num_rows)
-        release = _model_release(made, plan, whole, folder, seed, upstream)
-        return release.model_copy(update={"doubts": doubts}), made.sanitised
+        source_of_rows = replace(sources[0], rows=table.num_rows)
+        release = _model_release(model, plan, source_of_rows, folder, seed, upstream)
+        return release.model_copy(update={"doubts": doubts}), model.sanitised
     anonymous = engine.anonymize(
         mask_columns(plan, engine, table), plan.anonymization(), plan.publish
     )
-    written = engine.write(anonymous, destination)
+    stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
-        output=written.stored,
+        output=stored.stored,
         sources=with_rows(sources, anonymous.rows),
         rows_in=anonymous.rows,
         suppressed=anonymous.suppressed,
@@ -133,13 +139,13 @@ def run_plan(
         doubts=doubts,
     )
     if not plan.audits:
-        return release, written
+        return release, stored
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 
-    judged, reports = audit_table(
+    judged_attempts, reports = audit_table(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
-    return release.audited(judged, reports), written
+    return release.audited(judged_attempts, reports), stored
 
 
 def read_inputs(
@@ -153,15 +159,15 @@ def read_inputs(
     tables, sources = [], []
     for step in plan.reads:
         table, source = engine.read(step)
-        known = [one for one in upstream if one.asset == step.asset]
-        check_read(known, source.digest, source.location)
+        releases = [one for one in upstream if one.asset == step.asset]
+        check_read(releases, source.digest, source.location)
         tables.append(table)
         sources.append(source)
     if plan.join is None:
         return tables[0], tuple(sources)
-    whole, counts = engine.join(tables, plan.join)
+    joined, counts = engine.join(tables, plan.join)
     with_counts = zip(sources, counts, strict=True)
-    return whole, tuple(replace(source, rows=rows) for source, rows in with_counts)
+    return joined, tuple(replace(source, rows=rows) for source, rows in with_counts)
 
 
 def mask_columns(plan: Plan, engine: Engine, table: Any) -> Any:
@@ -201,7 +207,7 @@ def _folder(destination: Path | str | None) -> Path:
 
 
 def _model_release(
-    made: "Modelled",
+    model: "Modelled",
     plan: Plan,
     source: Stored,
     folder: Path,
@@ -213,11 +219,11 @@ def _model_release(
         output=Stored.of_folder(folder),
         sources=(source,),
         rows_in=source.rows,
-        suppressed=made.suppressed,
-        sanitised=made.sanitised.stored,
-        held_out=made.held_out,
-        files=made.files,
+        suppressed=model.suppressed,
+        sanitised=model.sanitised.stored,
+        held_out=model.held_out,
+        files=model.files,
         seed=seed,
         upstream=upstream,
     )
-    return release.audited(made.judged, made.reports) if plan.audits else release
+    return release.audited(model.judged, model.reports) if plan.audits else release

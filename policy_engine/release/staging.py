@@ -54,8 +54,8 @@ def unknown_names(folder: Place, released: Collection[str]) -> tuple[str, ...]:
 
     A stage is a run's as long as nobody else may read it. Raises OSError.
     """
-    found = (name for name in storage.names(folder) if name not in released)
-    return tuple(name for name in found if not _is_of_run(folder, name))
+    names = (name for name in storage.names(folder) if name not in released)
+    return tuple(name for name in names if not _is_of_run(folder, name))
 
 
 def format_names(names: Sequence[str]) -> str:
@@ -93,12 +93,12 @@ def name_problem(name: str) -> str:
     return ""
 
 
-def check_name(name: str, what: str) -> None:
+def check_name(name: str, subject: str) -> None:
     """Raise OutputError (O002) where a name cannot be that of an output or of a record."""
     why = name_problem(name)
     if why:
-        shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        message = f"{what} cannot be named {shown!r}: that {why}."
+        name_shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+        message = f"{subject} cannot be named {name_shown!r}: that {why}."
         raise OutputError.of("O002", message, "Give another name.")
 
 

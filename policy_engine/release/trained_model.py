@@ -66,26 +66,26 @@ def release_model(
     folder cannot be written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
-    ending = _file_ending(plan.train.architecture, allow_pickle=allow_pickle)
+    suffix = _file_ending(plan.train.architecture, allow_pickle=allow_pickle)
     folder.mkdir(0o700)
-    made = TrainingTable(plan, plan.train, engine, table, _given_or_drawn_seed(seed))
-    about = attempted_model(plan, table, made.seed, repeats=repeats)
-    share, members = plan.train.share, len(made.members)
+    training_table = TrainingTable(plan, plan.train, engine, table, _given_or_drawn_seed(seed))
+    attempt = attempted_model(plan, table, training_table.seed, repeats=repeats)
+    share, members = plan.train.share, len(training_table.members)
 
     def check(number: int) -> None:
         check_showable(plan.audits, members, share, number)
-        made.check_sides(plan.audits)
+        training_table.check_sides(plan.audits)
 
-    _begin_attempt(about, history, check)
-    sanitised = made.sanitised
-    reports = (made.audit(plan.audits, folder / f"model{ending}", progress),)
-    _write_descriptions(folder, made.fitted, plan.train)
-    files = made.files(folder, allow_pickle=ending == PICKLE)
+    _begin_attempt(attempt, history, check)
+    sanitised = training_table.sanitised
+    reports = (training_table.audit(plan.audits, folder / f"model{suffix}", progress),)
+    _write_descriptions(folder, training_table.fitted, plan.train)
+    files = training_table.files(folder, allow_pickle=suffix == PICKLE)
     return Modelled(
         sanitised=sanitised,
-        held_out=table.num_rows - len(made.members),
+        held_out=table.num_rows - len(training_table.members),
         suppressed=sanitised.made.suppressed if sanitised.made else 0,
-        judged=_judge(about, tuple(measurements(plan.audits, reports[0])), history),
+        judged=_judge(attempt, tuple(measurements(plan.audits, reports[0])), history),
         reports=reports,
         files=files,
     )
@@ -110,37 +110,42 @@ def audit_table(
     """
     attacks: list[AttackMeasurement] = []
     reports = []
-    about = attempted_model(plan, table, _given_or_drawn_seed(seed), repeats=repeats)
-    ways = [(steps, steps[0].modelling) for steps in group_audits(plan.audits)]
-    pieces = [(s, TrainingTable(plan, way, engine, table, about.seed)) for s, way in ways]
+    attempt = attempted_model(plan, table, _given_or_drawn_seed(seed), repeats=repeats)
+    modellings = [(steps, steps[0].modelling) for steps in group_audits(plan.audits)]
+    training_tables = [
+        (steps, TrainingTable(plan, modelling, engine, table, attempt.seed))
+        for steps, modelling in modellings
+    ]
 
     def check(number: int) -> None:
-        for steps, piece in pieces:
-            check_showable(steps, len(piece.members), piece.modelling.share, number)
-            piece.check_sides(steps)
+        for steps, training_table in training_tables:
+            check_showable(
+                steps, len(training_table.members), training_table.modelling.share, number
+            )
+            training_table.check_sides(steps)
 
-    _begin_attempt(about, history, check)
-    for steps, piece in pieces:
-        report = piece.audit(steps, None, progress)
+    _begin_attempt(attempt, history, check)
+    for steps, training_table in training_tables:
+        report = training_table.audit(steps, None, progress)
         reports.append(report)
         attacks += measurements(steps, report)
-    return _judge(about, tuple(attacks), history), tuple(reports)
+    return _judge(attempt, tuple(attacks), history), tuple(reports)
 
 
 def _begin_attempt(
-    about: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
+    attempt: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
 ) -> None:
     """Begin an attempt that can show its bounds; raises what `check` does of its number."""
-    if history and about.asked:
-        history.begin(about, check)
+    if history and attempt.asked:
+        history.begin(attempt, check)
     else:
         check(1)
 
 
 def _judge(
-    about: AttemptedModel, attacks: tuple[AttackMeasurement, ...], history: AttemptHistory | None
+    attempt: AttemptedModel, attacks: tuple[AttackMeasurement, ...], history: AttemptHistory | None
 ) -> JudgedAttempts:
-    return history.judge(about, attacks) if history and attacks else JudgedAttempts(attacks, ())
+    return history.judge(attempt, attacks) if history and attacks else JudgedAttempts(attacks, ())
 
 
 def _file_ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:
@@ -153,8 +158,8 @@ def _file_ending(architecture: Network | Estimator, *, allow_pickle: bool) -> st
     return ".skops"
 
 
-def _given_or_drawn_seed(given: int | None) -> int:
-    return secrets.randbits(_SECRET_BITS) if given is None else given
+def _given_or_drawn_seed(seed: int | None) -> int:
+    return secrets.randbits(_SECRET_BITS) if seed is None else seed
 
 
 def _write_descriptions(folder: Path, fitted: FittedFeatures, modelling: Modelling) -> None:

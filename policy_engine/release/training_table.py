@@ -97,10 +97,10 @@ class TrainingTable:
         """Raise AuditError (A001) where a few records repeat so often that too few are drawn."""
         problems = []
         for name, size, drawn in zip(names, sizes.tolist(), chosen, strict=True):
-            wanted = int(size * self.modelling.share)
-            if 2 * len(drawn) < wanted or len(drawn) < self._each:
+            expected = int(size * self.modelling.share)
+            if 2 * len(drawn) < expected or len(drawn) < self._each:
                 message = f"The class {name!r} has {size:,} records, but a few of them repeat so "
-                message += f"often that {len(drawn):,} of {wanted:,} can be trained on: equal "
+                message += f"often that {len(drawn):,} of {expected:,} can be trained on: equal "
                 message += "records are trained on together, or kept for the audit together."
                 problems.append(Problem("A001", message, TOO_REPEATED))
         different = len(np.unique(self.groups[np.concatenate(chosen)]))
@@ -142,8 +142,8 @@ class TrainingTable:
     def fitted(self) -> FittedFeatures:
         """How columns become features, from what the model may know alone."""
         if self.is_released:
-            learnt = self._shown().take(pa.array(self.members))
-            return fit_for_release(self._as_values(learnt), self.modelling.label, self.fewest)
+            released = self._shown().take(pa.array(self.members))
+            return fit_for_release(self._as_values(released), self.modelling.label, self.fewest)
         return fit_on_release(self._learnt(), self.modelling.label, self._covered)
 
     @property
@@ -183,13 +183,13 @@ class TrainingTable:
             sanitiser=self._sanitiser(),
             progress=progress,
         )
-        others = report.target_test
-        said = (
+        on_others = report.target_test
+        warnings = (
             *constant_feature_warning(self._learnt_from),
-            *accuracy_warning(self._judged, others),
+            *accuracy_warning(self._judged, on_others),
         )
-        said = (*report.warnings, *said)
-        return report.model_copy(update={"warnings": said})
+        warnings = (*report.warnings, *warnings)
+        return report.model_copy(update={"warnings": warnings})
 
     def check_sides(self, steps: Sequence[AuditStep]) -> None:
         """Raise AuditError where the records do not suffice for the models that an audit trains.
@@ -227,14 +227,14 @@ class TrainingTable:
         """Return what the files of the model give away of the records that it learnt from."""
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
-        asked = self._as_values(self._shown().take(members))
-        learnt = TrainingInputs(
-            tables=(self._as_values(self.table.take(members)), asked, self._learnt()),
+        shown = self._as_values(self._shown().take(members))
+        inputs = TrainingInputs(
+            tables=(self._as_values(self.table.take(members)), shown, self._learnt()),
             records=self._learnt_from,
-            asked=self._records(asked, "the records learnt from"),
+            asked=self._records(shown, "the records learnt from"),
             architecture=self.modelling.architecture,
         )
-        return audit_files(folder, learnt, bounds, allow_pickle=allow_pickle)
+        return audit_files(folder, inputs, bounds, allow_pickle=allow_pickle)
 
     def seconds(self, rows: NDArray[np.int64]) -> tuple[float, int]:
         """Return the CPU seconds of sanitising some rows and training on them, and the epochs."""
@@ -290,8 +290,8 @@ class TrainingTable:
             return self._records(self.table.take(pa.array(rows)).select(self._columns), "a share")
         if np.array_equal(rows, self.members):
             return self._records(self._learnt(), "the model's table")
-        made = as_typed(self._anonymized(rows).table)
-        return self._records(_select_columns(made, self._columns), "a shadow's table")
+        table = as_typed(self._anonymized(rows).table)
+        return self._records(_select_columns(table, self._columns), "a shadow's table")
 
     def _sanitiser(self) -> Sanitiser | None:
         if self.plan.anonymize is None:
@@ -307,23 +307,23 @@ class TrainingTable:
     @cached_property
     def _covered(self) -> Covered:
         columns = self.plan.anonymize.columns.quasi_identifier if self.plan.anonymize else ()
-        named = {one.name: one.taxonomy for one in columns if one.taxonomy}
-        named |= {one.name: one.taxonomy for one in self._generalised if one.taxonomy}
+        taxonomy_of_column = {one.name: one.taxonomy for one in columns if one.taxonomy}
+        taxonomy_of_column |= {one.name: one.taxonomy for one in self._generalised if one.taxonomy}
         masks = {one.name: one.mask or "*" for one in columns if one.generalization == "prefix"}
-        leaves = leaves_of(self.engine.taxonomies, named)
+        leaves = leaves_of(self.engine.taxonomies, taxonomy_of_column)
         check_nodes(self.table, self._generalised, leaves)
         return Covered(leaves, masks)
 
 
 def _select_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return the columns of a release, those whose ranges stand in two columns as both."""
-    found = table.column_names
-    wanted = [
+    present = table.column_names
+    columns = [
         one
         for name in names
-        for one in ((name,) if name in found else (f"{name}_low", f"{name}_high"))
+        for one in ((name,) if name in present else (f"{name}_low", f"{name}_high"))
     ]
-    return table.select(wanted)
+    return table.select(columns)
 
 
 def group_audits(steps: Sequence[AuditStep]) -> list[tuple[AuditStep, ...]]:

@@ -48,7 +48,7 @@ class TrainingInputs:
 
 
 def audit_files(
-    folder: Path, learnt: TrainingInputs, bounds: FileBounds, *, allow_pickle: bool = False
+    folder: Path, inputs: TrainingInputs, bounds: FileBounds, *, allow_pickle: bool = False
 ) -> FilesMeasured:
     """Return what the files of a model give away of the records that it learnt from.
 
@@ -58,20 +58,22 @@ def audit_files(
     into.
     """
     files = list(read_contents(folder))
-    model = _read_model(folder, learnt.architecture)
+    model = _read_model(folder, inputs.architecture)
     fewest = bounds.smallest_leaf
-    width, classes = learnt.asked.features.shape[1], len(learnt.asked.classes)
-    known = words_of_kind(noise_model(learnt.architecture, width, classes))
-    edges = Edges.of(files, learnt.tables[0], fewest)
-    rare = {(name, repr(one)) for name, one in edges.telling}
-    for table in learnt.tables:
-        rare |= find_rare_values(files, RareValues.of(table, fewest), known, edges.sound)
-    sizes = [*value_sizes(learnt.asked), *leaf_sizes(model, learnt.records.features)]
+    width, classes = inputs.asked.features.shape[1], len(inputs.asked.classes)
+    known_words = words_of_kind(noise_model(inputs.architecture, width, classes))
+    edges = Edges.of(files, inputs.tables[0], fewest)
+    rare_values = {(name, repr(value)) for name, value in edges.telling}
+    for table in inputs.tables:
+        rare_values |= find_rare_values(
+            files, RareValues.of(table, fewest), known_words, edges.sound
+        )
+    sizes = [*value_sizes(inputs.asked), *leaf_sizes(model, inputs.records.features)]
     return FilesMeasured(
         asked=bounds,
         smallest_leaf=min(fewest, int(np.concatenate(sizes).min())),
-        rare_values=len(rare),
-        broken=tuple(_violations(folder, files, model, learnt, allow_pickle=allow_pickle)),
+        rare_values=len(rare_values),
+        broken=tuple(_violations(folder, files, model, inputs, allow_pickle=allow_pickle)),
     )
 
 
@@ -83,16 +85,16 @@ def _read_model(folder: Path, architecture: Network | Estimator) -> Any:
 
 
 def _violations(
-    folder: Path, files: list[Contents], model: Any, learnt: TrainingInputs, *, allow_pickle: bool
+    folder: Path, files: list[Contents], model: Any, inputs: TrainingInputs, *, allow_pickle: bool
 ) -> Iterator[str]:
-    yield from _unexpected_files(folder, learnt.architecture, allow_pickle=allow_pickle)
+    yield from _unexpected_files(folder, inputs.architecture, allow_pickle=allow_pickle)
     if model is not None and any(_seeds(model)):
         yield "The model's files hold a seed, or a generator of random numbers."
-    if any(_counts(model)) or holds_record_counts(files, learnt.records):
+    if any(_counts(model)) or holds_record_counts(files, inputs.records):
         yield "The model's files hold counts of records."
     # In the weights of networks, a figure is there by chance.
     if model is not None and type(model).__name__ != "MLPClassifier":
-        exact = np.union1d(exact_figures(learnt.records), exact_figures(learnt.asked))
+        exact = np.union1d(exact_figures(inputs.records), exact_figures(inputs.asked))
         if count_exact_figures(files, exact):
             yield "The model's files hold exact figures of the records that it learnt from."
 
@@ -104,23 +106,23 @@ def _unexpected_files(
     allowed = {*_DESCRIPTIONS, f"model{ending}"}
     if allow_pickle and isinstance(architecture, Estimator):
         allowed = {*_DESCRIPTIONS, f"model{PICKLE}", WARNING}
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
-    if found != allowed:
-        yield f"The model's folder holds {len(found ^ allowed)} files more or less than it should."
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    if names != allowed:
+        yield f"The model's folder holds {len(names ^ allowed)} files more or less than it should."
 
 
 def _seeds(part: Any) -> Iterator[bool]:
     """Yield whether a part of an estimator holds a seed, for all of its parts."""
     if isinstance(part, list | tuple):
-        for one in part:
-            yield from _seeds(one)
+        for child in part:
+            yield from _seeds(child)
     elif isinstance(part, np.ndarray) and part.dtype == object:
         yield from _seeds(part.ravel().tolist())
     elif hasattr(part, "__dict__") and type(part).__module__.startswith("sklearn"):
-        held = vars(part)
-        yield any(held.get(name) is not None for name in _SEEDS)
-        for one in held.values():
-            yield from _seeds(one)
+        attributes = vars(part)
+        yield any(attributes.get(name) is not None for name in _SEEDS)
+        for child in attributes.values():
+            yield from _seeds(child)
 
 
 def _counts(model: Any) -> Iterator[bool]:

@@ -35,13 +35,13 @@ class Contents:
     numbers: tuple[NDArray[np.float64], ...] = ()
     document: Any = field(default=None, repr=False)
 
-    def of_column(self, column: str, *whats: str) -> tuple[float, ...]:
+    def of_column(self, column: str, *kinds: str) -> tuple[float, ...]:
         """Return the numbers of some kinds that an encoding tells of a column, in its own unit."""
         document = self.document if isinstance(self.document, dict) else {}
         columns = document.get("columns", ())
-        about = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
-        told = [one.get(what) for one in about for what in whats]
-        flat = [one for part in told for one in (part if isinstance(part, list) else [part])]
+        entries = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
+        values = [one.get(kind) for one in entries for kind in kinds]
+        flat = [one for part in values for one in (part if isinstance(part, list) else [part])]
         return tuple(float(one) for one in flat if isinstance(one, int | float))
 
 
@@ -110,12 +110,12 @@ def _array_contents(name: str, data: bytes, arrays: list[Array]) -> Contents:
 def _hdf_arrays(data: bytes) -> Iterator[Array]:
     import h5py  # noqa: PLC0415 (comes with Keras)
 
-    found: list[Array] = []
+    arrays: list[Array] = []
     with h5py.File(io.BytesIO(data), "r") as file:
         file.visititems(
-            lambda _, one: found.append(one[()]) if isinstance(one, h5py.Dataset) else None
+            lambda _, one: arrays.append(one[()]) if isinstance(one, h5py.Dataset) else None
         )
-    yield from found
+    yield from arrays
 
 
 def _texts(part: Any) -> Iterator[str]:

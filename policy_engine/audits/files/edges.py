@@ -27,29 +27,29 @@ class Edges:
     @classmethod
     def of(cls, files: Iterable[Contents], table: pa.Table, fewest: int) -> "Edges":
         """Return the edges in files of the columns of a table, which were fitted on it."""
-        told = {
+        edges_by_column = {
             name: tuple(one for file in files for one in file.of_column(name, "edges"))
             for name in table.column_names
         }
         telling = {
             (name, one)
-            for name, edges in told.items()
+            for name, edges in edges_by_column.items()
             if edges
             for one in revealing_edges(edges, _number_counts(table, name), fewest)
         }
-        edges = {one for each in told.values() for one in each}
+        edges = {one for each in edges_by_column.values() for one in each}
         return cls(frozenset(telling), frozenset(edges - {one for _, one in telling}))
 
 
 def _number_counts(table: pa.Table, name: str) -> Counts:
     """Return how many rows have each number that an encoding reads in a column."""
     rows, texts = texts_of(name, table.column(name))
-    found = Counter[float]()
+    counts = Counter[float]()
     for text, count in zip(texts, np.bincount(rows, minlength=len(texts)).tolist(), strict=True):
         number = as_read(text or "")
         if isinstance(number, float):
-            found[number] += count
-    return found
+            counts[number] += count
+    return counts
 
 
 def revealing_edges(edges: tuple[float, ...], values: Counts, fewest: int) -> frozenset[float]:
@@ -80,9 +80,9 @@ def _unit(values: Counts, fewest: int) -> Decimal | None:
     for value, count in sizes.items():
         if Decimal(value).adjusted() < decade:
             decimals[_decimal_places(value)] += count
-    shown = int(_nth_largest(decimals, fewest) or 0)
-    is_finer = shown > min(_FINEST - decade, _MOST_PLACES)
-    return Decimal(10) ** (decade - _FINEST if is_finer else -shown)
+    places = int(_nth_largest(decimals, fewest) or 0)
+    is_finer = places > min(_FINEST - decade, _MOST_PLACES)
+    return Decimal(10) ** (decade - _FINEST if is_finer else -places)
 
 
 def _nth_largest(counts: Counts, fewest: int) -> float | None:

@@ -41,18 +41,18 @@ def count_exact_figures(files: Iterable[Contents], exact: Floats) -> int:
     """
     from scipy.stats import poisson  # noqa: PLC0415 (slow to import, an extra)
 
-    every = [values for file in files for values in file.numbers]
-    numbers = np.unique(np.concatenate(every)) if every else np.empty(0)
+    arrays = [values for file in files for values in file.numbers]
+    numbers = np.unique(np.concatenate(arrays)) if arrays else np.empty(0)
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers) or not len(exact):
         return 0
-    found = _count_near(numbers, exact)
-    moved = np.linspace(_MOVED / 10, _MOVED, _DECOYS // 2)
-    by_chance = sum(
-        _count_near(numbers, exact * (1 + sign * one)) for one in moved for sign in (-1, 1)
+    matches = _count_near(numbers, exact)
+    shifts = np.linspace(_MOVED / 10, _MOVED, _DECOYS // 2)
+    chance_matches = sum(
+        _count_near(numbers, exact * (1 + sign * one)) for one in shifts for sign in (-1, 1)
     )
-    expected = by_chance / _DECOYS
-    return found if found > (poisson.isf(_RARELY, expected) if expected else 0) else 0
+    expected = chance_matches / _DECOYS
+    return matches if matches > (poisson.isf(_RARELY, expected) if expected else 0) else 0
 
 
 def _count_near(numbers: Floats, figures: Floats) -> int:
@@ -92,8 +92,8 @@ def _all_figures(records: Records) -> Iterator[Floats]:
 
 
 def _distinctive(figures: Floats) -> Floats:
-    told: Floats = figures[np.isfinite(figures)]
-    is_round = np.isclose(np.round(told, _DIGITS), told, rtol=0, atol=1e-9)
-    parts = told * np.arange(1, _PARTS + 1)[:, None]
+    finite: Floats = figures[np.isfinite(figures)]
+    is_round = np.isclose(np.round(finite, _DIGITS), finite, rtol=0, atol=1e-9)
+    parts = finite * np.arange(1, _PARTS + 1)[:, None]
     is_fraction = (np.abs(np.round(parts) - parts) <= _NEAR).any(axis=0)
-    return told[~(is_round | is_fraction)]
+    return finite[~(is_round | is_fraction)]

@@ -17,13 +17,13 @@ def leaf_sizes(model: Any, features: NDArray[Any]) -> Iterator[Sizes]:
 
     Nothing of a model without trees.
     """
-    given = features.astype(np.float32)
+    inputs = features.astype(np.float32)
     for tree in trees_of(model):
-        reached = np.bincount(tree.apply(given), minlength=tree.node_count)
-        yield reached[tree.children_left < 0]
+        sizes = np.bincount(tree.apply(inputs), minlength=tree.node_count)
+        yield sizes[tree.children_left < 0]
     for row in getattr(model, "_predictors", ()):
         for one in row:
-            yield _histogram_leaf_sizes(one.nodes, given.astype(np.float64))
+            yield _histogram_leaf_sizes(one.nodes, inputs.astype(np.float64))
 
 
 def value_sizes(records: Records) -> Iterator[Sizes]:
@@ -35,13 +35,13 @@ def value_sizes(records: Records) -> Iterator[Sizes]:
 
 def _histogram_leaf_sizes(nodes: NDArray[Any], features: NDArray[np.float64]) -> Sizes:
     """Return how many records reach each leaf of a tree of histograms."""
-    at = np.zeros(len(features), np.int64)
+    places = np.zeros(len(features), np.int64)
     rows = np.arange(len(features))
     is_leaf = nodes["is_leaf"].astype(bool)
-    while not is_leaf[at].all():
-        here = nodes[at]
-        goes_left = features[rows, here["feature_idx"]] <= here["num_threshold"]
-        children = np.where(goes_left, here["left"], here["right"])
-        at = np.where(is_leaf[at], at, children.astype(np.int64))
-    reached: Sizes = np.bincount(at, minlength=len(nodes))[is_leaf]
-    return reached
+    while not is_leaf[places].all():
+        current = nodes[places]
+        goes_left = features[rows, current["feature_idx"]] <= current["num_threshold"]
+        children = np.where(goes_left, current["left"], current["right"])
+        places = np.where(is_leaf[places], places, children.astype(np.int64))
+    sizes: Sizes = np.bincount(places, minlength=len(nodes))[is_leaf]
+    return sizes

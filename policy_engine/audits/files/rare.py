@@ -54,21 +54,21 @@ def find_rare_values(
     `known` of every such model; a number where it has several digits, or is told of its column. An
     edge that is `sound` is where it is whatever values there are, and tells none.
     """
-    found: set[tuple[str, str]] = set()
+    values: set[tuple[str, str]] = set()
     for file in files:
-        found |= set(_rare_texts(file, rare, known))
-        found |= set(_rare_numbers(file, rare, sound))
-    return found
+        values |= set(_rare_texts(file, rare, known))
+        values |= set(_rare_numbers(file, rare, sound))
+    return values
 
 
 def _rare_texts(
     file: Contents, rare: RareValues, known: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    alone = set(file.texts) - known
+    texts_in_file = set(file.texts) - known
     words = _words(file.data)
     for column, texts in rare.texts.items():
         for text in texts:
-            if text in alone or (
+            if text in texts_in_file or (
                 len(text) >= _LETTERS and text not in known and _occurs(text, words, file.data)
             ):
                 yield column, text
@@ -77,9 +77,9 @@ def _rare_texts(
 def _occurs(text: str, words: frozenset[bytes], data: bytes) -> bool:
     """Tell whether a text stands in some bytes, not as a part of a longer word."""
     for encoding in ("utf-8", "utf-32-le"):
-        given = text.encode(encoding, "surrogatepass")
+        encoded = text.encode(encoding, "surrogatepass")
         is_word = encoding == "utf-8" and text.isalnum()
-        if given in (words if is_word else data):
+        if encoded in (words if is_word else data):
             return True
     return False
 
@@ -92,11 +92,13 @@ def _rare_numbers(
     file: Contents, rare: RareValues, sound: frozenset[float]
 ) -> Iterator[tuple[str, str]]:
     fixed = sound if isinstance(file.document, dict) and "columns" in file.document else frozenset()
-    apart = [values[~np.isin(values, list(fixed))] for values in file.numbers]
+    arrays = [values[~np.isin(values, list(fixed))] for values in file.numbers]
     for column, numbers in rare.numbers.items():
-        told = np.array([one for one in numbers if _significant_digits(one) >= _DIGITS])
-        for values in apart:
-            yield from ((column, repr(one)) for one in told[np.isin(told, values)].tolist())
+        distinctive = np.array([one for one in numbers if _significant_digits(one) >= _DIGITS])
+        for values in arrays:
+            yield from (
+                (column, repr(one)) for one in distinctive[np.isin(distinctive, values)].tolist()
+            )
         figures = numbers & set(file.of_column(column, "mean", "deviation"))
         yield from ((column, repr(one)) for one in figures)
 
@@ -108,7 +110,7 @@ def _significant_digits(number: float) -> int:
 
 def _parse_number(text: str | None) -> float | None:
     try:
-        found = float(text or "")
+        number = float(text or "")
     except ValueError:
         return None
-    return found if np.isfinite(found) else None
+    return number if np.isfinite(number) else None

@@ -39,14 +39,16 @@ def check_probabilities(values: Floats, hint: str = _ARE_LOGITS) -> None:
         raise AuditError.of("A004", " ".join(problems), hint)
 
 
-def _describe_rows(rows: Bools, what: str, values: Floats) -> list[str]:
+def _describe_rows(rows: Bools, fault: str, values: Floats) -> list[str]:
     if not rows.any():
         return []
     first = int(rows.argmax())
-    given = ", ".join(f"{value:.4g}" for value in values[first, :5].tolist())
+    values_shown = ", ".join(f"{value:.4g}" for value in values[first, :5].tolist())
     more = ", ..." if values.shape[1] > 5 else ""
     count = int(rows.sum())
-    return [f"{count:,} of {len(rows):,} rows {what}; the first is row {first}: {given}{more}."]
+    return [
+        f"{count:,} of {len(rows):,} rows {fault}; the first is row {first}: {values_shown}{more}."
+    ]
 
 
 def _tolerance(values: Floats) -> float:
@@ -64,7 +66,7 @@ def check_logits(values: Floats) -> None:
     """
     wrong = np.asarray(np.isnan(values).any(axis=1)) | (values > WIDEST).any(axis=1)
     wrong |= (values < -WIDEST).all(axis=1)
-    what = f"hold a logit that is missing or infinite, or further than {WIDEST:.0e} from 0"
-    problems = _describe_rows(wrong, what, values)
+    fault = f"hold a logit that is missing or infinite, or further than {WIDEST:.0e} from 0"
+    problems = _describe_rows(wrong, fault, values)
     if problems:
         raise AuditError.of("A004", problems[0])

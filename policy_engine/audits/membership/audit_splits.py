@@ -35,19 +35,21 @@ def audit_splits(
     needed = frozenset[str]().union(*(one.needs for one in attacks))
     online = ONLINE_SHADOWS in needed
     if settings.targets > 1:
-        _check_targets(settings, online=online, told=members is not None or non_members is not None)
-    wanted = ModelCounts(
+        _check_targets(
+            settings, online=online, members_given=members is not None or non_members is not None
+        )
+    counts = ModelCounts(
         disjoint=settings.shadows if SHADOWS in needed and not online else 0,
         online=settings.shadows if online else 0,
         seed=settings.seed,
         further=0 if online else settings.targets - 1,
     )
-    return make_splits(records.labels, records.classes, wanted, members, non_members, groups)
+    return make_splits(records.labels, records.classes, counts, members, non_members, groups)
 
 
-def _check_targets(settings: Settings, *, online: bool, told: bool) -> None:
+def _check_targets(settings: Settings, *, online: bool, members_given: bool) -> None:
     problems = []
-    if told:
+    if members_given:
         message = (
             "Several targets are trained on parts drawn by lot. It was told who the members are."
         )

@@ -74,10 +74,10 @@ def audit(
     settings: Settings,
     *,
     architecture: Network | Estimator | str,
-    **how: Any,
+    **options: Any,
 ) -> MembershipAudit:
     """Return the report of `examine`, which takes the same arguments."""
-    return examine(records, learner, settings, architecture=architecture, **how).report
+    return examine(records, learner, settings, architecture=architecture, **options).report
 
 
 def examine(
@@ -113,36 +113,36 @@ def examine(
     learner finds wrong (A009, A013); DataError (C005) for slices by columns that are not there.
     """
     attacks = attacks_of_model(settings, learner.gives)
-    is_told = not (members is None and non_members is None and splits is None)
+    members_given = not (members is None and non_members is None and splits is None)
     _check_slices(settings, records.columns)
     splits = splits or audit_splits(records, attacks, settings, members, non_members, groups)
-    learnt, shown = _domains(records, settings)
-    workshop = ModelTrainer(
-        learner, learnt, shown, ModelCache(cache), sanitiser, available, kept=kept
+    training_records, features = _domains(records, settings)
+    trainer = ModelTrainer(
+        learner, training_records, features, ModelCache(cache), sanitiser, available, kept=kept
     )
-    wanted = frozenset[str]().union(*(one.needs for one in attacks))
-    further = settings.targets - 1
-    gathered = gather(workshop, splits, settings.seed, further, model, progress, wanted)
+    needed = frozenset[str]().union(*(attack.needs for attack in attacks))
+    other_targets = settings.targets - 1
+    gathered = gather(trainer, splits, settings.seed, other_targets, model, progress, needed)
     target, evidence = gathered.target, gathered.turn.evidence
     columns = {name: records.columns[name][splits.judged] for name in settings.slices}
     parts = record_slices(evidence.target, records.classes, columns)
-    found = run_attacks(attacks, evidence, splits.is_member, parts, settings, progress)
+    outcomes = run_attacks(attacks, evidence, splits.is_member, parts, settings, progress)
     on_others = [
         run_attacks(attacks, turn.evidence, turn.is_member, (), settings, progress)
         for turn in gathered.further
     ]
     members_of_each = [turn.is_member for turn in (gathered.turn, *gathered.further)]
     upper = _upper(target, sanitiser)
-    members_are = drawn or ("told" if is_told else "drawn")
+    members_are = drawn or ("told" if members_given else "drawn")
     report = audit_report(
-        found,
+        outcomes,
         evidence,
         splits.is_member,
         upper,
         members_are,
-        over_targets=summarise_targets(attacks, gathered, [found, *on_others], splits),
-        games=tuple(play_all_games([found, *on_others], members_of_each, settings.seed)),
-        conduct=audit_conduct(settings, learner.gives, found, evidence),
+        over_targets=summarise_targets(attacks, gathered, [outcomes, *on_others], splits),
+        games=tuple(play_all_games([outcomes, *on_others], members_of_each, settings.seed)),
+        conduct=audit_conduct(settings, learner.gives, outcomes, evidence),
         data=records.name,
         data_digest=records.digest,
         records=len(records),
@@ -166,7 +166,7 @@ def examine(
             ),
         ),
     )
-    return Examined(report, record_scores(found, splits.judged, splits.is_member, settings.seed))
+    return Examined(report, record_scores(outcomes, splits.judged, splits.is_member, settings.seed))
 
 
 def audit_predictions(
@@ -192,24 +192,24 @@ def examine_predictions(
     Raises AuditError for attacks that need shadow models (A007) or more than was said (A005),
     DataError (C005) for slices by columns that are not there.
     """
-    said = Observations(predictions.logits, predictions.labels, predictions.gives)
-    evidence = evidence or Evidence(said, (), (), settings.seed, predictions.classes)
+    observations = Observations(predictions.logits, predictions.labels, predictions.gives)
+    evidence = evidence or Evidence(observations, (), (), settings.seed, predictions.classes)
     attacks = attacks_of_predictions(settings, evidence.gives)
     _check_slices(settings, predictions.columns)
     columns = {name: predictions.columns[name] for name in settings.slices}
-    parts = record_slices(said, predictions.classes, columns)
-    found = run_attacks(attacks, evidence, predictions.is_member, parts, settings, progress)
+    parts = record_slices(observations, predictions.classes, columns)
+    outcomes = run_attacks(attacks, evidence, predictions.is_member, parts, settings, progress)
     upper = NotApplicable(reason="how the model was trained is not known")
     is_member = predictions.is_member
     report = audit_report(
-        found,
+        outcomes,
         evidence,
         is_member,
         upper,
         "told",
         over_targets=ONE_TARGET,
-        games=tuple(play_all_games([found], [is_member], settings.seed)),
-        conduct=audit_conduct(settings, evidence.gives, found, evidence, trains=False),
+        games=tuple(play_all_games([outcomes], [is_member], settings.seed)),
+        conduct=audit_conduct(settings, evidence.gives, outcomes, evidence, trains=False),
         data=predictions.name,
         data_digest=predictions.digest,
         records=len(predictions.labels),
@@ -229,7 +229,7 @@ def examine_predictions(
         ),
     )
     rows = np.arange(len(is_member))
-    return Examined(report, record_scores(found, rows, is_member, settings.seed))
+    return Examined(report, record_scores(outcomes, rows, is_member, settings.seed))
 
 
 def _beside(predictions: Predictions) -> Iterator[str]:

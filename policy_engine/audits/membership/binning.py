@@ -18,17 +18,17 @@ def bins_of(records: Records, count: int, ranges: Sequence[Range] = ()) -> Bins:
 
     Raises AuditError (A006) with all ranges of what is not a column of numbers.
     """
-    found, problems = {}, list[Problem]()
+    ends_by_column, problems = {}, list[Problem]()
     known = {name for name, _ in _numeric_columns(records)}
     for name, low, high in ranges:
         if name in known:
-            found[name] = _feature_range(records, name, (low, high))
+            ends_by_column[name] = _feature_range(records, name, (low, high))
         else:
             message = f"There is no column of numbers {name!r} to have a range."
             problems.append(Problem("A006", message, did_you_mean(name, known)))
     if problems:
         raise AuditError(*problems)
-    return Bins(count, found)
+    return Bins(count, ends_by_column)
 
 
 def describe_bins(records: Records, bins: Bins) -> Iterator[str]:
@@ -39,13 +39,13 @@ def describe_bins(records: Records, bins: Bins) -> Iterator[str]:
             name for name, place in columns if bins.needed(name, records.features[:, place])
         )
     )
-    read = [name for name in needed if name not in bins.ranges]
+    observed = [name for name in needed if name not in bins.ranges]
     declared = [name for name in needed if name in bins.ranges]
     if declared:
         yield f"{_format_binned(declared, bins)}, between the ends that were declared."
-    if read:
+    if observed:
         yield (
-            f"{_format_binned(read, bins)}, between the smallest and the largest number in the "
+            f"{_format_binned(observed, bins)}, between the smallest and the largest number in the "
             "records, which were read off them without noise."
         )
 

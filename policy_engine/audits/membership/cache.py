@@ -62,13 +62,13 @@ class ModelCache:
             path = self._path(self.folder, key)
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[_array_key(name)] for name in forms}
-                said = ModelAnswers(arrays, json.loads(str(archive["notes"])))
+                answers = ModelAnswers(arrays, json.loads(str(archive["notes"])))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
         is_sound = all(form.fits(arrays[name]) for name, form in forms.items())
-        return said if is_sound and isinstance(said.notes, dict) else None
+        return answers if is_sound and isinstance(answers.notes, dict) else None
 
-    def keep(self, key: str, said: ModelAnswers) -> None:
+    def keep(self, key: str, answers: ModelAnswers) -> None:
         """Keep what a model said. Raises OutputError (O002) where the folder is not writable."""
         if self.folder is None:
             return
@@ -78,8 +78,8 @@ class ModelCache:
             message = f"The cache cannot be written: {error.strerror or error}."
             raise OutputError.of("O002", message, source=str(self.folder)) from None
         packed = io.BytesIO()
-        kept: dict[str, Any] = {_array_key(name): array for name, array in said.arrays.items()}
-        np.savez(packed, notes=np.array(json.dumps(dict(said.notes))), **kept)
+        arrays: dict[str, Any] = {_array_key(name): array for name, array in answers.arrays.items()}
+        np.savez(packed, notes=np.array(json.dumps(dict(answers.notes))), **arrays)
         write_whole(self._path(self.folder, key), packed.getvalue(), private=True)
 
     def _path(self, folder: Path, key: str) -> Path:

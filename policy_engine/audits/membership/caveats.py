@@ -41,8 +41,9 @@ def settings_caveats(
             f"place of {settings.shadows}."
         )
     if settings.local_epsilon is not None:
-        whole = composed_epsilon(records.encoding, settings.local_epsilon)
-        share = f"epsilon {settings.local_epsilon:g} for each attribute, {whole:g} for a record"
+        record_epsilon = composed_epsilon(records.encoding, settings.local_epsilon)
+        share = f"epsilon {settings.local_epsilon:g} for each attribute, "
+        share += f"{record_epsilon:g} for a record"
         yield (
             f"All models were trained on perturbed records ({share}; labels as they are), and "
             f"asked about {settings.attack_domain} ones. Which values a column has is taken to be "

@@ -52,8 +52,8 @@ class Levels:
     def of(self, values: Values) -> Values:
         """Return the level of each value; nan of nan."""
         places = np.searchsorted(np.array(self.edges), values, side="right")
-        found: Values = np.array(self.levels)[places]
-        return np.where(np.isnan(values), np.nan, found)
+        levels: Values = np.array(self.levels)[places]
+        return np.where(np.isnan(values), np.nan, levels)
 
 
 def levels_of(values: Values, fewest: int) -> Levels:
@@ -70,13 +70,13 @@ def levels_of(values: Values, fewest: int) -> Levels:
         return Levels((), (0.0,))
     numbers /= np.abs(numbers).max()  # what is squared below may be large
     times = np.bincount(cells.places(values), minlength=len(numbers)) // fewest
-    held, span = np.repeat(numbers, times), float(np.ptp(numbers))
-    shift = span / len(held)  # of the mean, where so many records are others
-    deviation = float(held.std())
+    numbers_of_rows, span = np.repeat(numbers, times), float(np.ptp(numbers))
+    shift = span / len(numbers_of_rows)  # of the mean, where so many records are others
+    deviation = float(numbers_of_rows.std())
     deviation = round_to_step(deviation, shift * span / (2 * deviation)) or deviation
-    mean = round_to_step(float(held.mean()), max(shift, deviation / 10))
-    told = np.round((numbers - mean) / deviation, _TOLD) + 0.0
-    return Levels(cells.edges, tuple(told.tolist()))
+    mean = round_to_step(float(numbers_of_rows.mean()), max(shift, deviation / 10))
+    levels = np.round((numbers - mean) / deviation, _TOLD) + 0.0
+    return Levels(cells.edges, tuple(levels.tolist()))
 
 
 def round_to_step(value: float, step: float) -> float:
@@ -100,10 +100,10 @@ def cells_of(values: Values, fewest: int) -> Cells:
         return Cells((), (0.0,))
     unit, span = _scale(ordered, fewest)
     grid = _Grid(ordered, fewest, unit)
-    found = list(grid.cut((-span, span), (0, len(ordered)), (0, 0)))
+    marks = list(grid.cut((-span, span), (0, len(ordered)), (0, 0)))
     return Cells(
-        tuple(one.value for one in found if one.is_edge),
-        tuple(one.value for one in found if not one.is_edge),
+        tuple(one.value for one in marks if one.is_edge),
+        tuple(one.value for one in marks if not one.is_edge),
     )
 
 
@@ -137,16 +137,16 @@ class _Grid:
             return
         edge = self._point(middle)
         between = int(np.searchsorted(self.ordered, edge, side="left"))
-        left, right = between - first + below, last - between + above
+        lower_rows, upper_rows = between - first + below, last - between + above
         lower, upper = ((low, middle), (first, between)), ((middle, high), (between, last))
-        if left >= self.fewest and right >= self.fewest:
+        if lower_rows >= self.fewest and upper_rows >= self.fewest:
             yield from self.cut(*lower, (below, 0))
             yield _Mark(edge, is_edge=True)
             yield from self.cut(*upper, (0, above))
-        elif right >= self.fewest:
-            yield from self.cut(*upper, (left, above))
-        elif left >= self.fewest:
-            yield from self.cut(*lower, (below, right))
+        elif upper_rows >= self.fewest:
+            yield from self.cut(*upper, (lower_rows, above))
+        elif lower_rows >= self.fewest:
+            yield from self.cut(*lower, (below, upper_rows))
         else:
             yield self._number(low, high)
 
@@ -179,10 +179,10 @@ def _scale(ordered: Values, fewest: int) -> tuple[Fraction, int]:
     size = float(np.partition(sizes, -fewest)[-fewest])
     decade = max(Decimal(size).adjusted() + 1 if size else _LEAST, _LEAST)
     reach = Fraction(10) ** decade
-    within = ordered[sizes < _float(reach)]
+    inner = ordered[sizes < _float(reach)]
     unit = reach / 10**FINEST
     for places in range(min(FINEST - decade, MOST_PLACES) + 1):
-        if int((np.round(within, places) != within).sum()) < fewest:
+        if int((np.round(inner, places) != inner).sum()) < fewest:
             unit = Fraction(1, 10**places)
             break
     return unit, max(int(reach / unit), 1)

@@ -24,8 +24,10 @@ def gain(scores: Floats, called: Bools, is_right: Bools, is_member: Bools) -> Ga
     2005), the members and the others counting half each.
     """
     own, other = _wins(scores, is_member), _wins(is_right.astype(np.float64), is_member)
-    told = (called == is_member).astype(np.float64) - (is_right == is_member)
-    return Gain(auc=_compare(own - other, is_member, 1.0), accuracy=_compare(told, is_member, 0.5))
+    correct = (called == is_member).astype(np.float64) - (is_right == is_member)
+    return Gain(
+        auc=_compare(own - other, is_member, 1.0), accuracy=_compare(correct, is_member, 0.5)
+    )
 
 
 def _wins(scores: Floats, is_member: Bools) -> Floats:
@@ -34,9 +36,9 @@ def _wins(scores: Floats, is_member: Bools) -> Floats:
     points = curve(scores[order], is_member[order])
     sizes = np.diff(points.hits + points.alarms)
     of_members, of_others = (np.repeat(wins, sizes) for wins in points.wins())
-    found = np.empty(len(scores))
-    found[order] = np.where(is_member[order], of_members, of_others)
-    return found
+    record_wins = np.empty(len(scores))
+    record_wins[order] = np.where(is_member[order], of_members, of_others)
+    return record_wins
 
 
 def _compare(gains: Floats, is_member: Bools, weight: float) -> Compared:

@@ -94,23 +94,23 @@ def out_models(evidence: Evidence) -> Literal["none", "disjoint", "shared"]:
 def thresholds(judgements: Mapping[str, Judgement], evidence: Evidence) -> Iterator[Threshold]:
     """Yield the threshold of every attack."""
     for attack, judgement in judgements.items():
-        found = judgement.threshold
-        if found is None:
+        threshold = judgement.threshold
+        if threshold is None:
             yield Threshold(attack=attack, kind="of the other half")
-        elif np.ndim(found) == 0:
-            one = _json_number(float(found))
+        elif np.ndim(threshold) == 0:
+            one = _json_number(float(threshold))
             yield Threshold(attack=attack, kind="one", low=one, high=one)
         else:
-            every = np.asarray(found, np.float64)
-            low, high = _json_number(float(every.min())), _json_number(float(every.max()))
-            by_class = _is_one_per_class(every, evidence)
+            values = np.asarray(threshold, np.float64)
+            low, high = _json_number(float(values.min())), _json_number(float(values.max()))
+            by_class = _is_one_per_class(values, evidence)
             kind: _Kind = "of each class" if by_class else "of each record"
             yield Threshold(attack=attack, kind=kind, low=low, high=high)
 
 
-def _is_one_per_class(every: NDArray[np.float64], evidence: Evidence) -> bool:
+def _is_one_per_class(values: NDArray[np.float64], evidence: Evidence) -> bool:
     labels = evidence.target.labels
-    return all(len(np.unique(every[labels == label])) == 1 for label in np.unique(labels))
+    return all(len(np.unique(values[labels == label])) == 1 for label in np.unique(labels))
 
 
 def _json_number(number: float) -> Finite:
@@ -121,6 +121,6 @@ def _json_number(number: float) -> Finite:
 
 def versions() -> dict[str, str]:
     """Return the versions of what figures may depend on, of what is installed."""
-    found = {name: version_of(name) for name in _PACKAGES}
-    present = {name: one for name, one in found.items() if one != "not installed"}
-    return {"python": platform.python_version(), **present}
+    packages = {name: version_of(name) for name in _PACKAGES}
+    installed = {name: one for name, one in packages.items() if one != "not installed"}
+    return {"python": platform.python_version(), **installed}

@@ -77,10 +77,10 @@ class Curve:
 
         Interpolated between thresholds: of the records of one score some are called by a coin.
         """
-        wanted = fpr * self.others
-        place = min(self._last_within(wanted), len(self.hits) - 2)
+        alarms_wanted = fpr * self.others
+        place = min(self._last_within(alarms_wanted), len(self.hits) - 2)
         alarms, hits = self.alarms[place : place + 2], self.hits[place : place + 2]
-        return float(np.interp(wanted, alarms, hits) if alarms[0] < alarms[1] else hits[1])
+        return float(np.interp(alarms_wanted, alarms, hits) if alarms[0] < alarms[1] else hits[1])
 
     def needs_coin(self, fpr: float, most: int) -> bool:
         """Return whether `fpr` is reached, for the most part, by a coin among equal scores alone.
@@ -113,8 +113,8 @@ class Curve:
         others, members = max(self.others, 1), max(self.members, 1)
         even = np.linspace(0, others, _STEPS)
         logarithmic = np.geomspace(1, others, _STEPS)
-        wanted = np.floor(np.union1d(even, logarithmic) + 1e-9)
-        chosen = np.unique(np.searchsorted(self.alarms, wanted, side="right") - 1)
+        counts = np.floor(np.union1d(even, logarithmic) + 1e-9)
+        chosen = np.unique(np.searchsorted(self.alarms, counts, side="right") - 1)
         points = np.union1d(chosen, [0, len(self.hits) - 1])
         return Roc(
             fpr=tuple((self.alarms[points] / others).tolist()),
@@ -130,9 +130,9 @@ def _rank_probabilities(others: int, tied: int, members: int) -> Floats:
     from scipy.special import gammaln  # noqa: PLC0415 (slow to import, an extra)
 
     count = np.arange(members + 1.0)
-    later, left = tied - others, members - count
+    later, remaining = tied - others, members - count
     before = gammaln(count + others) - gammaln(count + 1) - gammaln(others)
-    after = gammaln(left + later + 1) - gammaln(left + 1) - gammaln(later + 1)
+    after = gammaln(remaining + later + 1) - gammaln(remaining + 1) - gammaln(later + 1)
     weights = np.exp(before + after - (before + after).max())
     return np.asarray(np.cumsum(weights) / weights.sum(), np.float64)
 
@@ -158,9 +158,9 @@ def histogram(scores: Floats, is_member: Bools) -> Histogram:
     if not low + (high - low) / _BINS > low:
         low, high = low - 0.5 - abs(low) / 100, high + 0.5 + abs(high) / 100
     edges = np.linspace(low, high, _BINS + 1)
-    within = np.clip(scores, low, high)
+    clipped = np.clip(scores, low, high)
     return Histogram(
         edges=tuple(edges.tolist()),
-        members=tuple(np.histogram(within[is_member], edges)[0].tolist()),
-        non_members=tuple(np.histogram(within[~is_member], edges)[0].tolist()),
+        members=tuple(np.histogram(clipped[is_member], edges)[0].tolist()),
+        non_members=tuple(np.histogram(clipped[~is_member], edges)[0].tolist()),
     )

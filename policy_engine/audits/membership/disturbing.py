@@ -42,28 +42,28 @@ def disturb(
     Bits flip, and a column of one feature per value takes that of a record drawn at random, each
     with a quarter of the probability `strength` (Choquette-Choo et al., ICML 2021, section 4.3).
     """
-    found, start = features.copy(), 0
+    disturbed, start = features.copy(), 0
     for column in encoding:
         part = slice(start, start + column.width)
-        found[:, part] = _disturb_column(column, features[:, part], strength, random)
+        disturbed[:, part] = _disturb_column(column, features[:, part], strength, random)
         start += column.width
-    return found
+    return disturbed
 
 
 def _disturb_column(
     column: EncodedColumn, part: NDArray[Any], strength: float, random: np.random.Generator
 ) -> NDArray[Any]:
-    chosen, found = _CHANGED * strength, part.copy()
+    probability, disturbed = _CHANGED * strength, part.copy()
     if column.kind == "one-hot":
-        rows = np.flatnonzero(random.random(len(part)) < chosen)
-        found[rows] = part[random.integers(0, len(part), len(rows))]
+        rows = np.flatnonzero(random.random(len(part)) < probability)
+        disturbed[rows] = part[random.integers(0, len(part), len(rows))]
     elif part.dtype == np.uint8 and part.max(initial=0) <= 1:
-        is_flipped = random.random(part.shape) < chosen
-        found[is_flipped] = 1 - part[is_flipped]
+        is_flipped = random.random(part.shape) < probability
+        disturbed[is_flipped] = 1 - part[is_flipped]
     else:
-        moved = part + strength * part.std(axis=0) * random.normal(size=part.shape)
+        shifted = part + strength * part.std(axis=0) * random.normal(size=part.shape)
         if np.issubdtype(part.dtype, np.integer):
             limits = np.iinfo(part.dtype)
-            moved = np.clip(np.rint(moved), limits.min, limits.max)
-        found[:] = moved
-    return found
+            shifted = np.clip(np.rint(shifted), limits.min, limits.max)
+        disturbed[:] = shifted
+    return disturbed

@@ -98,11 +98,11 @@ class Encoding:
         return tuple(rule.stated() for rule in self.rules)
 
     def _check(self, columns: pa.Table) -> None:
-        found = columns.column_names
+        names = columns.column_names
         problems = [
-            Problem("A003", f"There is no column {rule.name!r}.", did_you_mean(rule.name, found))
+            Problem("A003", f"There is no column {rule.name!r}.", did_you_mean(rule.name, names))
             for rule in self.rules
-            if not set(columns_of(rule.name, found)) <= set(found)
+            if not set(columns_of(rule.name, names)) <= set(names)
         ]
         if problems:
             raise AuditError(*problems)
@@ -204,12 +204,12 @@ class _Number:
     def stated(self) -> EncodedColumn:
         if self.is_bits:
             return EncodedColumn(name=self.name, kind="bits", width=1, says="0 or 1, as it is")
-        shown = "" if self.read is _parse_number else " (seconds)"
+        unit = "" if self.read is _parse_number else " (seconds)"
         if isinstance(self.scale, Levels):
-            says = f"{len(self.scale.levels)} levels{shown}"
+            says = f"{len(self.scale.levels)} levels{unit}"
             return EncodedColumn(name=self.name, kind="levels", width=1, says=says)
         says = f"standardised: mean {self.scale.mean:.6g}, "
-        says += f"deviation {self.scale.deviation:.6g}{shown}"
+        says += f"deviation {self.scale.deviation:.6g}{unit}"
         return EncodedColumn(name=self.name, kind="number", width=1, says=says)
 
     def told(self) -> dict[str, Any]:
@@ -232,10 +232,10 @@ class _OneHot:
         has_missing = counts[""] >= fewest
         missing = 0 if has_missing else counts[""]
         frequent = sorted(set(counts) - {""}, key=lambda value: (-counts[value], value))
-        told = [value for value in frequent[:MOST_VALUES] if counts[value] >= fewest]
-        while told and 0 < sum(counts[one] for one in frequent[len(told) :]) + missing < fewest:
-            told.pop()
-        values, others = tuple(sorted(told)), frozenset(frequent[len(told) :])
+        own = [value for value in frequent[:MOST_VALUES] if counts[value] >= fewest]
+        while own and 0 < sum(counts[one] for one in frequent[len(own) :]) + missing < fewest:
+            own.pop()
+        values, others = tuple(sorted(own)), frozenset(frequent[len(own) :])
         others |= {""} if missing else set()
         place = {value: number for number, value in enumerate(values)}
         place |= dict.fromkeys(others, len(values))
@@ -290,28 +290,30 @@ class _OneHot:
         return {"values": self.values, **has}
 
 
-def _rule(about: pa.Field, column: pa.ChunkedArray, fewest: int) -> _Number | _OneHot | Problem:
-    numbers = is_text_of_csv(about)
-    encoded = encode(about.name, column, numbers=numbers, generalised=False)
+def _rule(
+    schema_field: pa.Field, column: pa.ChunkedArray, fewest: int
+) -> _Number | _OneHot | Problem:
+    numbers = is_text_of_csv(schema_field)
+    encoded = encode(schema_field.name, column, numbers=numbers, generalised=False)
     labels = [label for label in encoded.labels.tolist() if label]
     if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(TRUTHS)):
         if numbers and any(map(_is_infinite, labels)) and all(map(_is_number, labels)):
-            return _missing_problem(about.name)
-        return _OneHot.of(about.name, encoded, fewest)
-    read = _reader(labels[0])
-    values = np.array([read(label) for label in labels])
+            return _missing_problem(schema_field.name)
+        return _OneHot.of(schema_field.name, encoded, fewest)
+    reader = _reader(labels[0])
+    values = np.array([reader(label) for label in labels])
     if encoded.has_missing or not np.isfinite(values).all():
-        return _missing_problem(about.name)
+        return _missing_problem(schema_field.name)
     counts = encoded.counts()[-len(labels) :]
     if fewest > 1:
         scale = levels_of(np.repeat(values, counts), fewest)
-        is_bits = scale == Levels((0.5,), (0.0, 1.0)) and read in (_parse_number, truth)
-        return _Number(about.name, scale, read, is_bits=is_bits)
-    if set(values.tolist()) <= {0.0, 1.0} and read in (_parse_number, truth):
-        return _Number(about.name, Standardised(0.0, 1.0), read, is_bits=True)
+        is_bits = scale == Levels((0.5,), (0.0, 1.0)) and reader in (_parse_number, truth)
+        return _Number(schema_field.name, scale, reader, is_bits=is_bits)
+    if set(values.tolist()) <= {0.0, 1.0} and reader in (_parse_number, truth):
+        return _Number(schema_field.name, Standardised(0.0, 1.0), reader, is_bits=True)
     mean = float(np.average(values, weights=counts))
     deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
-    return _Number(about.name, Standardised(mean, deviation or 1.0), read)
+    return _Number(schema_field.name, Standardised(mean, deviation or 1.0), reader)
 
 
 def _reader(label: str) -> Callable[[str], float]:

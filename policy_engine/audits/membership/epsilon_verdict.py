@@ -40,19 +40,19 @@ def bounds_contradict(
 
 
 def _format_proof(upper: EpsilonUpper) -> str:
-    at = f"{upper.substitution:.3g} at delta {upper.substitution_delta:.1g}"
+    substitution = f"{upper.substitution:.3g} at delta {upper.substitution_delta:.1g}"
     return (
         f"accountant proves epsilon at most {upper.value:.3g} at delta {upper.delta:.1g} for one "
-        f"record more or less, and {at} for one exchanged for another"
+        f"record more or less, and {substitution} for one exchanged for another"
     )
 
 
 def _format_attack(lower: EpsilonLower) -> str:
     least = f"an epsilon of at least {lower.value:.2g}" if lower.value else "no epsilon above 0"
-    shows, of = _SHOWN[lower.members]
+    shows, scope = _SHOWN[lower.members]
     return (
         f"attack ({lower.attack}) {shows} {least} at delta {lower.delta:.1g} for one record "
-        f"exchanged{of} (no attack on so many records could show more than {lower.ceiling:.2g})"
+        f"exchanged{scope} (no attack on so many records could show more than {lower.ceiling:.2g})"
     )
 
 

@@ -83,9 +83,9 @@ class Figures(_Frozen):
     tpr_at_fpr: tuple[TprAtFpr, ...]
     at_priors: tuple[AtPrior, ...]
 
-    def reached(self, by: StrengthMeasure) -> Estimate | NotApplicable:
+    def reached(self, measure: StrengthMeasure) -> Estimate | NotApplicable:
         """Return the figure of a measure. Raises KeyError for a rate that was not counted."""
-        if by.measure != "tprAtFpr":
-            found: Estimate | NotApplicable = getattr(self, by.measure)
-            return found
-        return {one.fpr: one.tpr for one in self.tpr_at_fpr}[by.fpr or 0.0]
+        if measure.measure != "tprAtFpr":
+            figure: Estimate | NotApplicable = getattr(self, measure.measure)
+            return figure
+        return {one.fpr: one.tpr for one in self.tpr_at_fpr}[measure.fpr or 0.0]

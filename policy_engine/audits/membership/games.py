@@ -48,10 +48,10 @@ def play_games(
     drawn = min(records, *(len(side) for pair in sides for side in pair))
     random = np.random.default_rng([seed, drawn, repetitions])
     shares = [_member_shares(pair, drawn, repetitions, random) for pair in sides]
-    again = np.random.default_rng([seed, _STREAM])
-    single = _single([float(one.mean()) for one in shares], sides, again)
+    resampling = np.random.default_rng([seed, _STREAM])
+    single = _single([float(one.mean()) for one in shares], sides, resampling)
     points = [float(((np.sign(one - 0.5) + 1) / 2).mean()) for one in shares]
-    deviation = fmean([_deviation(pair, (drawn, drawn), again) for pair in sides])
+    deviation = fmean([_deviation(pair, (drawn, drawn), resampling) for pair in sides])
     return SingleAndSet(
         attack=attack,
         records=drawn,
@@ -75,7 +75,7 @@ def _member_shares(
 ) -> Floats:
     """Return the share of members in the top half of each draw, (repetitions,)."""
     step = max(_AT_ONCE // (2 * drawn), 1)
-    found = []
+    shares = []
     for start in range(0, repetitions, step):
         games = min(step, repetitions - start)
         scores = [
@@ -84,8 +84,8 @@ def _member_shares(
         ]
         ties = random.random((games, 2 * drawn))
         order = np.lexsort((ties, -np.stack(scores)), axis=1)
-        found.append((order[:, :drawn] < drawn).mean(axis=1))
-    return np.concatenate(found)
+        shares.append((order[:, :drawn] < drawn).mean(axis=1))
+    return np.concatenate(shares)
 
 
 def _single(
@@ -119,13 +119,13 @@ def _set(values: Sequence[float], single: Estimate, deviation: float, drawn: int
     return Estimate(value=value, low=max(min(low, value), 0.0), high=min(max(high, value), 1.0))
 
 
-def _set_probability(share: float, seen: float, deviation: float, drawn: int) -> float:
+def _set_probability(share: float, observed: float, deviation: float, drawn: int) -> float:
     """Return how often more than half are members where `share` of them are in the mean.
 
     The deviation of the games seen is taken to change with the share as a binomial's does.
     """
     of_binomial = sqrt(share * (1 - share) / (2 * drawn))
-    scale = deviation / sqrt(seen * (1 - seen) / (2 * drawn)) if 0 < seen < 1 else 1.0
+    scale = deviation / sqrt(observed * (1 - observed) / (2 * drawn)) if 0 < observed < 1 else 1.0
     spread = of_binomial * scale
     if not spread:
         return float(np.sign(share - 0.5) + 1) / 2
@@ -143,13 +143,13 @@ def _deviation(
     scores = np.concatenate(sides)
     order = np.argsort(-scores, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    found = []
+    shares = []
     for _ in range(_RESAMPLES):
         weights = [_weights(len(side), n, random) for side, n in zip(sides, sizes, strict=True)]
         hits = np.concatenate([weights[0], np.zeros(len(sides[1]))])[order].cumsum()[ends]
-        whole = np.concatenate(weights)[order].cumsum()[ends]
-        found.append(np.interp(1.0, np.append(0, whole), np.append(0, hits)))
-    return float(np.std(found))
+        totals = np.concatenate(weights)[order].cumsum()[ends]
+        shares.append(np.interp(1.0, np.append(0, totals), np.append(0, hits)))
+    return float(np.std(shares))
 
 
 def _weights(records: int, drawn: int, random: np.random.Generator) -> Floats:

@@ -68,30 +68,30 @@ class GatheredEvidence:
 
 
 def gather(
-    workshop: ModelTrainer,
+    trainer: ModelTrainer,
     splits: Splits,
     seed: int,
-    further: int = 0,
+    other_targets: int = 0,
     model: Path | None = None,
     progress: Progress = silent,
-    wanted: Terms = _NONE,
+    extra_terms: Terms = _NONE,
 ) -> GatheredEvidence:
     """Train all models and return what they say, with so many models in the target's place.
 
     Online shadows take turns as targets, at no cost; without any, others are trained on
-    halves of the audited records. The target is written to the file `model`. Of what is `wanted`
+    halves of the audited records. The target is written to the file `model`. Of `extra_terms`,
     beside what models say of the audited records, `views` and `reference records` are asked for.
     Raises AuditError (A008) where memory would not do, (A007) where there are too few reference
     records, and as the learner does.
     """
     judged, trained = splits.judged, splits.shadow_train
-    workshop = replace(workshop, views=seed) if VIEWS in wanted else workshop
-    others = _reference_rows(workshop, splits) if REFERENCES in wanted else judged[:0]
-    questions = np.concatenate([judged, others])
-    asked = np.unique(np.concatenate([judged, *trained, *splits.shadow_test]))
+    trainer = replace(trainer, views=seed) if VIEWS in extra_terms else trainer
+    reference_rows = _reference_rows(trainer, splits) if REFERENCES in extra_terms else judged[:0]
+    questions = np.concatenate([judged, reference_rows])
+    asked_rows = np.unique(np.concatenate([judged, *trained, *splits.shadow_test]))
     jobs = [
         ShadowJob(splits.target_train, questions, seed_of(seed, TARGET)),
-        *(ShadowJob(rows, asked, seed_of(seed, SHADOW, n)) for n, rows in enumerate(trained)),
+        *(ShadowJob(rows, asked_rows, seed_of(seed, SHADOW, n)) for n, rows in enumerate(trained)),
         *(
             ShadowJob(rows, questions, seed_of(seed, ONLINE, n))
             for n, rows in enumerate(splits.online_train)
@@ -101,41 +101,43 @@ def gather(
             for n, rows in enumerate(splits.further_train)
         ),
     ]
-    workshop.check(jobs)
-    target, *heard = workshop.run(jobs, "models", progress, model)
-    labels, gives = workshop.records.labels, workshop.learner.gives
-    names = workshop.records.classes
-    shadows, rest = heard[: len(trained)], heard[len(trained) :]
+    trainer.check(jobs)
+    target, *answers = trainer.run(jobs, "models", progress, model)
+    labels, gives = trainer.records.labels, trainer.learner.gives
+    names = trainer.records.classes
+    shadows, rest = answers[: len(trained)], answers[len(trained) :]
 
-    def seen(said: ModelAnswers, rows: Rows) -> ModelObservations:
+    def observe(answers: ModelAnswers, rows: Rows) -> ModelObservations:
         first, last = np.split(np.arange(len(questions)), [len(judged)])
-        known = References(
-            _observe(said, last, labels[others], gives),
-            workshop.shown[others],
-            workshop.shown[judged],
+        references = References(
+            _observe(answers, last, labels[reference_rows], gives),
+            trainer.shown[reference_rows],
+            trainer.shown[judged],
         )
-        observed = _observe(said, first, labels[judged], gives)
-        return ModelObservations(observed, np.isin(judged, rows), known if len(others) else None)
+        observed = _observe(answers, first, labels[judged], gives)
+        return ModelObservations(
+            observed, np.isin(judged, rows), references if len(reference_rows) else None
+        )
 
     halves = (*splits.online_train, *splits.further_train)
-    models = [seen(said, rows) for said, rows in zip(rest, halves, strict=True)]
+    models = [observe(one, rows) for one, rows in zip(rest, halves, strict=True)]
     online, later = models[: len(splits.online_train)], models[len(splits.online_train) :]
-    first = seen(target, splits.target_train)
+    first = observe(target, splits.target_train)
     if online:
         turns = [online_turn(first, online, seed, names)]
-        turns += [_shadow_turn(first, online, n, seed, names) for n in range(further)]
+        turns += [_shadow_turn(first, online, n, seed, names) for n in range(other_targets)]
     else:
-        apart = _disjoint_shadows(shadows, asked, splits, labels, gives)
+        shadows_apart = _disjoint_shadows(shadows, asked_rows, splits, labels, gives)
         turns = [
-            Turn(Evidence(one.said, apart, (), seed, names, one.references), one.is_in)
+            Turn(Evidence(one.said, shadows_apart, (), seed, names, one.references), one.is_in)
             for one in (first, *later)
         ]
     return GatheredEvidence(target, turns[0], tuple(turns[1:]))
 
 
-def _reference_rows(workshop: ModelTrainer, splits: Splits) -> Rows:
+def _reference_rows(trainer: ModelTrainer, splits: Splits) -> Rows:
     """Return rows that no target was trained on and that are not judged, at most so many."""
-    rows = np.setdiff1d(np.arange(len(workshop.records)), splits.judged)
+    rows = np.setdiff1d(np.arange(len(trainer.records)), splits.judged)
     if len(rows) < FEWEST_REFERENCES:
         message = (
             f"{len(rows):,} records are neither judged nor trained on. "
@@ -147,13 +149,13 @@ def _reference_rows(workshop: ModelTrainer, splits: Splits) -> Rows:
 
 
 def _observe(
-    said: ModelAnswers, rows: Rows, labels: NDArray[np.int64], gives: Terms
+    answers: ModelAnswers, rows: Rows, labels: NDArray[np.int64], gives: Terms
 ) -> Observations:
     """Return what a model says of some of the rows that it was asked about."""
-    if "views" not in said.arrays:
-        return Observations(said.logits[rows], labels, gives)
-    views = Views(said.arrays["views"][:, rows], view_strengths())
-    return Observations(said.logits[rows], labels, gives | {VIEWS}, views)
+    if "views" not in answers.arrays:
+        return Observations(answers.logits[rows], labels, gives)
+    views = Views(answers.arrays["views"][:, rows], view_strengths())
+    return Observations(answers.logits[rows], labels, gives | {VIEWS}, views)
 
 
 def _shadow_turn(
@@ -184,14 +186,14 @@ def online_turn(
     audited records is what attacks learn from.
     """
     signals = np.stack([one.said.signal for one in online])
-    inside = np.stack([one.is_in for one in online])
+    is_in = np.stack([one.is_in for one in online])
     shadows = tuple(
-        Shadow(one.said, one.is_in, one.said, _other_shadows(signals, inside, n), seen=one.is_in)
+        Shadow(one.said, one.is_in, one.said, _other_shadows(signals, is_in, n), seen=one.is_in)
         for n, one in enumerate(online)
     )
     pairs = tuple((one.said, one.is_in) for one in online)
-    seen = Evidence(target.said, shadows, pairs, seed, names, target.references)
-    return Turn(seen, target.is_in)
+    evidence = Evidence(target.said, shadows, pairs, seed, names, target.references)
+    return Turn(evidence, target.is_in)
 
 
 def _other_shadows(signals: NDArray[np.float64], inside: Bools, number: int) -> OtherShadows | None:
@@ -203,32 +205,32 @@ def _other_shadows(signals: NDArray[np.float64], inside: Bools, number: int) -> 
 
 
 def _disjoint_shadows(
-    said: Sequence[ModelAnswers],
-    asked: Rows,
+    answers: Sequence[ModelAnswers],
+    rows_asked: Rows,
     splits: Splits,
     labels: NDArray[np.int64],
     gives: Terms,
 ) -> tuple[Shadow, ...]:
     """Return the disjoint shadows; the first of them also with what the others say."""
-    if not said:
+    if not answers:
         return ()
-    every = [Observations(one.logits, labels[asked]) for one in said]
-    trained = [np.isin(asked, rows) for rows in splits.shadow_train]
-    at = np.searchsorted(asked, splits.judged)
-    found = []
+    observations = [Observations(one.logits, labels[rows_asked]) for one in answers]
+    trained = [np.isin(rows_asked, rows) for rows in splits.shadow_train]
+    audited_places = np.searchsorted(rows_asked, splits.judged)
+    shadows = []
     for number, sides in enumerate(zip(splits.shadow_train, splits.shadow_test, strict=True)):
-        own = np.searchsorted(asked, np.concatenate(sides))
-        others = [n for n in range(len(said)) if n != number]
+        own = np.searchsorted(rows_asked, np.concatenate(sides))
+        others = [n for n in range(len(answers)) if n != number]
         peers = OtherShadows(
-            np.stack([every[n].signal[own] for n in others]),
+            np.stack([observations[n].signal[own] for n in others]),
             np.stack([trained[n][own] for n in others]),
         )
-        found.append(
+        shadows.append(
             Shadow(
-                own=_observe(said[number], own, labels[asked[own]], gives),
+                own=_observe(answers[number], own, labels[rows_asked[own]], gives),
                 is_member=trained[number][own],
-                judged=_observe(said[number], at, labels[splits.judged], gives),
+                judged=_observe(answers[number], audited_places, labels[splits.judged], gives),
                 peers=peers if number < _COMPARED else None,
             )
         )
-    return tuple(found)
+    return tuple(shadows)

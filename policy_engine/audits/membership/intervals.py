@@ -17,14 +17,14 @@ _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _BOTH = sqrt(CONFIDENCE)
 
 
-def beats_guessing(found: TprAtFpr, among: int = 1) -> bool:
+def beats_guessing(rate: TprAtFpr, among: int = 1) -> bool:
     """Return whether more members are surely found than the false-positive rate that it costs.
 
     By one attack `among` so many: the low end is then as much lower, as a ratio, as the other
     intervals are wider.
     """
-    value, low = found.tpr.value, found.tpr.low
-    return low > 0 and low * (low / value) ** (deviations(among) / deviations(1) - 1) > found.fpr
+    value, low = rate.tpr.value, rate.tpr.low
+    return low > 0 and low * (low / value) ** (deviations(among) / deviations(1) - 1) > rate.fpr
 
 
 def widen_for(estimate: Estimate, among: int) -> Estimate:
@@ -61,14 +61,18 @@ def advantage(hits: tuple[int, int], alarms: tuple[int, int]) -> Estimate:
     an end that cannot go further, and it is short (it covers 93%); there the share of right
     calls is bounded as one of so many records, and the ends farther out are taken.
     """
-    found = difference(clopper_pearson(*hits), clopper_pearson(*alarms))
+    difference_of_rates = difference(clopper_pearson(*hits), clopper_pearson(*alarms))
     right = hits[0] + alarms[1] - alarms[0]
     members, others = hits[1], alarms[1]
     if _FEW < right < members + others - _FEW or not members or not others:
-        return found
-    low, high = share_ends((1 + found.value) / 2, 4 * members * others / (members + others))
+        return difference_of_rates
+    low, high = share_ends(
+        (1 + difference_of_rates.value) / 2, 4 * members * others / (members + others)
+    )
     return Estimate(
-        value=found.value, low=min(found.low, 2 * low - 1), high=max(found.high, 2 * high - 1)
+        value=difference_of_rates.value,
+        low=min(difference_of_rates.low, 2 * low - 1),
+        high=max(difference_of_rates.high, 2 * high - 1),
     )
 
 
@@ -96,21 +100,21 @@ def area_under(points: Curve) -> Estimate:
     log-odds, with Welch's degrees of freedom) and is too short near 0 and 1.
     """
     value, members, others = points.area(), points.members, points.others
-    found = area(value, members, others)
+    newcombe = area(value, members, others)
     if min(members, others) < 2:
-        return found
+        return newcombe
     of_members, of_others = points.wins()
     spreads = (
         _spread(of_members, np.diff(points.hits), value),
         _spread(of_others, np.diff(points.alarms), value),
     )
     if not 0 < value < 1 or not any(spreads):
-        return found
+        return newcombe
     width = quantile(spreads, (members - 1, others - 1)) * sqrt(sum(spreads))
     width /= value * (1 - value)
     odds = log(value / (1 - value))
     low, high = (1 / (1 + exp(min(shift - odds, 700))) for shift in (width, -width))
-    return Estimate(value=value, low=min(low, found.low), high=max(high, found.high))
+    return Estimate(value=value, low=min(low, newcombe.low), high=max(high, newcombe.high))
 
 
 def _spread(wins: Floats, counts: NDArray[np.int64], mean: float) -> float:
@@ -199,12 +203,12 @@ def rate_at(points: Curve, fpr: float) -> Estimate:
 def _lower_rate(points: Curve, fpr: float) -> float:
     rates = _rates(fpr, points.others)
     each = _EACH / len(rates)
-    found = [0.0]
+    ends = [0.0]
     for rate, fewest in rates:
         if fewest:
             hits = points.members_before(fewest).fewest(_BY_DRAW)
-            found.append(fpr / rate * clopper_pearson(hits, points.members, 1 - 2 * each).low)
-    return max(found)
+            ends.append(fpr / rate * clopper_pearson(hits, points.members, 1 - 2 * each).low)
+    return max(ends)
 
 
 def _upper_rate(points: Curve, fpr: float) -> float:
@@ -230,11 +234,11 @@ def _rates(fpr: float, others: int) -> tuple[tuple[float, int], ...]:
     sure = [count for count in _SURE_ALARMS if count <= others]
     each = _EACH / len(_SURE_ALARMS)
     larger = [(float(betaincinv(n, others - n + 1, 1 - each)), n) for n in sure]
-    found = [(rate, count) for rate, count in larger if rate > fpr]
-    if len(found) < len(sure):
-        tail = _EACH / (len(found) + 1)
-        found.append((fpr, int(binom.ppf(tail, others, fpr))))
-    return tuple(found)
+    rates = [(rate, count) for rate, count in larger if rate > fpr]
+    if len(rates) < len(sure):
+        tail = _EACH / (len(rates) + 1)
+        rates.append((fpr, int(binom.ppf(tail, others, fpr))))
+    return tuple(rates)
 
 
 @cache
@@ -255,11 +259,11 @@ def share_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float)
     together one at least is called. The ends are those of both rates at once, each known with
     the root of the confidence, as the two are of records apart.
     """
-    found, wrong = clopper_pearson(*hits, _BOTH), clopper_pearson(*alarms, _BOTH)
+    true_rate, false_rate = clopper_pearson(*hits, _BOTH), clopper_pearson(*alarms, _BOTH)
     return Estimate(
-        value=_share(found.value, wrong.value, prior),
-        low=_share(found.low, wrong.high, prior),
-        high=_share(found.high, wrong.low, prior),
+        value=_share(true_rate.value, false_rate.value, prior),
+        low=_share(true_rate.low, false_rate.high, prior),
+        high=_share(true_rate.high, false_rate.low, prior),
     )
 
 

@@ -110,7 +110,7 @@ def keep_manifest(
 
     Raises OutputError (O002) where it cannot be written, before anything is done.
     """
-    said = json.loads(json.dumps(asdict(settings)))
+    settings_json = json.loads(json.dumps(asdict(settings)))
     keeper = ManifestKeeper(
         folder,
         Manifest.model_validate(
@@ -119,7 +119,7 @@ def keep_manifest(
                 "state": "running",
                 "started": _now(),
                 "updated": _now(),
-                "settings": said,
+                "settings": settings_json,
                 "model": model,
                 "policy_engine": version_of("policy-engine"),
             }
@@ -145,13 +145,13 @@ def cancellable(cancel: Callable[[], bool] | None, progress: Progress) -> Progre
     if cancel is None:
         return progress
 
-    def told(stage: str, done: int, total: int) -> None:
+    def report(stage: str, done: int, total: int) -> None:
         progress(stage, done, total)
         if cancel():
             message = "The audit was cancelled. What is trained and kept by then is not lost."
             raise AuditError.of(CANCELLED, message, "Run it again with the same folder to go on.")
 
-    return told
+    return report
 
 
 def _read_earlier(folder: Path) -> Manifest | None:

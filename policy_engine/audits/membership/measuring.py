@@ -97,7 +97,7 @@ def attack_result(
 
 
 def _degenerate(
-    attack: Attack, scores: Floats, target: ModelSignal, within: Sequence[Figures]
+    attack: Attack, scores: Floats, target: ModelSignal, figures_within: Sequence[Figures]
 ) -> str:
     """Return why a score tells next to nothing; not of one that is shown to tell members.
 
@@ -107,19 +107,19 @@ def _degenerate(
     known = terms.attacks()
     if attack.notation in known and not known[attack.notation].tells("ranks"):
         return ""
-    if _shows_members(within):
+    if _shows_members(figures_within):
         return ""
     if not isinstance(target, Observations):
         return degeneracy(scores)
     return degeneracy(scores, target.labels) or _single_answer(attack, target)
 
 
-def _shows_members(within: Sequence[Figures]) -> bool:
-    among = sum(1 + len(one.tpr_at_fpr) for one in within)
+def _shows_members(figures_within: Sequence[Figures]) -> bool:
+    among = sum(1 + len(one.tpr_at_fpr) for one in figures_within)
     return any(
         widen_for(one.auc, among).low > _GUESSING
-        or any(beats_guessing(at, among) for at in one.tpr_at_fpr)
-        for one in within
+        or any(beats_guessing(rate, among) for rate in one.tpr_at_fpr)
+        for one in figures_within
     )
 
 
@@ -132,21 +132,21 @@ def _single_answer(attack: Attack, target: Observations) -> str:
 
 
 def strongest_attack(
-    results: Sequence[AttackResult], by: StrengthMeasure = ACCURACY
+    results: Sequence[AttackResult], measure: StrengthMeasure = ACCURACY
 ) -> AttackResult:
     """Return the attack that reaches most; of equals a live one, and no baseline."""
     return max(
         results,
         key=lambda one: (
-            _value(one.figures.reached(by)),
+            _value(one.figures.reached(measure)),
             not one.degenerate,
             one.attack != LabelOnly.notation,
         ),
     )
 
 
-def _value(reached: Estimate | NotApplicable) -> float:
-    return reached.value if isinstance(reached, Estimate) else 0.0
+def _value(figure: Estimate | NotApplicable) -> float:
+    return figure.value if isinstance(figure, Estimate) else 0.0
 
 
 def figures(
@@ -271,13 +271,13 @@ def _slices(
     """Measure each part; sorting the ranks of its rows keeps it by falling score."""
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    found = []
+    slices = []
     for part in parts:
         if 0 < np.count_nonzero(is_member[part.rows]) < len(part.rows):
             rows = order[np.sort(rank[part.rows])]
-            measured = _figures(scores, called, is_member, rows)
-            found.append(Slice(kind=part.kind, name=part.name, figures=measured))
-    return tuple(found)
+            part_figures = _figures(scores, called, is_member, rows)
+            slices.append(Slice(kind=part.kind, name=part.name, figures=part_figures))
+    return tuple(slices)
 
 
 def _worst_slice(slices: Sequence[Slice]) -> Slice | NotApplicable:
@@ -287,8 +287,8 @@ def _worst_slice(slices: Sequence[Slice]) -> Slice | NotApplicable:
     return max(large, key=lambda one: one.figures.auc.value)
 
 
-def _smaller_side(measured: Figures) -> int:
-    return min(measured.members, measured.non_members)
+def _smaller_side(part_figures: Figures) -> int:
+    return min(part_figures.members, part_figures.non_members)
 
 
 def _mean(estimates: Sequence[Estimate | NotApplicable]) -> float | NotApplicable:
@@ -299,8 +299,8 @@ def _mean(estimates: Sequence[Estimate | NotApplicable]) -> float | NotApplicabl
 
 
 def _shadow_models(attack: Attack, evidence: Evidence) -> int:
-    wanted = (attack.needs | attack.uses) & {SHADOWS, ONLINE_SHADOWS}
-    return sum(count for term, count in evidence.counts.items() if term in wanted)
+    kinds = (attack.needs | attack.uses) & {SHADOWS, ONLINE_SHADOWS}
+    return sum(count for term, count in evidence.counts.items() if term in kinds)
 
 
 def _check(scores: Floats, is_member: Bools) -> None:

@@ -23,35 +23,37 @@ def parse_membership(members: list[str]) -> Bools:
 
     Raises AuditError (A011) for other texts, and where all are members, or none.
     """
-    found = parse_truths(members, "Membership")
-    if found.all() or not found.any():
-        lacking = "others" if found.all() else "members"
-        message = f"All {len(found):,} records are {'members' if found.all() else 'others'}."
+    is_member = parse_truths(members, "Membership")
+    if is_member.all() or not is_member.any():
+        lacking = "others" if is_member.all() else "members"
+        message = (
+            f"All {len(is_member):,} records are {'members' if is_member.all() else 'others'}."
+        )
         raise AuditError.of("A011", message, f"An attack is measured on {lacking} too.")
-    return found
+    return is_member
 
 
 def parse_truths(texts: Sequence[str], name: str) -> Bools:
     """Return which of some texts say yes. Raises AuditError (A011) where any says neither."""
     known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
-    read = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
-    unknown = [text for text, one in zip(texts, read, strict=True) if one is None]
+    truths = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
+    unknown = [text for text, one in zip(texts, truths, strict=True) if one is None]
     if unknown:
         pairs = ", ".join(f"{one} or {other}" for one, other in zip(_YES, _NO, strict=True))
         message = (
             f"{name} is {pairs}, whatever the case. {describe_invalid_cells(unknown, len(texts))}"
         )
         raise AuditError.of("A011", message)
-    return np.array(read, dtype=bool)
+    return np.array(truths, dtype=bool)
 
 
 def describe_invalid_cells(wrong: Sequence[str], among: int) -> str:
     """Return how many cells hold something else, and of which kind; their values are not told."""
     different = {one.strip() for one in wrong}
     counts = {kind: sum(_cell_kind(one) == kind for one in different if one) for kind in _CELLS}
-    told = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]
-    told += ["empty cells"] if "" in different else []
-    return f"{len(wrong):,} of {among:,} records have another value: {' and '.join(told)}."
+    parts = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]
+    parts += ["empty cells"] if "" in different else []
+    return f"{len(wrong):,} of {among:,} records have another value: {' and '.join(parts)}."
 
 
 _CELLS = ("whole number", "number", "text")

@@ -14,8 +14,8 @@ _SPARED = 0.9
 
 def available_memory() -> int:
     """Return the bytes that this process can still have: of the machine, or of its container."""
-    found = [_machine_memory(), _cgroup_memory(_GROUPS), _cgroup1_memory(_GROUPS / "memory")]
-    return min(one for one in found if one is not None)
+    limits = [_machine_memory(), _cgroup_memory(_GROUPS), _cgroup1_memory(_GROUPS / "memory")]
+    return min(one for one in limits if one is not None)
 
 
 def check_memory(needed: int, available: int, lower: str) -> None:

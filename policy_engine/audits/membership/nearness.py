@@ -37,50 +37,50 @@ def repeated_members(keys: Keys, splits: Splits) -> Bools:
 
 
 def nearly_repeated_members(
-    records: Records, splits: Splits, said: NDArray[np.int64], same: Bools
+    records: Records, splits: Splits, text_codes: NDArray[np.int64], same: Bools
 ) -> tuple[Bools, int]:
     """Return which members stand nearly so among the others, and in the shadows' pool, (2, m).
 
-    `said` (n,) is a number for each record, the same for those whose texts and label are; `same`,
-    (2, m), tells of which members that is known of the very same records. Numbers are put into
-    cells of several sizes, and of each into two grids, half a cell apart. False of all of a side
-    where chance does it. The second value is into how many cells a deviation was cut, for the
+    `text_codes` (n,) is a number for each record, the same for those whose texts and label are;
+    `same`, (2, m), tells of which members that is known of the very same records. Numbers are put
+    into cells of several sizes, and of each into two grids, half a cell apart. False of all of a
+    side where chance does it. The second value is into how many cells a deviation was cut, for the
     largest that found any.
     """
-    found, coarsest = np.zeros((2, len(splits.target_train)), dtype=np.bool_), 0
+    repeated, coarsest = np.zeros((2, len(splits.target_train)), dtype=np.bool_), 0
     if any(one.kind in _NUMBERS for one in records.encoding):
         columns = [*_numbers(records)]
         for size in CELLS:
-            near = _near_members(columns, size, splits, (said, same))
-            found |= near
+            near = _near_members(columns, size, splits, (text_codes, same))
+            repeated |= near
             coarsest = coarsest or (size if near.any() else 0)
-    return found, coarsest
+    return repeated, coarsest
 
 
 def _near_members(
     columns: list[NDArray[np.float64]],
     size: int,
     splits: Splits,
-    known: tuple[NDArray[np.int64], Bools],
+    text_codes_and_same: tuple[NDArray[np.int64], Bools],
 ) -> Bools:
-    found = np.zeros((2, len(splits.target_train)), dtype=np.bool_)
+    repeated = np.zeros((2, len(splits.target_train)), dtype=np.bool_)
     for shift in (0.0, 0.5):
         cells = [np.floor(one * size + shift).astype(np.int64) for one in columns]
-        whole = _mix(known[0].astype(np.uint64))
+        sums = _mix(text_codes_and_same[0].astype(np.uint64))
         for place, one in enumerate(cells):
-            whole = whole + _hash_cells(one, place)
+            sums = sums + _hash_cells(one, place)
         near, chance = (
-            repeated_members(whole, splits) & ~known[1],
-            _chance_matches(cells, whole, splits),
+            repeated_members(sums, splits) & ~text_codes_and_same[1],
+            _chance_matches(cells, sums, splits),
         )
         if chance is not None:
             is_more = near.sum(axis=1) > _EXCESS * chance + _FEW
-            found |= near & is_more[:, None]
-    return found
+            repeated |= near & is_more[:, None]
+    return repeated
 
 
 def _chance_matches(
-    cells: list[NDArray[np.int64]], whole: Keys, splits: Splits
+    cells: list[NDArray[np.int64]], sums: Keys, splits: Splits
 ) -> NDArray[np.int64] | None:
     """Return how many members have another some cells apart in a column, of that with most, (2,).
 
@@ -91,10 +91,10 @@ def _chance_matches(
     counts = []
     for place in finest:
         if sizes[place] >= _ENOUGH:
-            apart = whole.copy()
+            shifted = sums.copy()
             rows, cell = splits.target_train, cells[place][splits.target_train]
-            apart[rows] += _hash_cells(cell + _APART, place) - _hash_cells(cell, place)
-            counts.append(repeated_members(apart, splits).sum(axis=1))
+            shifted[rows] += _hash_cells(cell + _APART, place) - _hash_cells(cell, place)
+            counts.append(repeated_members(shifted, splits).sum(axis=1))
     return np.max(counts, axis=0) if counts else None
 
 
@@ -106,11 +106,11 @@ def _numbers(records: Records) -> Iterator[NDArray[np.float64]]:
     start = 0
     for one in records.encoding:
         end = start + one.width
-        read = None
+        numbers = None
         if one.kind in ("number", "levels") and one.name in records.columns:
-            read = _as_numbers(records.columns[one.name])
-        if read is not None:
-            yield _standardise(read)
+            numbers = _as_numbers(records.columns[one.name])
+        if numbers is not None:
+            yield _standardise(numbers)
         elif one.kind in (*_NUMBERS, "bits"):
             for place in range(start, end):
                 values = records.features[:, place].astype(np.float64)

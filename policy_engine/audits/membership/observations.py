@@ -179,13 +179,13 @@ class Observations:
         """Compute a figure some records at a time: float64 copies of all would be large."""
         records, classes = self.logits.shape
         step = max(_CELLS // classes, 1)
-        found = np.empty(records)
+        figures = np.empty(records)
         with np.errstate(divide="ignore", invalid="ignore"):
             for start in range(0, records, step):
                 rows = slice(start, start + step)
                 block = self.logits[rows].astype(np.float64)
-                found[rows] = figure(block, self.labels[rows])
-        return found
+                figures[rows] = figure(block, self.labels[rows])
+        return figures
 
 
 SeenT = TypeVar("SeenT", bound=ModelSignal, default=Observations)

@@ -114,8 +114,8 @@ def audit_in_one_run(
         ]
     )
     trained = learner.train(_add_canaries(records, features, labels), [rows], [seed], progress)
-    seen = Observations(trained.logits(features)[0], labels)
-    return one_run(seen.margin, is_included, delta, guesses)
+    observations = Observations(trained.logits(features)[0], labels)
+    return one_run(observations.margin, is_included, delta, guesses)
 
 
 def _add_canaries(

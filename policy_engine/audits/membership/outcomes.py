@@ -77,22 +77,22 @@ def run_attacks(
 def summarise_targets(
     attacks: Sequence[Attack],
     gathered: GatheredEvidence,
-    found: Sequence[AttackOutcomes],
+    outcomes: Sequence[AttackOutcomes],
     splits: Splits,
 ) -> OverTargets | NotApplicable:
     """Return what the attacks reach on all targets, each in its turn."""
     if not gathered.further:
         return ONE_TARGET
     turns = (gathered.turn, *gathered.further)
-    sides = [(one.evidence.target.is_right, one.is_member) for one in turns]
+    sides = [(attack.evidence.target.is_right, attack.is_member) for attack in turns]
     return OverTargets(
         targets=len(turns),
         trained_for_it=len(splits.further_train),
         train=spread_of([float(right[inside].mean()) for right, inside in sides]),
         test=spread_of([float(right[~inside].mean()) for right, inside in sides]),
         attacks=tuple(
-            attack_over_targets(one.notation, [of.results[n].figures for of in found])
-            for n, one in enumerate(attacks)
+            attack_over_targets(attack.notation, [target.results[n].figures for target in outcomes])
+            for n, attack in enumerate(attacks)
         ),
     )
 
@@ -100,13 +100,13 @@ def summarise_targets(
 def audit_conduct(
     settings: Settings,
     gives: Terms,
-    found: AttackOutcomes,
+    outcomes: AttackOutcomes,
     evidence: Evidence,
     *,
     trains: bool = True,
 ) -> Conduct:
     """Return what was asked of an audit, and what it rests on."""
-    run = tuple(found.judgements)
+    run = tuple(outcomes.judgements)
     return Conduct(
         requested=settings.attacks,
         skipped=tuple(skipped_attacks(run, gives, trains=trains)),
@@ -117,33 +117,33 @@ def audit_conduct(
         fprs=settings.fprs,
         local_epsilon=settings.local_epsilon,
         attack_domain=settings.attack_domain,
-        thresholds=tuple(thresholds(found.judgements, evidence)),
+        thresholds=tuple(thresholds(outcomes.judgements, evidence)),
     )
 
 
 def record_scores(
-    found: AttackOutcomes, rows: NDArray[np.int64], is_member: NDArray[np.bool_], seed: int
+    outcomes: AttackOutcomes, rows: NDArray[np.int64], is_member: NDArray[np.bool_], seed: int
 ) -> RecordScores:
     """Return what each attack says of the audited `rows` (n,), and whom it calls a member."""
     return RecordScores(
         rows=rows,
         is_member=is_member,
-        scores={name: one.scores for name, one in found.judgements.items()},
+        scores={name: one.scores for name, one in outcomes.judgements.items()},
         called={
-            name: called_members(one, is_member, seed) for name, one in found.judgements.items()
+            name: called_members(one, is_member, seed) for name, one in outcomes.judgements.items()
         },
-        exposed_by=found.strongest,
+        exposed_by=outcomes.strongest,
     )
 
 
 def play_all_games(
-    found: Sequence[AttackOutcomes], members: Sequence[NDArray[np.bool_]], seed: int
+    outcomes: Sequence[AttackOutcomes], members: Sequence[NDArray[np.bool_]], seed: int
 ) -> Iterator[SingleAndSet]:
     """Yield both games of the strongest attack and of Shokri's, over all targets."""
-    for name in dict.fromkeys((found[0].strongest, _SHOKRI)):
-        judged = [one.judgements[name] for one in found if name in one.judgements]
-        if judged and not any(one.dead for one in judged):
-            scores = [one.scores for one in judged]
+    for name in dict.fromkeys((outcomes[0].strongest, _SHOKRI)):
+        judgements = [one.judgements[name] for one in outcomes if name in one.judgements]
+        if judgements and not any(one.dead for one in judgements):
+            scores = [one.scores for one in judgements]
             yield play_games(name, list(zip(scores, members, strict=True)), seed)
 
 

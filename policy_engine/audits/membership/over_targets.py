@@ -78,8 +78,8 @@ def spread_of(values: Sequence[float]) -> TargetSpread:
 def attack_over_targets(attack: str, figures: "Sequence[Figures]") -> AttackOverTargets:
     """Return the spread of every figure of an attack that all targets have."""
     each = [dict(_named_figures(one)) for one in figures]
-    shared = [name for name in each[0] if all(name in one for one in each)]
-    spreads = {name: spread_of([one[name] for one in each]) for name in shared}
+    names = [name for name in each[0] if all(name in one for one in each)]
+    spreads = {name: spread_of([one[name] for one in each]) for name in names}
     return AttackOverTargets(attack=attack, figures=spreads)
 
 
@@ -90,14 +90,14 @@ def _named_figures(figures: "Figures") -> Iterator[tuple[str, float]]:
     yield "accuracy", figures.accuracy.value
     yield "advantage", figures.advantage.value
     yield "auc", figures.auc.value
-    for at in figures.tpr_at_fpr:
-        yield f"tpr at {at.fpr:g}", at.tpr.value
+    for rate in figures.tpr_at_fpr:
+        yield f"tpr at {rate.fpr:g}", rate.tpr.value
 
 
-def target_spread_rows(found: OverTargets) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def target_spread_rows(summary: OverTargets) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the head and the rows of a table, mean and deviation of each figure of each attack."""
-    names = tuple(dict.fromkeys(name for one in found.attacks for name in one.figures))
-    ranked = sorted(found.attacks, key=lambda one: -one.figures["accuracy"].mean)
+    names = tuple(dict.fromkeys(name for one in summary.attacks for name in one.figures))
+    ranked = sorted(summary.attacks, key=lambda one: -one.figures["accuracy"].mean)
     rows = [(one.attack, *(_cell(name, one.figures.get(name)) for name in names)) for one in ranked]
     return ("attack", *map(_title, names)), rows
 

@@ -68,10 +68,10 @@ def read_predictions(source: Any, name: str = "") -> Predictions:
     that are no classes (A002), what is not a probability (A004), and without members or without
     others (A011).
     """
-    given = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
+    title = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
-        return _read_npz_predictions(Path(source), given)
-    return _table_predictions(source_table(source), given)
+        return _read_npz_predictions(Path(source), title)
+    return _table_predictions(source_table(source), title)
 
 
 class _Scores(NamedTuple):
@@ -87,17 +87,17 @@ def _read_npz_predictions(path: Path, name: str) -> Predictions:
     arrays = read_npz(path)
     labels, members = first_array(arrays, _LABELS), first_array(arrays, _MEMBERS)
     _check_present({"labels": labels, "members": members}, tuple(arrays))
-    wanted = ("probabilities", "logits", *_PREDICTED)
-    found = next((one for one in wanted if one in arrays), None)
-    if labels is None or members is None or found is None:
+    names_of_answers = ("probabilities", "logits", *_PREDICTED)
+    answer = next((one for one in names_of_answers if one in arrays), None)
+    if labels is None or members is None or answer is None:
         raise _missing_answers(tuple(arrays))
     texts = list(map(str, labels.ravel().tolist()))
-    if found in _PREDICTED:
-        scores = _label_scores(list(map(str, arrays[found].ravel().tolist())), texts)
+    if answer in _PREDICTED:
+        scores = _label_scores(list(map(str, arrays[answer].ravel().tolist())), texts)
     else:
-        values = _two_columns(np.asarray(arrays[found], dtype=np.float64), found)
+        values = _two_columns(np.asarray(arrays[answer], dtype=np.float64), answer)
         names = _numbered_classes(texts, values.shape[1])
-        scores = _Scores(values, "logits" if found == "logits" else "probabilities", names, _NONE)
+        scores = _Scores(values, "logits" if answer == "logits" else "probabilities", names, _NONE)
     return _predictions(scores, texts, list(map(str, members.ravel().tolist())), {}, name)
 
 
@@ -107,8 +107,8 @@ _NONE: frozenset[str] = frozenset()
 def _numbered_classes(labels: Sequence[str], count: int) -> tuple[str, ...]:
     """Return the classes of an array's columns: 0 to C-1, or 1 to C where the labels are those."""
     from_one = tuple(str(number) for number in range(1, count + 1))
-    found = {_without_point(one) for one in labels}
-    return from_one if {from_one[-1]} <= found <= {*from_one} else ("0", *from_one[:-1])
+    numbers = {_without_point(one) for one in labels}
+    return from_one if {from_one[-1]} <= numbers <= {*from_one} else ("0", *from_one[:-1])
 
 
 def _table_predictions(table: pa.Table, name: str) -> Predictions:
@@ -124,12 +124,12 @@ def _table_predictions(table: pa.Table, name: str) -> Predictions:
     )
 
 
-def _first_name(wanted: tuple[str, ...], names: tuple[str, ...]) -> str:
-    return next((one for one in wanted if one in names), "")
+def _first_name(candidates: tuple[str, ...], names: tuple[str, ...]) -> str:
+    return next((one for one in candidates if one in names), "")
 
 
-def _scores(table: pa.Table, labels: list[str], taken: tuple[str, str]) -> _Scores:
-    names = [one for one in table.column_names if one not in taken]
+def _scores(table: pa.Table, labels: list[str], other_columns: tuple[str, str]) -> _Scores:
+    names = [one for one in table.column_names if one not in other_columns]
     for letter, kind in (("z", "logits"), ("p", "probabilities")):
         numbered = sorted(
             (one for one in names if re.fullmatch(rf"{letter}_?\d+", one)),
@@ -146,8 +146,8 @@ def _scores(table: pa.Table, labels: list[str], taken: tuple[str, str]) -> _Scor
         return _Scores(values, "probabilities", ("0", "1"), frozenset({"p"}))
     predicted = _first_name(_PREDICTED, tuple(names))
     if predicted:
-        said = _label_scores(_texts(table, predicted), labels)
-        return said._replace(used=frozenset({predicted}))
+        label_scores = _label_scores(_texts(table, predicted), labels)
+        return label_scores._replace(used=frozenset({predicted}))
     numbers = [one for one in names if _is_number(table.schema.field(one).type)]
     if len(numbers) < 2:
         raise _missing_answers(tuple(table.column_names))
@@ -202,8 +202,8 @@ def _number_order(text: str) -> tuple[float, str]:
         return np.inf, text
 
 
-def _check_present(found: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    lacking = [name for name, one in found.items() if one is None]
+def _check_present(columns: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    lacking = [name for name, one in columns.items() if one is None]
     if lacking:
         message = (
             f"There is no {' and no '.join(map(repr, lacking))}. There are {join_names(names)}."
@@ -240,8 +240,8 @@ def _predictions(
     is_member = parse_membership(members)
     is_log = scores.kind == "probabilities"
     with np.errstate(divide="ignore"):
-        said = np.log(scores.values) if is_log else np.maximum(scores.values, -WIDEST)
-    logits = said.astype(np.float32)
+        clipped = np.log(scores.values) if is_log else np.maximum(scores.values, -WIDEST)
+    logits = clipped.astype(np.float32)
     return Predictions(
         logits=logits,
         labels=numbers,
@@ -277,11 +277,11 @@ def _without_point(text: str) -> str:
 
 
 def _warnings(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
-    said = [*imbalance_warnings(is_member)]
+    sentences = [*imbalance_warnings(is_member)]
     tied = float((scores.values.max(axis=1) >= 1).mean()) if scores.kind == "probabilities" else 0
     if tied > _TIED:
-        said.append(
+        sentences.append(
             f"The model is said to be entirely sure of {tied:.0%} of the records, so that these "
             "cannot be told apart; its logits would show more."
         )
-    return tuple(said)
+    return tuple(sentences)

@@ -49,12 +49,12 @@ def retention(epsilon: float, values: int = 2) -> float:
     return 1 / (1 + (values - 1) * math.exp(-epsilon))
 
 
-def epsilon_of_coins(kept: float, values: int = 2) -> float:
-    """Return the epsilon of keeping a value with probability `kept` and else drawing any of them.
+def epsilon_of_coins(probability: float, values: int = 2) -> float:
+    """Return the epsilon of keeping a value with a `probability`, and drawing any of them else.
 
     Two fair coins have an epsilon of ln 3 (MOSAICrOWN D5.2, section 4.1).
     """
-    return math.log1p(kept * values / (1 - kept))
+    return math.log1p(probability * values / (1 - probability))
 
 
 def composed_epsilon(encoding: Sequence[EncodedColumn], epsilon: float) -> float:
@@ -127,10 +127,10 @@ def estimated_shares(codes: NDArray[np.int64], values: int, epsilon: float) -> N
 
     Of few answers a share may be below 0.
     """
-    kept = retention(epsilon, values)
-    other = (1 - kept) / (values - 1)
+    true_share = retention(epsilon, values)
+    other = (1 - true_share) / (values - 1)
     shares = np.bincount(codes, minlength=values) / len(codes)
-    return (shares - other) / (kept - other)
+    return (shares - other) / (true_share - other)
 
 
 def _parts(
@@ -153,8 +153,8 @@ def _randomise_column(
         return perturb_bits(part, epsilon, random)
     if column.kind == "one-hot":
         return _randomise_one_hot(column, part, epsilon, random)
-    answered = [_randomise_number(column.name, one, epsilon, random, bins) for one in part.T]
-    return np.stack(answered, axis=1)
+    answers = [_randomise_number(column.name, one, epsilon, random, bins) for one in part.T]
+    return np.stack(answers, axis=1)
 
 
 def _randomise_one_hot(
@@ -165,9 +165,9 @@ def _randomise_one_hot(
     if np.count_nonzero(part) != len(part) or not (part[rows, codes] == 1).all():
         message = f"Cells of {column.name!r} stand for no value, or for several."
         raise AuditError.of("A006", message, "Perturb the original records.")
-    answered = np.zeros_like(part)
-    answered[rows, perturb_codes(codes, column.width, epsilon, random)] = 1
-    return answered
+    answers = np.zeros_like(part)
+    answers[rows, perturb_codes(codes, column.width, epsilon, random)] = 1
+    return answers
 
 
 def _randomise_number(
@@ -176,8 +176,8 @@ def _randomise_number(
     if bins.needed(name, numbers):
         return _randomise_binned(numbers, bins.ends(name, numbers), bins.count, epsilon, random)
     values, codes = np.unique(numbers, return_inverse=True)
-    answered: NDArray[Any] = values[perturb_codes(codes, len(values), epsilon, random)]
-    return answered
+    answers: NDArray[Any] = values[perturb_codes(codes, len(values), epsilon, random)]
+    return answers
 
 
 def _randomise_binned(

@@ -99,12 +99,12 @@ def codes_of(texts: NDArray[np.object_]) -> NDArray[np.int64]:
     return np.unique(numbers, return_inverse=True)[1][rows]
 
 
-def keys_of(features: NDArray[Any], said: NDArray[np.int64]) -> NDArray[np.uint64]:
+def keys_of(features: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return a number for each record, the same for those that are the same."""
     rows = np.ascontiguousarray(features + features.dtype.type(0))  # -0.0 is 0.0
-    whole = rows.view(np.uint8).reshape(len(rows), -1) if rows.size else rows
-    found = [
+    bytes_of_rows = rows.view(np.uint8).reshape(len(rows), -1) if rows.size else rows
+    digests = [
         blake2b(row.tobytes() + more.tobytes(), digest_size=8).digest()
-        for row, more in zip(whole, said, strict=True)
+        for row, more in zip(bytes_of_rows, codes, strict=True)
     ]
-    return np.frombuffer(b"".join(found), np.uint64)
+    return np.frombuffer(b"".join(digests), np.uint64)

@@ -38,10 +38,10 @@ class RecordScores:
             ["row", "member", *(f"{one}{end}" for one in names for end in ("", " calls"))]
         )
         for place in order.tolist():
-            said = [
+            cells = [
                 cell
                 for name in names
                 for cell in (repr(float(self.scores[name][place])), int(self.called[name][place]))
             ]
-            lines.writerow([int(self.rows[place]), int(self.is_member[place]), *said])
+            lines.writerow([int(self.rows[place]), int(self.is_member[place]), *cells])
         return text.getvalue()

@@ -114,11 +114,11 @@ def read_records(source: Any, label: str = "", name: str = "") -> Records:
     `features` and `labels` (or `x` and `y`, `x_train` and `y_train`). Raises DataError where the
     file cannot be read, AuditError where labels (A002) or features (A003) are no use.
     """
-    given = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
+    title = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
-        return _records_of_npz(Path(source), given)
+        return _records_of_npz(Path(source), title)
     table = source_table(source)
-    return FittedFeatures.of(table, label or table.column_names[-1]).records(table, given)
+    return FittedFeatures.of(table, label or table.column_names[-1]).records(table, title)
 
 
 def source_table(source: Any) -> pa.Table:
@@ -145,21 +145,21 @@ def records_of_arrays(
     none is scaled. Raises AuditError where labels (A002) or features (A003) are no use.
     """
     features, labels = np.asarray(features), np.asarray(labels)
-    given, encoding = _plain_features(features)
+    kept_features, encoding = _plain_features(features)
     if labels.ndim == 2 and 1 in labels.shape:
         labels = labels.ravel()
-    if labels.shape != (len(given),):
-        message = f"{len(given):,} records have labels of shape {labels.shape}."
+    if labels.shape != (len(kept_features),):
+        message = f"{len(kept_features):,} records have labels of shape {labels.shape}."
         raise AuditError.of("A002", message, "Give one label per record.")
     numbers, classes, warnings = _number_labels(labels)
     return Records(
-        features=given,
+        features=kept_features,
         labels=numbers,
         classes=classes,
         columns={},
         encoding=(encoding,),
         name=name,
-        digest=digest_of(given, numbers),
+        digest=digest_of(kept_features, numbers),
         warnings=warnings,
     )
 
@@ -208,9 +208,9 @@ def _classes_of(table: pa.Table, label: str) -> tuple[tuple[str, ...], tuple[str
     if "" in labels:
         count = int(encoded.counts()[labels.index("")])
         raise AuditError.of("A002", f"{count:,} rows have no label in {label!r}.")
-    written = list(dict.fromkeys(plain_number(text) for text in labels))
-    _check_classes(written, table.num_rows)
-    return tuple(written), tuple(_numbering_warning(written))
+    names = list(dict.fromkeys(plain_number(text) for text in labels))
+    _check_classes(names, table.num_rows)
+    return tuple(names), tuple(_numbering_warning(names))
 
 
 def _number_labels(
@@ -230,9 +230,9 @@ def _number_labels(
 
 def plain_number(text: str) -> str:
     """Return a whole number without its point and zeros; any other text as it is."""
-    whole, point, zeros = text.partition(".")
-    is_whole = point and not zeros.strip("0") and whole.removeprefix("-").isdigit()
-    return whole if is_whole else text
+    digits, point, zeros = text.partition(".")
+    is_whole = point and not zeros.strip("0") and digits.removeprefix("-").isdigit()
+    return digits if is_whole else text
 
 
 def _check_classes(classes: list[str], rows: int) -> None:
@@ -289,8 +289,8 @@ def _plain_features(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn
     flat = features.reshape(len(features), -1)
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():
         bad = np.flatnonzero(~np.isfinite(flat).all(axis=0))
-        shown = ", ".join(map(str, bad[:10].tolist())) + (", ..." if len(bad) > 10 else "")
-        message = f"Features are missing or infinite in {len(bad):,} columns: {shown}."
+        columns_shown = ", ".join(map(str, bad[:10].tolist())) + (", ..." if len(bad) > 10 else "")
+        message = f"Features are missing or infinite in {len(bad):,} columns: {columns_shown}."
         raise AuditError.of("A003", message, "Fill them in, or leave these columns out.")
     low, high = flat.min(), flat.max()
     if low >= 0 and high <= 1 and _are_bits(flat):
@@ -300,8 +300,8 @@ def _plain_features(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn
         )
     says = f"{flat.shape[1]} numbers from {low:.6g} to {high:.6g}, as they are"
     kind = np.uint8 if flat.dtype == np.uint8 else np.float32
-    about = EncodedColumn(name="features", kind="kept", width=flat.shape[1], says=says)
-    return flat.astype(kind, copy=False), about
+    column = EncodedColumn(name="features", kind="kept", width=flat.shape[1], says=says)
+    return flat.astype(kind, copy=False), column
 
 
 def _records_of_npz(path: Path, name: str) -> Records:
@@ -310,12 +310,12 @@ def _records_of_npz(path: Path, name: str) -> Records:
     labels = first_array(arrays, LABELS)
     if features is None or labels is None:
         lacking = [
-            f"no {what} ({', '.join(names[:4])})"
-            for what, names, found in (
+            f"no {content} ({', '.join(names[:4])})"
+            for content, names, array in (
                 ("features", FEATURES, features),
                 ("labels", LABELS, labels),
             )
-            if found is None
+            if array is None
         ]
         message = f"The file has {' and '.join(lacking)}. It has {', '.join(arrays) or 'nothing'}."
         raise AuditError.of("A003", message, source=str(path))

@@ -115,30 +115,32 @@ def describe_features(fitted: FittedFeatures) -> dict[str, Any]:
     """Return how columns become features, in their order, as JSON has it."""
     columns = []
     for rule in fitted.encoding.rules:
-        about = rule.stated()
-        one = {"name": about.name, "kind": about.kind, "width": about.width}
-        columns.append(one | rule.told())
+        summary = rule.stated()
+        entry = {"name": summary.name, "kind": summary.kind, "width": summary.width}
+        columns.append(entry | rule.told())
     return {"label": fitted.label, "classes": fitted.classes, "columns": columns}
 
 
-def leaves_of(taxonomies: Mapping[str, Taxonomy], named: Mapping[str, str]) -> Leaves:
-    """Return the original values under every label, by column; `named` says whose taxonomy is
-    which."""
+def leaves_of(taxonomies: Mapping[str, Taxonomy], taxonomy_of_column: Mapping[str, str]) -> Leaves:
+    """Return the original values under every label, by column.
+
+    `taxonomy_of_column` gives the name of each column's taxonomy.
+    """
     return {
         column: _leaves_by_label(taxonomies[name])
-        for column, name in named.items()
+        for column, name in taxonomy_of_column.items()
         if name in taxonomies
     }
 
 
 def _leaves_by_label(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    leaves: dict[str, list[str]] = defaultdict(list)
     for leaf, text in zip(taxonomy.leaves, taxonomy.leaf_labels, strict=True):
         node = leaf
         while node >= 0:
-            found[taxonomy.labels[node]].append(text)
+            leaves[taxonomy.labels[node]].append(text)
             node = int(taxonomy.parents[node])
-    return {label: tuple(values) for label, values in found.items() if values != [label]}
+    return {label: tuple(values) for label, values in leaves.items() if values != [label]}
 
 
 def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
@@ -160,11 +162,11 @@ def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
 
 def _features(table: pa.Table, label: str) -> list[str]:
     """Return the columns of a release by the names that they had, ranges in two columns as one."""
-    found = table.column_names
+    columns = table.column_names
     names = []
-    for name in found:
-        whole = name.removesuffix("_low").removesuffix("_high")
-        names.append(whole if {f"{whole}_low", f"{whole}_high"} <= set(found) else name)
+    for name in columns:
+        stem = name.removesuffix("_low").removesuffix("_high")
+        names.append(stem if {f"{stem}_low", f"{stem}_high"} <= set(columns) else name)
     return [name for name in dict.fromkeys(names) if name != label]
 
 
@@ -206,8 +208,8 @@ def _mask_texts(name: str, table: pa.Table, known: Iterable[str], mask: str) -> 
     """Return the cells of a column's values: of each the longest masked text that it begins."""
     by_length = sorted(known, key=lambda text: len(text.rstrip(mask)), reverse=True)
     rows, texts = texts_of(name, table.column(name))
-    made = [
+    masked = [
         next((one for one in by_length if text and text.startswith(one.rstrip(mask))), text)
         for text in texts
     ]
-    return pa.array([made[row] for row in rows.tolist()], pa.string())
+    return pa.array([masked[row] for row in rows.tolist()], pa.string())

@@ -34,16 +34,16 @@ def draw_groups(
     """
     _, place, sizes = np.unique(codes[rows], return_inverse=True, return_counts=True)
     order = random.permutation(len(sizes)).tolist()
-    taken, room, of = np.zeros(len(sizes), dtype=np.bool_), quota, sizes.tolist()
+    is_drawn, room, sizes_of_groups = np.zeros(len(sizes), dtype=np.bool_), quota, sizes.tolist()
     for number in order:
-        if of[number] <= room:
-            taken[number] = True
-            room -= of[number]
+        if sizes_of_groups[number] <= room:
+            is_drawn[number] = True
+            room -= sizes_of_groups[number]
         if not room:
             break
-    chosen = rows[taken[place]]
+    chosen = rows[is_drawn[place]]
     if fill and room:
-        passed = next((number for number in order if not taken[number]), None)
-        part = rows[place == passed][:room] if passed is not None else rows[:0]
+        first_left = next((number for number in order if not is_drawn[number]), None)
+        part = rows[place == first_left][:room] if first_left is not None else rows[:0]
         chosen = np.concatenate([chosen, part])
     return np.sort(chosen)

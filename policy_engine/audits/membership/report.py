@@ -32,34 +32,34 @@ from policy_engine.kernels.estimates import NotApplicable
 
 
 def audit_report(
-    found: AttackOutcomes,
+    outcomes: AttackOutcomes,
     evidence: Evidence,
     is_member: NDArray[np.bool_],
     upper: EpsilonUpper | NotApplicable,
     drawn: MembersAre,
-    **about: Any,
+    **facts: Any,
 ) -> MembershipAudit:
-    """Return the audit of what was found; `about` are the fields known before."""
-    right, by = evidence.target.is_right, str(found.strongest_by)
-    lower = _lower(found, evidence, is_member, upper, drawn)
-    structure = structure_of(evidence.target, is_member, about["architecture"], about["features"])
-    about["warnings"] = (*about["warnings"], *structure_sentences(structure))
+    """Return the audit of what was found; `facts` are the fields known before."""
+    right, measure = evidence.target.is_right, str(outcomes.strongest_by)
+    lower = _lower(outcomes, evidence, is_member, upper, drawn)
+    structure = structure_of(evidence.target, is_member, facts["architecture"], facts["features"])
+    facts["warnings"] = (*facts["warnings"], *structure_sentences(structure))
     return MembershipAudit(
-        **about,
+        **facts,
         structure=structure,
         target_train=_side(right[is_member]),
         target_test=_side(right[~is_member]),
-        attacks=found.results,
+        attacks=outcomes.results,
         baseline=BASELINE,
-        strongest=found.strongest,
-        strongest_by=by,
+        strongest=outcomes.strongest,
+        strongest_by=measure,
         epsilon_upper=upper,
         epsilon_lower=lower,
         verdict=verdict(
-            found.results,
+            outcomes.results,
             baseline=BASELINE,
-            strongest=found.strongest,
-            measure=by,
+            strongest=outcomes.strongest,
+            measure=measure,
             epsilon_upper=upper,
             epsilon_lower=lower,
         ),
@@ -72,21 +72,21 @@ def _side(right: NDArray[np.bool_]) -> AuditSide:
 
 
 def _lower(
-    found: AttackOutcomes,
+    outcomes: AttackOutcomes,
     evidence: Evidence,
     is_member: NDArray[np.bool_],
     upper: EpsilonUpper | NotApplicable,
     drawn: MembersAre,
 ) -> EpsilonLower | NotApplicable:
     """Return what the best attack with confidences proves, at the accountant's delta."""
-    able = [one.attack for one in found.results if one.ranks and not one.degenerate]
+    ranking = [one.attack for one in outcomes.results if one.ranks and not one.degenerate]
     labels = evidence.target.labels
-    if not able:
+    if not ranking:
         return NotApplicable(reason="no attack ranks the records by confidence")
     if pairs_of(is_member, labels) < FEWEST_PAIRS:
         return NotApplicable(reason="there are too few members and others of the same class")
     delta = default_delta(int(is_member.sum()))
     if isinstance(upper, EpsilonUpper):
         delta = upper.substitution_delta
-    scores = {name: found.judgements[name].scores for name in able}
+    scores = {name: outcomes.judgements[name].scores for name in ranking}
     return epsilon_lower(scores, is_member, labels, delta, members=drawn, seed=evidence.seed)

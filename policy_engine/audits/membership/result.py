@@ -151,8 +151,8 @@ class FittedTarget(_Frozen):
     @property
     def text(self) -> str:
         """What it is, in a few words."""
-        where = f"the file {self.file!r}" if self.file else "memory"
-        return f"a fitted model as it is, {self.model} of {self.library}, from {where}"
+        place = f"the file {self.file!r}" if self.file else "memory"
+        return f"a fitted model as it is, {self.model} of {self.library}, from {place}"
 
 
 class MembershipAudit(_Frozen):

@@ -104,16 +104,18 @@ def attacks_of_model(
     attack needs. What needs some of `more` is run only where it is asked for. Raises AuditError
     (A005) with all that were asked for and need more still.
     """
-    asked = tuple(map(attack_of, settings.attacks))
-    usual = gives | _SHADOW_TERMS
-    beyond = [one for one in asked if not one.needs <= usual | more]
-    if beyond:
-        lacking = sorted(frozenset[str]().union(*(one.needs - usual - more for one in beyond)))
-        names = join_names([one.notation for one in beyond])
+    requested = tuple(map(attack_of, settings.attacks))
+    available = gives | _SHADOW_TERMS
+    impossible = [one for one in requested if not one.needs <= available | more]
+    if impossible:
+        lacking = sorted(
+            frozenset[str]().union(*(one.needs - available - more for one in impossible))
+        )
+        names = join_names([one.notation for one in impossible])
         message = f"The model gives {format_terms(gives)}. {names} need {' and '.join(lacking)}."
         raise AuditError.of("A005", message, f"Run {BASELINE!r}.")
-    every = [one for one in map(attack_of, notations()) if one.needs <= usual]
-    return _with_baseline(list(asked) or every)
+    all_attacks = [one for one in map(attack_of, notations()) if one.needs <= available]
+    return _with_baseline(list(requested) or all_attacks)
 
 
 def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
@@ -122,15 +124,15 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
     `gives` are the terms of all that there is. Raises AuditError with all that were asked for and
     need shadow models that there are not (A007), or more than labels (A005).
     """
-    asked = tuple(map(attack_of, settings.attacks))
-    needing = [one.notation for one in asked if (one.needs - gives) & _SHADOW_TERMS]
+    requested = tuple(map(attack_of, settings.attacks))
+    needing = [one.notation for one in requested if (one.needs - gives) & _SHADOW_TERMS]
     if needing:
         message = (
             f"From predictions alone no shadow models are trained. {join_names(needing)} need some."
         )
         hint = "Give the data and a model; beside a fitted model its recipe, or references to it."
         raise AuditError.of("A007", message, hint)
-    learning = [one.notation for one in asked if REFERENCES in one.needs - gives]
+    learning = [one.notation for one in requested if REFERENCES in one.needs - gives]
     if learning:
         message = f"{join_names(learning)} learns from records that are not judged, and of a model "
         message += "that is fitted already, or known by its predictions, all records are judged."

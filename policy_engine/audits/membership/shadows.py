@@ -119,31 +119,33 @@ class ModelTrainer:
             learners[0] = release_learner(self.learner)
         keys = [self._key(*one, digests) for one in zip(learners, jobs, strict=True)]
         forms = [self._forms(len(job.asked)) for job in jobs]
-        found = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
-        todo = [n for n, one in enumerate(found) if one is None or (save and n == 0)]
-        progress(stage, 100 * (len(jobs) - len(todo)), 100 * len(jobs))
-        size, fit = 1, self._fit(todo, jobs) if todo else 1
-        while todo:
-            chunk, todo, begun = todo[:size], todo[size:], self.clock()
-            done = len(jobs) - len(todo) - len(chunk)
-            told = partial(_report_progress, progress, stage, (done, len(chunk), len(jobs)))
-            trained = self._train(learners[chunk[0]], [jobs[n] for n in chunk], told)
+        answers = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
+        open_jobs = [n for n, one in enumerate(answers) if one is None or (save and n == 0)]
+        progress(stage, 100 * (len(jobs) - len(open_jobs)), 100 * len(jobs))
+        size, fit = 1, self._fit(open_jobs, jobs) if open_jobs else 1
+        while open_jobs:
+            chunk, open_jobs, begun = open_jobs[:size], open_jobs[size:], self.clock()
+            done = len(jobs) - len(open_jobs) - len(chunk)
+            report = partial(_report_progress, progress, stage, (done, len(chunk), len(jobs)))
+            trained = self._train(learners[chunk[0]], [jobs[n] for n in chunk], report)
             if save and chunk[0] == 0:
                 trained = trained.save(save, 0)
-            for n, said in zip(chunk, self._ask(trained, [jobs[n] for n in chunk]), strict=True):
-                self.cache.keep(keys[n], said)
-                found[n] = said
+            for n, answer in zip(chunk, self._ask(trained, [jobs[n] for n in chunk]), strict=True):
+                self.cache.keep(keys[n], answer)
+                answers[n] = answer
             seconds = self.clock() - begun
             self.kept(Chunk(len(chunk), seconds, done + len(chunk), len(jobs)))
             progress(stage, 100 * (done + len(chunk)), 100 * len(jobs))
             size = max(1, min(fit, int(_SECONDS * len(chunk) / max(seconds, 1e-3))))
-        return [one for one in found if one is not None]
+        return [one for one in answers if one is not None]
 
     def _forms(self, rows: int) -> dict[str, Form]:
         shape = (rows, len(self.records.classes))
-        told = {"logits": Form(shape)}
+        forms = {"logits": Form(shape)}
         return (
-            told if self.views is None else {**told, "views": Form((len(view_strengths()), *shape))}
+            forms
+            if self.views is None
+            else {**forms, "views": Form((len(view_strengths()), *shape))}
         )
 
     def _key(self, learner: Learner, job: ShadowJob, digests: tuple[str, str]) -> str:
@@ -181,36 +183,36 @@ class ModelTrainer:
         logits = self._asked(trained, jobs, self.shown)
         if self.views is None:
             return [ModelAnswers({"logits": one}, notes) for one in logits]
-        seen = [
-            self._asked(trained, jobs, shown)
-            for shown in disturbed_views(self.shown, self.records.encoding, self.views)
+        logits_of_views = [
+            self._asked(trained, jobs, features)
+            for features in disturbed_views(self.shown, self.records.encoding, self.views)
         ]
         return [
             ModelAnswers({"logits": one, "views": np.stack(each)}, notes)
-            for one, *each in zip(logits, *seen, strict=True)
+            for one, *each in zip(logits, *logits_of_views, strict=True)
         ]
 
     def _asked(
-        self, trained: Trained, jobs: Sequence[ShadowJob], shown: NDArray[Any]
+        self, trained: Trained, jobs: Sequence[ShadowJob], features: NDArray[Any]
     ) -> list[NDArray[np.float32]]:
-        said: dict[int, NDArray[np.float32]] = {}
-        for asked in {digest_of(job.asked): job.asked for job in jobs}.values():
-            alike = [n for n, job in enumerate(jobs) if np.array_equal(job.asked, asked)]
-            logits = self._logits(trained, shown, asked, alike)
-            said.update(zip(alike, logits, strict=True))
-        return [said[n] for n in range(len(jobs))]
+        logits_by_job: dict[int, NDArray[np.float32]] = {}
+        for rows_asked in {digest_of(job.asked): job.asked for job in jobs}.values():
+            jobs_alike = [n for n, job in enumerate(jobs) if np.array_equal(job.asked, rows_asked)]
+            logits = self._logits(trained, features, rows_asked, jobs_alike)
+            logits_by_job.update(zip(jobs_alike, logits, strict=True))
+        return [logits_by_job[n] for n in range(len(jobs))]
 
     def _logits(
-        self, trained: Trained, shown: NDArray[Any], asked: Rows, models: list[int]
+        self, trained: Trained, features: NDArray[Any], rows_asked: Rows, models: list[int]
     ) -> NDArray[np.float32]:
         """Return what some of the models say of rows, (models, rows, classes)."""
         classes = len(self.records.classes)
-        said = np.empty((len(models), len(asked), classes), dtype=np.float32)
+        answers = np.empty((len(models), len(rows_asked), classes), dtype=np.float32)
         step = max(_BLOCK // (4 * classes * _AT_ONCE), 1)
-        for start in range(0, len(asked), step):
+        for start in range(0, len(rows_asked), step):
             block = slice(start, start + step)
-            said[:, block] = trained.logits(shown[asked[block]])[models]
-        return said
+            answers[:, block] = trained.logits(features[rows_asked[block]])[models]
+        return answers
 
 
 def seed_of(seed: int, role: int, number: int = 0) -> int:
@@ -236,11 +238,11 @@ def _report_progress(
 
     What the training says of itself after a comma, such as the epsilon spent, is passed on too.
     """
-    before, models, every = place
+    before, models, total_models = place
     share = done / total if total else 0.0
     _, comma, detail = training.partition(",")
-    told = round(100 * (before + models * min(share, 1.0)))
-    progress(f"{stage}{comma}{detail}", told, 100 * every)
+    hundredths = round(100 * (before + models * min(share, 1.0)))
+    progress(f"{stage}{comma}{detail}", hundredths, 100 * total_models)
 
 
 def _notes(trained: Trained) -> Mapping[str, Any]:

@@ -49,29 +49,30 @@ class LabelClasses:
 
 
 def side_differences(
-    records: Records, splits: Splits, beside: Mapping[str, NDArray[Any]] | None = None
+    records: Records, splits: Splits, other_columns: Mapping[str, NDArray[Any]] | None = None
 ) -> Iterator[str]:
     """Yield by what the members of records differ from the others.
 
     A forest is trained to tell the two sides by their features alone, on folds of which no record
     and no repetition of it is in two (the test of two samples by a classifier of Lopez-Paz and
-    Oquab, ICLR 2017), and every column, those `beside` the features and the label too, is tested
-    by itself (see `column_differences`).
+    Oquab, ICLR 2017), and every column is tested by itself, the label and those of `other_columns`
+    too (see `column_differences`).
     """
     rows = sample_rows(splits.target_train, _SIDE), sample_rows(splits.target_test, _SIDE)
-    judged = np.concatenate(rows)
-    is_member = np.arange(len(judged)) < len(rows[0])
-    told = _classifier_auc(records.features[judged].astype(np.float32), is_member)
-    if told is not None and told.low > 0.5:
+    audited = np.concatenate(rows)
+    is_member = np.arange(len(audited)) < len(rows[0])
+    classifier_auc = _classifier_auc(records.features[audited].astype(np.float32), is_member)
+    if classifier_auc is not None and classifier_auc.low > 0.5:
         yield (
             "Members differ from the others in kind: by their features alone, whatever the model "
-            f"says, they are told apart with an AUC of {told.value:.3f} (95% interval "
-            f"{told.low:.3f} to {told.high:.3f}). An attack that gains no more has found nothing."
+            f"says, they are told apart with an AUC of {classifier_auc.value:.3f} (95% interval "
+            f"{classifier_auc.low:.3f} to {classifier_auc.high:.3f}). An attack that gains no "
+            "more has found nothing."
         )
-    read = {one.name: reading_of(one, records, judged) for one in columns_of(records)}
-    read |= {name: ranks_of(texts[judged]) for name, texts in (beside or {}).items()}
+    readings = {one.name: reading_of(one, records, audited) for one in columns_of(records)}
+    readings |= {name: ranks_of(texts[audited]) for name, texts in (other_columns or {}).items()}
     yield from column_differences(
-        read, LabelClasses(records.labels[judged], records.classes), is_member
+        readings, LabelClasses(records.labels[audited], records.classes), is_member
     )
 
 
@@ -79,8 +80,8 @@ def answer_differences(
     columns: Mapping[str, NDArray[Any]], classes: LabelClasses, is_member: Bools
 ) -> Iterator[str]:
     """Yield in which columns beside a model's answers, (n,) texts, the two sides differ."""
-    read = {name: ranks_of(texts) for name, texts in columns.items()}
-    yield from column_differences(read, classes, is_member)
+    readings = {name: ranks_of(texts) for name, texts in columns.items()}
+    yield from column_differences(readings, classes, is_member)
 
 
 def column_differences(
@@ -97,10 +98,12 @@ def column_differences(
     over = f"at 5% over {among:,} columns" if columns else "at 5%"
     if _chi_squared(classes.labels, is_member, among) * among < _LEVEL:
         yield _format_label_difference(classes, is_member, over)
-    found = sorted((chance, name) for name, chance in chances.items() if chance * among < _LEVEL)
-    if found:
-        names = join_names([name for _, name in found[:_NAMED]])
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    differing = sorted(
+        (chance, name) for name, chance in chances.items() if chance * among < _LEVEL
+    )
+    if differing:
+        names = join_names([name for _, name in differing[:_NAMED]])
+        more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
         yield f"Members and others are distributed differently in {names}{more} ({over})."
 
 
@@ -130,26 +133,26 @@ def _classifier_auc(features: NDArray[np.float32], is_member: Bools) -> Estimate
     fold = (keys % _FOLDS).astype(int)
     scores = np.full(len(is_member), 0.5)
     for one in range(_FOLDS):
-        learnt = is_member[fold != one]
-        if learnt.all() or not learnt.any() or not (fold == one).any():
+        is_member_learnt = is_member[fold != one]
+        if is_member_learnt.all() or not is_member_learnt.any() or not (fold == one).any():
             continue
         forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
-        forest.fit(features[fold != one], learnt)
+        forest.fit(features[fold != one], is_member_learnt)
         scores[fold == one] = forest.predict_proba(features[fold == one])[:, 1]
     order = falling_order(scores)
     return area_under(curve(scores[order], is_member[order]))
 
 
-def _chance(read: FeatureReading, is_member: Bools, among: int) -> float:
+def _chance(reading: FeatureReading, is_member: Bools, among: int) -> float:
     """Return how likely two sides of one kind would differ as much in a column, one among so many.
 
     Of texts the one test or the other may say so.
     """
-    known, codes = np.unique(read.values, return_inverse=True)
+    known, codes = np.unique(reading.values, return_inverse=True)
     if len(known) <= _MOST_VALUES:
         return _chi_squared(codes, is_member, among)
     ordered = _kolmogorov_smirnov(codes, is_member)
-    if not read.is_text:
+    if not reading.is_text:
         return ordered
     return min(2 * min(ordered, _chi_squared(_merge_rare(codes), is_member, 2 * among)), 1.0)
 
@@ -181,9 +184,9 @@ def _chi_squared(codes: Codes, is_member: Bools, among: int) -> float:
     if len(known) == 1:
         return 1.0
     sides = [np.bincount(places[side], minlength=len(known)) for side in (is_member, ~is_member)]
-    found = chi2_contingency(np.stack(sides), correction=False)
-    if found.pvalue * among >= _LEVEL or found.expected_freq.min() >= _ENOUGH:
-        return float(found.pvalue)
+    test = chi2_contingency(np.stack(sides), correction=False)
+    if test.pvalue * among >= _LEVEL or test.expected_freq.min() >= _ENOUGH:
+        return float(test.pvalue)
     return _resampled(sides[0], sides[0] + sides[1], among)
 
 
@@ -192,10 +195,10 @@ def _resampled(members: Codes, all_of_them: Codes, among: int) -> float:
     draws = max(int(_DRAWS * among / _LEVEL), _FEWEST_DRAWS)
     random, size = np.random.default_rng(0), int(members.sum())
     expected = all_of_them * (size / all_of_them.sum())
-    seen, as_much = float(((members - expected) ** 2 / expected).sum()), 0
+    statistic, at_least = float(((members - expected) ** 2 / expected).sum()), 0
     for start in range(0, draws, _BLOCK):
         count = min(_BLOCK, draws - start)
         others = random.multivariate_hypergeometric(all_of_them, size, count, method="marginals")
         differ = ((others - expected) ** 2 / expected).sum(axis=1)
-        as_much += int((differ >= seen * (1 - _ROUNDING)).sum())
-    return (as_much + 1) / (draws + 1)
+        at_least += int((differ >= statistic * (1 - _ROUNDING)).sum())
+    return (at_least + 1) / (draws + 1)

@@ -36,13 +36,13 @@ def record_slices(
     confidence of its prediction, where it gives one. Of any model: of each column, (2m,) texts,
     the at most 20 values with the most records.
     """
-    found: list[RecordSlice] = []
+    slices: list[RecordSlice] = []
     if isinstance(target, Observations):
-        found += [*_classes(target, classes), *_correctness(target)]
-        found += _thirds(target) if CONFIDENCES in target.gives else []
+        slices += [*_classes(target, classes), *_correctness(target)]
+        slices += _thirds(target) if CONFIDENCES in target.gives else []
     for name, values in columns.items():
-        found += _values(name, values)
-    return tuple(part for part in found if len(part.rows))
+        slices += _values(name, values)
+    return tuple(part for part in slices if len(part.rows))
 
 
 def _classes(target: Observations, classes: Sequence[str]) -> Iterator[RecordSlice]:

@@ -102,11 +102,11 @@ def _repetitions(records: Records, splits: Splits) -> Iterator[str]:
     digits = np.zeros_like(same)
     for keys in _near_keys(records, records.labels):
         digits |= repeated_members(keys, splits) & ~same
-    said = _read_codes(records, _WORDS) * len(records.classes) + records.labels
-    nearly, cells = nearly_repeated_members(records, splits, said, same)
+    text_codes = _read_codes(records, _WORDS) * len(records.classes) + records.labels
+    nearly, cells = nearly_repeated_members(records, splits, text_codes, same)
     near = digits | nearly
-    found = int((same | near).any(axis=0).sum())
-    if found >= max(_TOLD * same.shape[1], 1):
+    repeated = int((same | near).any(axis=0).sum())
+    if repeated >= max(_TOLD * same.shape[1], 1):
         grid = f" Numbers count as the same within 1/{cells} of their column's deviation."
         yield f"{_format_repetitions(same, near, exact)}{'' if (near == digits).all() else grid}"
 
@@ -115,19 +115,24 @@ def _format_repetitions(
     same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[np.uint64]
 ) -> str:
     members = f" of the {same.shape[1]:,} members stand"
-    judged, pool = (
-        [(int(one.sum()), how) for one, how in zip(side, _REPEATED_HOW, strict=True) if one.any()]
+    among_audited, among_pool = (
+        [
+            (int(one.sum()), manner)
+            for one, manner in zip(side, _REPEATED_HOW, strict=True)
+            if one.any()
+        ]
         for side in zip(same, near, strict=True)
     )
-    (count, how), *digits = judged or [(0, _REPEATED_HOW[not same.any()])]
+    (count, manner), *digits = among_audited or [(0, _REPEATED_HOW[not same.any()])]
     more = f", and {digits[0][0]:,} {digits[0][1]}," if digits else ""
-    also = " and ".join(f"{count:,} {how}" for count, how in pool)
+    also = " and ".join(f"{count:,} {manner}" for count, manner in among_pool)
     also = also and f", and {also} among the records that the shadow models are trained on"
     different = f" Of {len(exact):,} records {len(np.unique(exact)):,} are different."
     return (
-        f"{count:,}{members} {how}{more} among the audited records that are to be no members{also}."
-        f"{different if same.any() else ''} Who stands on both sides cannot be told, so attacks "
-        "find fewer than they would among different records: leave repetitions out."
+        f"{count:,}{members} {manner}{more} among the audited records that are to be no "
+        f"members{also}.{different if same.any() else ''} Who stands on both sides cannot be "
+        "told, so attacks find fewer than they would among different records: leave repetitions "
+        "out."
     )
 
 
@@ -140,14 +145,14 @@ def _near_keys(records: Records, labels: NDArray[np.int64]) -> Iterator[NDArray[
     Numbers are rounded at two places, so that no two lie on two sides of every boundary; texts
     are as they were read.
     """
-    said = np.stack([labels, _read_codes(records, _TEXTS)], axis=1)
+    text_codes = np.stack([labels, _read_codes(records, _TEXTS)], axis=1)
     if records.features.dtype == np.uint8:
-        yield keys_of(records.features, said)
+        yield keys_of(records.features, text_codes)
         return
     scale = np.maximum(records.features.std(axis=0, dtype=np.float64), _LEAST) / _NEAR
     steps = records.features / scale
     for shift in (0.0, 0.5):
-        yield keys_of(np.round(steps + shift), said)
+        yield keys_of(np.round(steps + shift), text_codes)
 
 
 def _read_codes(records: Records, kinds: frozenset[str]) -> NDArray[np.int64]:
@@ -155,12 +160,14 @@ def _read_codes(records: Records, kinds: frozenset[str]) -> NDArray[np.int64]:
 
     Features are not what was read: rare texts share one, and numbers lose digits.
     """
-    found = np.zeros(len(records), np.int64)
+    codes_so_far = np.zeros(len(records), np.int64)
     for one in records.encoding:
         if one.kind in kinds and one.name in records.columns:
             codes = codes_of(records.columns[one.name])
-            found = np.unique(found * (codes.max() + 1) + codes, return_inverse=True)[1]
-    return found
+            codes_so_far = np.unique(codes_so_far * (codes.max() + 1) + codes, return_inverse=True)[
+                1
+            ]
+    return codes_so_far
 
 
 _WORDS = frozenset({"one-hot"})
@@ -212,14 +219,14 @@ def _errors(
 
     Of a text that the other half does not have nothing is said; 1 where most are such.
     """
-    wrong, asked = 0, 0
-    for known in (half, ~half):
-        where = ~known & np.isin(values, values[known]) if coded else ~known
-        if known.any() and where.any():
-            said = _usual_labels(values[known], labels[known], values[where])
-            wrong += int((said != labels[where]).sum())
-            asked += int(where.sum())
-    return wrong / asked if 2 * asked >= len(labels) else 1.0
+    wrong, tested = 0, 0
+    for is_learnt in (half, ~half):
+        is_tested = ~is_learnt & np.isin(values, values[is_learnt]) if coded else ~is_learnt
+        if is_learnt.any() and is_tested.any():
+            predicted = _usual_labels(values[is_learnt], labels[is_learnt], values[is_tested])
+            wrong += int((predicted != labels[is_tested]).sum())
+            tested += int(is_tested.sum())
+    return wrong / tested if 2 * tested >= len(labels) else 1.0
 
 
 def _one_hot_labels(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64]) -> Iterator[str]:
@@ -227,29 +234,31 @@ def _one_hot_labels(bits: Mapping[str, NDArray[Any]], labels: NDArray[np.int64])
     if not bits or labels.max() < 2:
         return
     classes = np.eye(int(labels.max()) + 1)[labels]
-    told = np.stack(list(bits.values()), axis=1)
-    differ = told.sum(axis=0)[:, None] + classes.sum(axis=0) - 2 * told.T @ classes
+    table = np.stack(list(bits.values()), axis=1)
+    differ = table.sum(axis=0)[:, None] + classes.sum(axis=0) - 2 * table.T @ classes
     wrong = np.minimum(differ, len(labels) - differ) / len(labels)
     shares = classes.mean(axis=0)
     least = np.minimum(_ERRORS, np.minimum(shares, 1 - shares) / _GAIN)
-    found = np.flatnonzero((wrong.min(axis=0) <= least) & (shares > 0))
-    if len(found) >= (shares > 0).sum() - 1 >= 1:
-        columns = [list(bits)[place] for place in wrong.argmin(axis=0)[found].tolist()]
-        right = 1 - float(wrong.min(axis=0)[found].sum())
+    classes_found = np.flatnonzero((wrong.min(axis=0) <= least) & (shares > 0))
+    if len(classes_found) >= (shares > 0).sum() - 1 >= 1:
+        columns = [list(bits)[place] for place in wrong.argmin(axis=0)[classes_found].tolist()]
+        right = 1 - float(wrong.min(axis=0)[classes_found].sum())
         yield _format_contained(f"{join_names(columns[:_FOLDS])} together", right)
 
 
 def _usual_labels(
-    values: NDArray[Any], labels: NDArray[np.int64], asked: NDArray[Any]
+    values: NDArray[Any], labels: NDArray[np.int64], values_asked: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Return the usual label of each value, or of the nearest one that is known."""
     known, codes = np.unique(values, return_inverse=True)
     counts = np.zeros((len(known), int(labels.max()) + 1), np.int64)
     np.add.at(counts, (codes, labels), 1)
-    above = np.clip(np.searchsorted(known, asked), 1, max(len(known) - 1, 1))
+    above = np.clip(np.searchsorted(known, values_asked), 1, max(len(known) - 1, 1))
     below = above - 1
     above = np.minimum(above, len(known) - 1)
-    nearer = np.where(np.abs(asked - known[below]) <= np.abs(known[above] - asked), below, above)
+    nearer = np.where(
+        np.abs(values_asked - known[below]) <= np.abs(known[above] - values_asked), below, above
+    )
     usual: NDArray[np.int64] = counts[nearer].argmax(axis=1)
     return usual
 

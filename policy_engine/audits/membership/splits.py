@@ -69,7 +69,7 @@ class ModelCounts:
 def make_splits(
     labels: NDArray[np.int64],
     classes: tuple[str, ...],
-    wanted: ModelCounts,
+    counts: ModelCounts,
     members: NDArray[np.integer] | None = None,
     non_members: NDArray[np.integer] | None = None,
     groups: NDArray[np.int64] | None = None,
@@ -84,12 +84,12 @@ def make_splits(
     AuditError with every class that has too few records (A001), (A007) for one shadow, (A011)
     where members are no rows, none, or non-members too.
     """
-    if wanted.disjoint == 1 or wanted.online == 1:
+    if counts.disjoint == 1 or counts.online == 1:
         message = "An attack by shadow models needs at least 2 of them. Given: 1."
         raise AuditError.of("A007", message)
     repeats = groups is not None and len(np.unique(groups)) < len(groups)
     kind = _Grouped if repeats else _Draw
-    draw = kind(labels, len(classes), wanted.seed, groups if repeats else None)
+    draw = kind(labels, len(classes), counts.seed, groups if repeats else None)
     if members is None and non_members is None:
         sizes = np.bincount(labels, minlength=len(classes))
         _check_sizes(classes, sizes, np.full(len(classes), _QUARTERS))
@@ -99,15 +99,15 @@ def make_splits(
         train, others = _given_sides(len(labels), members, non_members)
         quotas = np.bincount(labels[train], minlength=len(classes))
         others = draw.beside(others, train)
-        needed = 3 if wanted.disjoint and not repeats else 1
+        needed = 3 if counts.disjoint and not repeats else 1
         sizes = np.bincount(labels[others], minlength=len(classes))
         _check_sizes(classes, sizes, needed * quotas, " that are no members")
         test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
         pool = draw.beside(others, test)
-    shadows = draw.shadows(pool, train, wanted.disjoint)
+    shadows = draw.shadows(pool, train, counts.disjoint)
     _check_shadows(labels, classes, train, shadows)
-    online = draw.halves(train, test, wanted.online)
-    further = draw.each_half(train, test, wanted.further)
+    online = draw.halves(train, test, counts.online)
+    further = draw.each_half(train, test, counts.further)
     sides = [one for one, _ in shadows], [other for _, other in shadows]
     drawn = [[train], [test], *sides, online, *([further] if further else [])]
     return Splits(
@@ -141,12 +141,12 @@ class _Draw:
         shuffled = np.random.default_rng([self.seed, *stage]).permutation(pool)
         by_class = shuffled[np.argsort(self.labels[shuffled], kind="stable")]
         of_class = self.labels[by_class]
-        first = np.searchsorted(of_class, np.arange(self.classes))
-        place = np.arange(len(by_class)) - first[of_class]
+        class_start = np.searchsorted(of_class, np.arange(self.classes))
+        place = np.arange(len(by_class)) - class_start[of_class]
         quota = quotas[of_class]
-        one = np.sort(by_class[place < quota])
-        other = np.sort(by_class[(place >= quota) & (place < 2 * quota)])
-        return one, (other if both else other[:0])
+        first_side = np.sort(by_class[place < quota])
+        second_side = np.sort(by_class[(place >= quota) & (place < 2 * quota)])
+        return first_side, (second_side if both else second_side[:0])
 
     def shadows(self, pool: Rows, train: Rows, count: int) -> list[tuple[Rows, Rows]]:
         """Draw both sides of each shadow from the pool, of every class as many as the target."""
@@ -155,16 +155,16 @@ class _Draw:
 
     def halves(self, train: Rows, test: Rows, count: int) -> list[Rows]:
         """Draw halves of the rows judged, of every class half, in complementary pairs."""
-        judged = np.concatenate([train, test])
+        audited = np.concatenate([train, test])
         quotas = np.bincount(self.labels[train], minlength=self.classes)
-        pairs = [self.sides(judged, quotas, (_ONLINE, number)) for number in range(-(-count // 2))]
+        pairs = [self.sides(audited, quotas, (_ONLINE, number)) for number in range(-(-count // 2))]
         return [half for pair in pairs for half in pair]
 
     def each_half(self, train: Rows, test: Rows, count: int) -> list[Rows]:
         """Draw halves of the rows judged, of every class half, each by itself."""
-        judged = np.concatenate([train, test])
+        audited = np.concatenate([train, test])
         quotas = np.bincount(self.labels[train], minlength=self.classes)
-        return [self.sides(judged, quotas, (_FURTHER, number))[0] for number in range(count)]
+        return [self.sides(audited, quotas, (_FURTHER, number))[0] for number in range(count)]
 
 
 class _Grouped(_Draw):
@@ -190,9 +190,13 @@ class _Grouped(_Draw):
         Both are of one size in every class.
         """
         random = np.random.default_rng([self.seed, *stage])
-        found = [self._of_class(pool, n, q, random, both=both) for n, q in enumerate(quotas)]
-        one, other = (np.sort(np.concatenate(side)) for side in zip(*found, strict=True))
-        return one, other
+        sides_by_class = [
+            self._of_class(pool, n, q, random, both=both) for n, q in enumerate(quotas)
+        ]
+        first_side, second_side = (
+            np.sort(np.concatenate(side)) for side in zip(*sides_by_class, strict=True)
+        )
+        return first_side, second_side
 
     def _of_class(
         self, pool: Rows, number: int, quota: int, random: np.random.Generator, *, both: bool
@@ -200,27 +204,29 @@ class _Grouped(_Draw):
         rows, codes = pool[self.labels[pool] == number], self._codes()
         if not both:
             return draw_groups(rows, codes, quota, random, fill=True), rows[:0]
-        one = draw_groups(rows, codes, quota, random)
-        other = draw_groups(self.beside(rows, one), codes, quota, random)
-        size = min(len(one), len(other))
-        return np.sort(random.permutation(one)[:size]), np.sort(random.permutation(other)[:size])
+        first_side = draw_groups(rows, codes, quota, random)
+        second_side = draw_groups(self.beside(rows, first_side), codes, quota, random)
+        size = min(len(first_side), len(second_side))
+        return np.sort(random.permutation(first_side)[:size]), np.sort(
+            random.permutation(second_side)[:size]
+        )
 
     def halves(self, train: Rows, test: Rows, count: int) -> list[Rows]:
         """Draw about half of the records judged, and what that leaves: complementary pairs."""
-        judged = np.sort(np.concatenate([train, test]))
-        firsts = [self._half(train, judged, (_ONLINE, number)) for number in range(-(-count // 2))]
-        return [half for one in firsts for half in (one, np.setdiff1d(judged, one))]
+        audited = np.sort(np.concatenate([train, test]))
+        firsts = [self._half(train, audited, (_ONLINE, number)) for number in range(-(-count // 2))]
+        return [half for one in firsts for half in (one, np.setdiff1d(audited, one))]
 
     def each_half(self, train: Rows, test: Rows, count: int) -> list[Rows]:
         """Draw about half of the records judged, each by itself."""
-        judged = np.sort(np.concatenate([train, test]))
-        return [self._half(train, judged, (_FURTHER, number)) for number in range(count)]
+        audited = np.sort(np.concatenate([train, test]))
+        return [self._half(train, audited, (_FURTHER, number)) for number in range(count)]
 
-    def _half(self, train: Rows, judged: Rows, stage: tuple[int, int]) -> Rows:
+    def _half(self, train: Rows, audited: Rows, stage: tuple[int, int]) -> Rows:
         random, codes = np.random.default_rng([self.seed, *stage]), self._codes()
         quotas = np.bincount(self.labels[train], minlength=self.classes).tolist()
-        of = self.labels[judged]
-        drawn = [draw_groups(judged[of == n], codes, q, random) for n, q in enumerate(quotas)]
+        labels = self.labels[audited]
+        drawn = [draw_groups(audited[labels == n], codes, q, random) for n, q in enumerate(quotas)]
         return np.sort(np.concatenate(drawn))
 
 
@@ -234,8 +240,8 @@ def _check_shadows(
     needed = np.bincount(labels[train], minlength=len(classes))
     problems = {}
     for side, _ in shadows:
-        found = np.bincount(labels[side], minlength=len(classes))
-        for name, has, needs in zip(classes, found.tolist(), needed.tolist(), strict=True):
+        sizes = np.bincount(labels[side], minlength=len(classes))
+        for name, has, needs in zip(classes, sizes.tolist(), needed.tolist(), strict=True):
             if 2 * has < needs:
                 message = f"The class {name!r} repeats so few different records that a side of a "
                 message += f"shadow model has {has:,} of {needs:,}: a record stands on one side."
@@ -251,34 +257,36 @@ def _given_sides(
     rows: int, members: NDArray[np.integer] | None, non_members: NDArray[np.integer] | None
 ) -> tuple[Rows, Rows]:
     """Return the rows given as members, and those that are not, each once and in order."""
-    every = np.arange(rows)
+    all_rows = np.arange(rows)
     if members is None:
-        members = np.setdiff1d(every, np.asarray(non_members))
+        members = np.setdiff1d(all_rows, np.asarray(non_members))
     if non_members is None:
-        non_members = np.setdiff1d(every, np.asarray(members))
+        non_members = np.setdiff1d(all_rows, np.asarray(members))
     sides = [np.unique(np.asarray(side, dtype=np.int64)) for side in (members, non_members)]
     _check_given(rows, *sides)
     return sides[0], sides[1]
 
 
 def _check_given(rows: int, members: Rows, others: Rows) -> None:
-    both, every = len(np.intersect1d(members, others)), np.concatenate([members, others])
+    overlap, all_rows = len(np.intersect1d(members, others)), np.concatenate([members, others])
     problems = []
     if not len(members) or not len(others):
         lacking = "members" if not len(members) else "records that are no members"
         message = f"There are no {lacking}: nothing can be told apart."
         problems.append(Problem("A011", message))
-    if both:
-        problems.append(Problem("A011", f"{both:,} records are said to be members and none."))
-    if len(every) and (every.min() < 0 or every.max() >= rows):
-        message = f"Members are given by row, 0 to {rows - 1}. Given: {every.min()}, {every.max()}."
+    if overlap:
+        problems.append(Problem("A011", f"{overlap:,} records are said to be members and none."))
+    if len(all_rows) and (all_rows.min() < 0 or all_rows.max() >= rows):
+        message = (
+            f"Members are given by row, 0 to {rows - 1}. Given: {all_rows.min()}, {all_rows.max()}."
+        )
         problems.append(Problem("A011", message))
     if problems:
         raise AuditError(*problems)
 
 
 def _check_sizes(
-    classes: tuple[str, ...], found: NDArray[np.int64], needed: NDArray[np.int64], kind: str = ""
+    classes: tuple[str, ...], sizes: NDArray[np.int64], needed: NDArray[np.int64], kind: str = ""
 ) -> None:
     problems = [
         Problem(
@@ -287,7 +295,7 @@ def _check_sizes(
             "Leave the class out, join it with another, give more records, or run the attacks that "
             "need no shadow models: loss, entropy, modified-entropy, label-only.",
         )
-        for name, has, needs in zip(classes, found.tolist(), needed.tolist(), strict=True)
+        for name, has, needs in zip(classes, sizes.tolist(), needed.tolist(), strict=True)
         if has < needs
     ]
     if problems:

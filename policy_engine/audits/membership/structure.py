@@ -101,28 +101,28 @@ def structure_of(
     )
 
 
-def structure_sentences(found: Structure) -> Iterator[str]:
+def structure_sentences(structure: Structure) -> Iterator[str]:
     """Yield what is to be known of a model by its answers alone."""
-    if found.by_heart:
+    if structure.by_heart:
         yield (
-            f"The model is right about all {found.members:,} members and about "
-            f"{found.right_on_others:.0%} of the others: it has learnt its records by heart."
+            f"The model is right about all {structure.members:,} members and about "
+            f"{structure.right_on_others:.0%} of the others: it has learnt its records by heart."
         )
-    if found.answers_are_shared and found.in_small_groups:
+    if structure.answers_are_shared and structure.in_small_groups:
         yield (
-            f"{found.in_small_groups:,} of {found.members:,} members have an answer that fewer "
-            f"than {found.few} members have: it stands for few of them."
+            f"{structure.in_small_groups:,} of {structure.members:,} members have an answer that "
+            f"fewer than {structure.few} members have: it stands for few of them."
         )
-    elif found.in_small_groups == found.members:
+    elif structure.in_small_groups == structure.members:
         yield (
-            f"No answer is shared by {found.few} members; {found.answers:,} of {found.members:,} "
-            "are different, and such an answer tells whose it is. Rounded ones, or labels alone, "
-            "tell less."
+            f"No answer is shared by {structure.few} members; {structure.answers:,} of "
+            f"{structure.members:,} are different, and such an answer tells whose it is. Rounded "
+            "ones, or labels alone, tell less."
         )
-    if isinstance(found.freedom, int) and found.freedom < found.few:
+    if isinstance(structure.freedom, int) and structure.freedom < structure.few:
         yield (
-            f"The model has {found.members - found.freedom:,} parameters for {found.members:,} "
-            "records: it has room for each of them."
+            f"The model has {structure.members - structure.freedom:,} parameters for "
+            f"{structure.members:,} records: it has room for each of them."
         )
 
 

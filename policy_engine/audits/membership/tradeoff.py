@@ -199,10 +199,14 @@ def make_auditing(
 
 
 def _point(
-    job: GridJob, found: MembershipAudit, attack: str, original: MembershipAudit, records: Records
+    job: GridJob,
+    audit_of_point: MembershipAudit,
+    attack: str,
+    original: MembershipAudit,
+    records: Records,
 ) -> TradeoffPoint:
-    result, before = found.attack(attack), original.attack(attack)
-    setting, epsilon, delta = _privacy_spent(job, found, records)
+    result, before = audit_of_point.attack(attack), original.attack(attack)
+    setting, epsilon, delta = _privacy_spent(job, audit_of_point, records)
     pairs = {
         "phi_precision": (before.figures.precision, result.figures.precision),
         "phi_recall": (before.figures.recall, result.figures.recall),
@@ -212,20 +216,20 @@ def _point(
         setting=setting,
         epsilon=epsilon,
         delta=delta,
-        train_accuracy=found.target_train.accuracy,
-        test_accuracy=found.target_test.accuracy,
+        train_accuracy=audit_of_point.target_train.accuracy,
+        test_accuracy=audit_of_point.target_test.accuracy,
         precision=result.figures.precision,
         recall=result.figures.recall,
         mean_precision=result.mean_precision,
         mean_recall=result.mean_recall,
-        **{name: _phi(job, pair, found, original) for name, pair in pairs.items()},
+        **{name: _phi(job, pair, audit_of_point, original) for name, pair in pairs.items()},
     )
 
 
 def _phi(
     job: GridJob,
     attacks: tuple[Estimate | NotApplicable, Estimate | NotApplicable],
-    found: MembershipAudit,
+    audit_of_point: MembershipAudit,
     original: MembershipAudit,
 ) -> float | NotApplicable:
     if job.kind == "original":
@@ -235,12 +239,14 @@ def _phi(
         return before
     if isinstance(after, NotApplicable):
         return after
-    accuracies = original.target_test.accuracy, found.target_test.accuracy
-    return mitigation_efficiency(accuracies, (before.value, after.value), len(found.classes))
+    accuracies = original.target_test.accuracy, audit_of_point.target_test.accuracy
+    return mitigation_efficiency(
+        accuracies, (before.value, after.value), len(audit_of_point.classes)
+    )
 
 
 def _privacy_spent(
-    job: GridJob, found: MembershipAudit, records: Records
+    job: GridJob, audit_of_point: MembershipAudit, records: Records
 ) -> tuple[float | NotApplicable, float | NotApplicable, float | NotApplicable]:
     """Return the setting, the epsilon and the delta of a point."""
     if job.settings.local_epsilon is not None:
@@ -249,7 +255,7 @@ def _privacy_spent(
     none = NotApplicable(reason="The training is not private.")
     if job.network.privacy is None:
         return none, none, none
-    upper = found.epsilon_upper
+    upper = audit_of_point.epsilon_upper
     if isinstance(upper, EpsilonUpper):
         return upper.noise_multiplier, upper.value, upper.delta
     noise = job.network.privacy.noise_multiplier

@@ -6,17 +6,18 @@ nothing was seen is never said to be that nothing is there.
 """
 
 from collections.abc import Iterator, Sequence
-from math import ceil, sqrt
+from math import sqrt
 from statistics import NormalDist
 
+from policy_engine.audits.membership.baseline_verdict import baseline_sentences
 from policy_engine.audits.membership.epsilon_verdict import epsilon_sentences
 from policy_engine.audits.membership.figures import Figures
 from policy_engine.audits.membership.intervals import beats_guessing, deviations, widen_for
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
-from policy_engine.audits.membership.result import AttackResult, Compared, Gain, Slice
+from policy_engine.audits.membership.result import AttackResult, Slice
 from policy_engine.audits.membership.wording import (
     format_count,
-    format_signed,
+    format_sizes,
     interval_text,
     rate_text,
     share_text,
@@ -50,7 +51,7 @@ def verdict(
     other = by_notation.get(baseline) if isinstance(baseline, str) else None
     return (
         *_gain_sentences(best, other if other is not best else None, attacks, measure),
-        *_baseline_sentences(attacks, other),
+        *baseline_sentences(attacks, other),
         *_degenerate_sentences(attacks),
         *_low_fpr_sentences(attacks),
         *_prior_sentences(best, len(attacks)),
@@ -75,26 +76,27 @@ _SLICES = {
 def _gain_sentences(
     best: AttackResult, baseline: AttackResult | None, attacks: Sequence[AttackResult], measure: str
 ) -> Iterator[str]:
-    accuracy, who = best.figures.accuracy, f"{_format_strongest(attacks, measure)} ({best.attack})"
-    told = widen_for(accuracy, len(attacks))
+    accuracy = best.figures.accuracy
+    attacker = f"{_format_strongest(attacks, measure)} ({best.attack})"
+    widened = widen_for(accuracy, len(attacks))
     cases = f"{share_text(accuracy.value)} of cases (95% interval {interval_text(accuracy)})"
-    if told.low > _GUESSING:
+    if widened.low > _GUESSING:
         against = ""
         if baseline:
             against = f", and the label-only baseline {share_text(baseline.figures.accuracy.value)}"
         yield (
-            f"Given a model's answer about a record, {who} tells members from others in {cases}; "
-            f"guessing reaches 50%{against}."
+            f"Given a model's answer about a record, {attacker} tells members from others in "
+            f"{cases}; guessing reaches 50%{against}."
         )
         return
-    if told.high < _GUESSING:
+    if widened.high < _GUESSING:
         yield (
-            f"Given a model's answer about a record, {who} is right in {cases}, less than the 50% "
-            f"of guessing: whoever turned its answers round would do better; {_NO_PROOF}."
+            f"Given a model's answer about a record, {attacker} is right in {cases}, less than "
+            f"the 50% of guessing: whoever turned its answers round would do better; {_NO_PROOF}."
         )
     else:
         yield from _turned_sentences(attacks)
-        yield _format_undecided(who, best.figures, len(attacks))
+        yield _format_undecided(attacker, best.figures, len(attacks))
     yield from _ranking_sentences(attacks)
 
 
@@ -121,12 +123,12 @@ def _turned_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         )
 
 
-def _format_undecided(who: str, figures: Figures, among: int) -> str:
+def _format_undecided(attacker: str, figures: Figures, among: int) -> str:
     accuracy = figures.accuracy
     best = f", and the best of {among} is so partly by chance" if accuracy.low > _GUESSING else ""
     return (
-        f"Whether {who} tells members from others better than guessing could not be told on "
-        f"{_format_records(figures)}: it is right in {interval_text(accuracy)} of cases (95% "
+        f"Whether {attacker} tells members from others better than guessing could not be told on "
+        f"{format_sizes(figures)}: it is right in {interval_text(accuracy)} of cases (95% "
         f"interval), guessing in 50%{best}; {_least_accuracy(figures, among)}, and {_NO_PROOF}."
     )
 
@@ -140,15 +142,14 @@ def _least_accuracy(figures: Figures, among: int) -> str:
     return f"so many records would tell, four times in five, an attack right in {share_text(least)}"
 
 
-def _format_records(figures: Figures) -> str:
-    others = format_count(figures.non_members, "other")
-    return f"{format_count(figures.members, 'member')} and {others}"
-
-
 def _format_strongest(attacks: Sequence[AttackResult], measure: str) -> str:
     """Return what is said of how many: the best of several is so partly by chance."""
-    by = "" if measure == "accuracy" else f" by {measure}"
-    return f"the strongest of {len(attacks)} attacks{by}" if len(attacks) > 1 else "the one attack"
+    measure_text = "" if measure == "accuracy" else f" by {measure}"
+    return (
+        f"the strongest of {len(attacks)} attacks{measure_text}"
+        if len(attacks) > 1
+        else "the one attack"
+    )
 
 
 def _ranking_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
@@ -160,157 +161,6 @@ def _ranking_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
             f"Yet members do rank above others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
             f"{auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
         )
-
-
-# -- against the baseline -------------------------------------------------------------------------
-
-
-def _baseline_sentences(
-    attacks: Sequence[AttackResult], baseline: AttackResult | None
-) -> Iterator[str]:
-    gains = {one.attack: one.gain for one in attacks if isinstance(one.gain, Gain)}
-    if not gains:
-        if baseline is not None and len(attacks) == 1:
-            yield (
-                f"It is the label-only baseline ({baseline.attack}), which calls a record a member "
-                "where the model classifies it rightly: what a finer attack gains was not tried."
-            )
-        return
-    among = 2 * len(gains)
-    areas = {name: one.auc for name, one in gains.items()}
-    calls = {name: one.accuracy for name, one in gains.items()}
-    by_area, by_calls = (_outcomes(found, among, "more") for found in (areas, calls))
-    if by_area or by_calls:
-        yield _format_gains(by_area, by_calls, gains, among)
-        return
-    less = [_outcomes(found, among, "less") for found in (areas, calls)]
-    if all(len(one) == len(gains) for one in less):
-        yield _format_losses(areas)
-    elif any(less):
-        yield _format_mixed(areas, calls, among, attacks[0].figures)
-    else:
-        yield _format_not_shown(areas, among, attacks[0].figures)
-
-
-def _outcomes(found: dict[str, Compared], among: int, wanted: str) -> dict[str, Compared]:
-    return {name: one for name, one in found.items() if one.outcome(among) == wanted}
-
-
-def _nearest(found: dict[str, Compared]) -> tuple[str, Compared]:
-    return max(found.items(), key=lambda pair: pair[1].difference.value)
-
-
-def _format_gains(
-    by_area: dict[str, Compared], by_calls: dict[str, Compared], gains: dict[str, Gain], among: int
-) -> str:
-    tried = len(gains)
-    many = len({*by_area, *by_calls})
-    name, one = _nearest(by_area or by_calls)
-    more = one.difference
-    how = (
-        f"an AUC {more.value:.3f} higher (95% interval {_difference_text(more)})"
-        if by_area
-        else f"calls right in {share_text(more.value)} more of the cases (95% interval "
-        f"{interval_text(more)})"
-    )
-    who = f"{many} of {tried} attacks gain" if tried > 1 else "The attack gains"
-    most = f"{name} most, with {how}" if many > 1 else f"{name}, with {how}"
-    yet = _format_reversal(gains[name], among, by_area=bool(by_area))
-    return f"{who} more than the label-only baseline on the same records: {most}{yet}."
-
-
-def _format_reversal(gain: Gain, among: int, *, by_area: bool) -> str:
-    """Say that an attack that gains more by one measure gains less by the other."""
-    other = gain.accuracy if by_area else gain.auc
-    if other.outcome(among) != "less":
-        return ""
-    less = _less_text(other.difference)
-    what = "its calls are right less often, by" if by_area else "its AUC is lower, by"
-    return f"; yet {what} {less}"
-
-
-def _less_text(difference: Estimate) -> str:
-    ends = f"{format_signed(-difference.high)} to {format_signed(-difference.low)}"
-    return f"{format_signed(-difference.value)} (95% interval {ends})"
-
-
-def _format_mixed(
-    areas: dict[str, Compared], calls: dict[str, Compared], among: int, figures: Figures
-) -> str:
-    """Say by each measure which attacks are shown to gain less, and of which nothing is told."""
-    sides = (("AUC", areas), ("calls", calls))
-    parts = [part for how, found in sides for part in _measure_parts(how, found, among)]
-    records = _format_records(figures)
-    return f"Against the label-only baseline on the same {records}: {'; '.join(parts)}."
-
-
-def _measure_parts(how: str, found: dict[str, Compared], among: int) -> Iterator[str]:
-    less, open_ones = (_outcomes(found, among, one) for one in ("less", "untold"))
-    if less:
-        name, one = _nearest(less)
-        who = _format_gainers(less, found)
-        yield f"by {how}, {who} less, {name} by {_less_text(one.difference)}"
-    if open_ones:
-        name, one = _nearest(open_ones)
-        whom = "any other" if less else f"any of {len(found)}" if len(found) > 1 else name
-        yield (
-            f"by {how}, whether {whom} gains more could not be told ({name}: "
-            f"{format_signed(one.difference.value)}, 95% interval "
-            f"{_difference_text(one.difference)})"
-        )
-
-
-def _format_gainers(some: dict[str, Compared], tried: dict[str, Compared]) -> str:
-    if len(tried) == 1:
-        return "the other attack gains"
-    if len(some) == len(tried):
-        return f"all {len(tried)} attacks gain"
-    return f"{len(some)} of {len(tried)} attacks {'gain' if len(some) > 1 else 'gains'}"
-
-
-def _format_losses(areas: dict[str, Compared]) -> str:
-    name, one = _nearest(areas)
-    less = one.difference
-    who = f"All {len(areas)} other attacks gain" if len(areas) > 1 else "The other attack gains"
-    return (
-        f"{who} less than the label-only baseline on the same records; {name} comes nearest, with "
-        f"an AUC lower by {_less_text(less)}."
-    )
-
-
-def _format_not_shown(areas: dict[str, Compared], among: int, figures: Figures) -> str:
-    """Say that no difference was told, and which one so many records, or more, would tell."""
-    name, one = _nearest(areas)
-    stricter = (deviations(among) + _POWER) / (deviations(1) + _POWER)
-    who = f"any of {len(areas)} attacks gains" if len(areas) > 1 else f"{name} gains"
-    seen = (
-        f"the largest difference in AUC is {format_signed(one.difference.value)} ({name}, 95% "
-        f"interval {_difference_text(one.difference)})"
-    )
-    least = one.smallest * stricter
-    could = (
-        f"so many records would tell one of {least:.2g}, four times in five"
-        if least < 1 - _GUESSING
-        else "so few records would hardly tell any"
-    )
-    more = ""
-    if isinstance(one.needed, int) and one.difference.value > 0:
-        count = _round_count(one.needed * stricter**2)
-        more = f", and about {count} members and as many others one as seen"
-    return (
-        f"Whether {who} more than the label-only baseline could not be told on "
-        f"{_format_records(figures)}: {seen}; {could}{more}."
-    )
-
-
-def _difference_text(difference: Estimate) -> str:
-    return f"{format_signed(difference.low)} to {format_signed(difference.high)}"
-
-
-def _round_count(count: float) -> str:
-    """Return a count of two digits."""
-    size = 10 ** max(len(str(ceil(count))) - 2, 0)
-    return f"{ceil(count / size) * size:,}"
 
 
 def _degenerate_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
@@ -331,62 +181,63 @@ def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     (Carlini et al., IEEE S&P 2022), so it need not be the strongest one. What a coin among equal
     scores finds is not a measure of it; what a degenerate score finds without one is.
     """
-    rates = [(min(one.figures.tpr_at_fpr, key=lambda at: at.fpr), one) for one in attacks]
-    found = [pair for pair in rates if not pair[0].randomised]
-    if not found:
+    rates = [(min(one.figures.tpr_at_fpr, key=lambda rate: rate.fpr), one) for one in attacks]
+    finest = [pair for pair in rates if not pair[0].randomised]
+    if not finest:
         least = rates[0][0].fpr
         yield (
             f"How many members are found at {rate_text(least)} false alarms was not measured: by "
             "every attack too many others share the score at which that rate lies."
         )
         return
-    at, best = max(found, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
-    alone = f", not allowing for its being the best of {len(attacks)}" if len(attacks) > 1 else ""
-    where, others = f"{rate_text(at.fpr)} false alarms", best.figures.non_members
-    if beats_guessing(at, len(attacks)):
+    rate, best = max(finest, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
+    caveat = f", not allowing for its being the best of {len(attacks)}" if len(attacks) > 1 else ""
+    rate_name, others = f"{rate_text(rate.fpr)} false alarms", best.figures.non_members
+    if beats_guessing(rate, len(attacks)):
         yield (
-            f"At {where}, {best.attack} finds {share_text(at.tpr.value)} of the members (95% "
-            f"interval {interval_text(at.tpr)})."
+            f"At {rate_name}, {best.attack} finds {share_text(rate.tpr.value)} of the members (95% "
+            f"interval {interval_text(rate.tpr)})."
         )
         return
     yield (
-        f"Whether more members are found at {where} than the {rate_text(at.fpr)} that guessing "
-        f"finds could not be told on {format_count(others, 'other')}: {best.attack} comes nearest, "
-        f"with {interval_text(at.tpr)} (95% interval{alone})."
+        f"Whether more members are found at {rate_name} than the {rate_text(rate.fpr)} that "
+        f"guessing finds could not be told on {format_count(others, 'other')}: {best.attack} "
+        f"comes nearest, with {interval_text(rate.tpr)} (95% interval{caveat})."
     )
 
 
 def _prior_sentences(best: AttackResult, among: int) -> Iterator[str]:
-    at = min(best.figures.at_priors, key=lambda one: one.prior, default=None)
+    world = min(best.figures.at_priors, key=lambda one: one.prior, default=None)
     if widen_for(best.figures.accuracy, among).low <= _GUESSING:
         return
-    if at is None or not isinstance(at.precision, Estimate):
+    if world is None or not isinstance(world.precision, Estimate):
         return
-    if at.precision.low <= at.prior:
+    if world.precision.low <= world.prior:
         yield (
-            f"Where {rate_text(at.prior)} of the world are members, how many of those that "
+            f"Where {rate_text(world.prior)} of the world are members, how many of those that "
             f"{best.attack} calls members are could not be told on so few records: "
-            f"{interval_text(at.precision)} (95% interval)."
+            f"{interval_text(world.precision)} (95% interval)."
         )
     else:
         yield (
-            f"Where {rate_text(at.prior)} of the world are members, a record that {best.attack} "
-            f"calls a member is one in {share_text(at.precision.value)} of cases (95% interval "
-            f"{interval_text(at.precision)})."
+            f"Where {rate_text(world.prior)} of the world are members, a record that {best.attack} "
+            f"calls a member is one in {share_text(world.precision.value)} of cases (95% interval "
+            f"{interval_text(world.precision)})."
         )
 
 
 def _worst_slice_sentences(best: AttackResult) -> Iterator[str]:
     if isinstance(best.worst, Slice):
-        found, whole = best.worst.figures, best.figures
+        slice_figures, all_figures = best.worst.figures, best.figures
         several = sum(_is_large(one) for one in (*best.classes, *best.slices))
         chance = "; the worst of several is so partly by chance" if several > 1 else ""
         yield (
             f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
-            f"{slice_text(best.worst)} ({format_count(found.members, 'member')}, "
-            f"{format_count(found.non_members, 'other')}): there the AUC of {best.attack} is "
-            f"{found.auc.value:.3f} (95% interval {found.auc.low:.3f} to {found.auc.high:.3f}), "
-            f"against {whole.auc.value:.3f} over all records{chance}."
+            f"{slice_text(best.worst)} ({format_count(slice_figures.members, 'member')}, "
+            f"{format_count(slice_figures.non_members, 'other')}): there the AUC of {best.attack} "
+            f"is {slice_figures.auc.value:.3f} (95% interval {slice_figures.auc.low:.3f} to "
+            f"{slice_figures.auc.high:.3f}), against {all_figures.auc.value:.3f} over all "
+            f"records{chance}."
         )
 
 

@@ -1,5 +1,6 @@
 """Counts, shares and differences as the sentences of audits write them."""
 
+from policy_engine.audits.membership.figures import Figures
 from policy_engine.kernels.estimates import Estimate
 
 
@@ -26,3 +27,9 @@ def interval_text(estimate: Estimate) -> str:
 def rate_text(rate: float) -> str:
     """Return a rate that was chosen, not measured, in percent: `0.1%`."""
     return f"{rate * 100:.6g}%"
+
+
+def format_sizes(figures: Figures) -> str:
+    """Return how many members and others there are, as `1 member and 3 others`."""
+    others = format_count(figures.non_members, "other")
+    return f"{format_count(figures.members, 'member')} and {others}"

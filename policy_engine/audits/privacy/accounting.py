@@ -46,8 +46,8 @@ def epsilon_of(
     """
     rdp, pld = _rdp_and_pld(noise_multiplier, sampling_rate, steps, delta)
     classic = _classic(noise_multiplier, sampling_rate, steps, delta)
-    beside = delta / _BESIDE
-    substitution = substitution_epsilon(noise_multiplier, sampling_rate, steps, beside)
+    substitution_delta = delta / _BESIDE
+    substitution = substitution_epsilon(noise_multiplier, sampling_rate, steps, substitution_delta)
     if not all(map(math.isfinite, (rdp, pld, classic, substitution))):
         message = f"A noise multiplier of {noise_multiplier:g} has no epsilon that can be counted."
         raise AuditError.of("A006", message, "Take more noise.")
@@ -61,7 +61,7 @@ def epsilon_of(
         classic=classic,
         value=min(rdp, pld),
         substitution=substitution,
-        substitution_delta=beside,
+        substitution_delta=substitution_delta,
     )
 
 
@@ -87,8 +87,8 @@ def substitution_epsilon(
     halved = np.array(orders)[usable] / 2
     rdp = float(compute_epsilon(halved, 3 * of_a_step[usable] * _check_steps(steps), delta)[0])
     accountant = _composed(noise_multiplier, sampling_rate, steps, budget.spent(steps))
-    alone = float(accountant.get_epsilon(delta))
-    splits = [_split_epsilon(accountant, alone * share, delta) for share in _SPLITS]
+    single = float(accountant.get_epsilon(delta))
+    splits = [_split_epsilon(accountant, single * share, delta) for share in _SPLITS]
     return min(rdp, *splits)
 
 
@@ -206,8 +206,8 @@ def _rdp_and_pld(noise: float, rate: float, steps: int, delta: float) -> tuple[f
 
 def _split_epsilon(accountant: Any, first: float, delta: float) -> float:
     """Return the epsilon of two steps the first of which has so much of it; infinity for none."""
-    left = (delta - float(accountant.get_delta(first))) * math.exp(-min(first, 700.0))
-    return first + float(accountant.get_epsilon(left)) if left > 0 else math.inf
+    delta_left = (delta - float(accountant.get_delta(first))) * math.exp(-min(first, 700.0))
+    return first + float(accountant.get_epsilon(delta_left)) if delta_left > 0 else math.inf
 
 
 def _composed(noise: float, rate: float, steps: int, rdp: float) -> Any:

@@ -48,15 +48,15 @@ def epsilon_lower(
         message = f"{len(pairs.members)} pairs of a member and another of its class are too few."
         raise AuditError.of("A011", message, "Give two of each in one class at least.")
     attack, share = _best_attack(attacks, chosen, len(counted.members))
-    hits = counted.hits(attacks[attack])[: _guess_count(share, len(counted.members))]
+    correct = counted.hits(attacks[attack])[: _guess_count(share, len(counted.members))]
     return EpsilonLower(
         attack=attack,
         delta=delta,
         members=members,
         pairs=len(counted.members),
-        guesses=len(hits),
-        correct=int(hits.sum()),
-        value=one_run_bound(int(hits.sum()), len(hits), len(counted.members), delta),
+        guesses=len(correct),
+        correct=int(correct.sum()),
+        value=one_run_bound(int(correct.sum()), len(correct), len(counted.members), delta),
         ceiling=ceiling(len(counted.members), delta),
     )
 
@@ -120,25 +120,25 @@ class _Pairs:
         """
         inside, outside = scores[self.members], scores[self.others]
         with np.errstate(invalid="ignore"):
-            apart = np.abs(inside - outside)
-        is_apart = apart > 0
-        right = np.where(is_apart, inside > outside, self.coins)
-        return right[np.argsort(np.where(is_apart, -apart, 0.0), kind="stable")]
+            distance = np.abs(inside - outside)
+        is_apart = distance > 0
+        is_right = np.where(is_apart, inside > outside, self.coins)
+        return is_right[np.argsort(np.where(is_apart, -distance, 0.0), kind="stable")]
 
 
 def _best_attack(
-    attacks: Mapping[str, NDArray[np.float64]], chosen: _Pairs, counted: int
+    attacks: Mapping[str, NDArray[np.float64]], chosen: _Pairs, pair_count: int
 ) -> tuple[str, float]:
     """Return the attack, and the share of pairs, that promise most on so many other pairs."""
     from scipy.stats import beta  # noqa: PLC0415 (slow to import, an extra)
 
     promises: dict[tuple[str, float], float] = {}
     for name, scores in attacks.items():
-        found = np.cumsum(chosen.hits(scores))
+        cumulated = np.cumsum(chosen.hits(scores))
         for share in _SHARES:
-            guesses, then = _guess_count(share, len(found)), _guess_count(share, counted)
-            hits = then * (found[guesses - 1] + 0.5) / (guesses + 1)
-            promises[name, share] = float(beta.ppf(1 - CONFIDENCE, hits, then - hits + 1))
+            guesses, then = _guess_count(share, len(cumulated)), _guess_count(share, pair_count)
+            expected = then * (cumulated[guesses - 1] + 0.5) / (guesses + 1)
+            promises[name, share] = float(beta.ppf(1 - CONFIDENCE, expected, then - expected + 1))
     return max(promises, key=promises.__getitem__)
 
 

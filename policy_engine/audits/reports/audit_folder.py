@@ -45,7 +45,7 @@ def check_output(out: Path | None, report: Path | None) -> None:
 
 
 def write_audit_files(
-    found: MembershipAudit,
+    audit: MembershipAudit,
     out: Path | None,
     report: Path | None,
     splits: Mapping[str, NDArray[Any]],
@@ -58,7 +58,7 @@ def write_audit_files(
     The scores of the records disclose who was trained on, and nobody else may read them.
     """
     if report is not None:
-        write_audit_report(found, report, *inputs)
+        write_audit_report(audit, report, *inputs)
     if out is None:
         return
     _remove_old(out / "audit.json", out / "splits.npz", out / "scores.csv")
@@ -69,19 +69,19 @@ def write_audit_files(
         arrays: dict[str, Any] = {**splits}
         np.savez_compressed(packed, **arrays)
         write_whole(out / "splits.npz", packed.getvalue(), *inputs, private=True)
-    write_audit_report(found, out / "audit.html", *inputs)
-    figures = _as_json(found)
+    write_audit_report(audit, out / "audit.html", *inputs)
+    figures = _as_json(audit)
     write_whole(out / "audit.json", figures, *inputs)
     if keeper is not None:
         keeper.written(figures)
 
 
-def write_tradeoff(found: "Tradeoff", out: Path, inputs: list[Path]) -> None:
+def write_tradeoff(grid: "Tradeoff", out: Path, inputs: list[Path]) -> None:
     """Write the pictures of a trade-off and, last, its figures."""
     _remove_old(out / "tradeoff.json")
     for kind in ("svg", "png"):
-        write_whole(out / f"tradeoff.{kind}", tradeoff_chart(found, kind), *inputs)
-    write_whole(out / "tradeoff.json", _as_json(found), *inputs)
+        write_whole(out / f"tradeoff.{kind}", tradeoff_chart(grid, kind), *inputs)
+    write_whole(out / "tradeoff.json", _as_json(grid), *inputs)
 
 
 def _remove_old(*files: Path) -> None:
@@ -94,8 +94,8 @@ def _remove_old(*files: Path) -> None:
             raise OutputError.of("O002", message, source=str(file)) from None
 
 
-def _as_json(found: Any) -> str:
-    return json.dumps(found.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+def _as_json(document: Any) -> str:
+    return json.dumps(document.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
 
 
 def split_arrays(

@@ -74,33 +74,35 @@ def report_page(comparison: Comparison) -> str:
     )
 
 
-def _totals(found: Comparison) -> dict[str, str]:
+def _totals(comparison: Comparison) -> dict[str, str]:
     return {
-        "rows released": f"{found.release.rows:,}",
-        "rows suppressed": "not told" if found.suppressed is None else f"{found.suppressed:,}",
-        "equivalence classes": f"{found.classes.classes:,}",
-        "certainty penalty (GCP)": _penalty(found.certainty_penalty),
-        "information lost": percent(found.entropy),
-        "median query error": _median_error(found.queries),
+        "rows released": f"{comparison.release.rows:,}",
+        "rows suppressed": "not told"
+        if comparison.suppressed is None
+        else f"{comparison.suppressed:,}",
+        "equivalence classes": f"{comparison.classes.classes:,}",
+        "certainty penalty (GCP)": _penalty(comparison.certainty_penalty),
+        "information lost": percent(comparison.entropy),
+        "median query error": _median_error(comparison.queries),
     }
 
 
-def _sides_table(found: Comparison) -> Table:
-    sides = {"original": found.original, "release": found.release}
-    rows = [_side(what, one) for what, one in sides.items() if one]
-    caption = "The two tables" if found.original else "The table"
+def _sides_table(comparison: Comparison) -> Table:
+    sides = {"original": comparison.original, "release": comparison.release}
+    rows = [_side(name, one) for name, one in sides.items() if one]
+    caption = "The two tables" if comparison.original else "The table"
     return Table(caption, ("", "name", "rows", "sha-256"), rows, texts=(1, 3))
 
 
-def _side(what: str, side: TableSide) -> tuple[str, ...]:
-    return what, side.name, f"{side.rows:,}", side.digest
+def _side(name: str, side: TableSide) -> tuple[str, ...]:
+    return name, side.name, f"{side.rows:,}", side.digest
 
 
 def _median_error(queries: QueryErrors | NotApplicable) -> str:
     return f"{queries.median:.1%}" if isinstance(queries, QueryErrors) else "not measured"
 
 
-def _bounds(found: Comparison) -> Table:
+def _bounds(comparison: Comparison) -> Table:
     rows = [
         (
             f"{one.bound} of {one.column}" if one.column else one.bound,
@@ -108,44 +110,44 @@ def _bounds(found: Comparison) -> Table:
             f"{one.achieved:.4g}",
             "holds" if one.holds else "broken",
         )
-        for one in found.measurements
+        for one in comparison.measurements
     ]
     caption = "Measured over all classes; the worst one counts"
     return Table(caption, ("bound", "asked", "achieved", "verdict"), rows)
 
 
-def _classes(found: Comparison) -> dict[str, str]:
-    sizes = found.classes
+def _classes(comparison: Comparison) -> dict[str, str]:
+    sizes = comparison.classes
     return {
         "smallest class": f"{sizes.smallest:,}",
         "median class": f"{sizes.median:,.0f}",
         "mean class": f"{sizes.mean:,.1f}",
         "largest class": f"{sizes.largest:,}",
-        "average over k (C_avg)": f"{found.average_class_ratio:.2f}",
-        "discernability": f"{found.discernability:,}",
+        "average over k (C_avg)": f"{comparison.average_class_ratio:.2f}",
+        "discernability": f"{comparison.discernability:,}",
     }
 
 
-def _class_pictures(found: Comparison) -> list[PagePicture]:
-    sizes = found.classes
+def _class_pictures(comparison: Comparison) -> list[PagePicture]:
+    sizes = comparison.classes
     caption = (
         f"How large the {sizes.classes:,} classes are. The last bar ends at {sizes.largest:,}."
     )
     rows = [(f"{one.low:,} - {one.high:,}", f"{one.classes:,}") for one in sizes.bins]
     table = Table("", ("rows", "classes"), rows)
     pictures = [picture("Class sizes", class_sizes_chart(sizes), caption, table)]
-    if any(one.loss is not None for one in found.columns):
+    if any(one.loss is not None for one in comparison.columns):
         caption = "Mean loss of each quasi-identifier; suppressed rows count 1."
-        pictures.append(picture("Loss by column", losses_chart(found.columns), caption))
+        pictures.append(picture("Loss by column", losses_chart(comparison.columns), caption))
     return pictures
 
 
-def _columns(found: Comparison) -> Table:
+def _columns(comparison: Comparison) -> Table:
     head = (
         *("column", "role", "what it is", "values before", "cells after"),
         *("loss", "information lost", "total variation", "Hellinger"),
     )
-    return Table("", head, [*map(_column_row, found.columns)], texts=(1, 2))
+    return Table("", head, [*map(_column_row, comparison.columns)], texts=(1, 2))
 
 
 def _column_row(one: ColumnChange) -> tuple[str, ...]:
@@ -157,8 +159,8 @@ def _column_row(one: ColumnChange) -> tuple[str, ...]:
     )
 
 
-def _marginals(found: Comparison) -> list[PagePicture]:
-    quasi = [one for one in found.columns if one.role == "quasi-identifier" and one.bins]
+def _marginals(comparison: Comparison) -> list[PagePicture]:
+    quasi = [one for one in comparison.columns if one.role == "quasi-identifier" and one.bins]
     return [_marginal(one, place) for place, one in enumerate(quasi)]
 
 
@@ -170,8 +172,8 @@ def _marginal(one: ColumnChange, place: int) -> PagePicture:
     return picture(one.name, marginal_chart(one, place), caption, table)
 
 
-def _pairs(found: Comparison) -> Table:
-    ordered = sorted(found.pairs, key=lambda one: -abs(one.change or 0))
+def _pairs(comparison: Comparison) -> Table:
+    ordered = sorted(comparison.pairs, key=lambda one: -abs(one.change or 0))
     head = ("pair", "measure", "before", "after", "change", "total variation", "Hellinger")
     caption = f"{min(len(ordered), _MOST_PAIRS)} of {len(ordered)} pairs"
     return Table(caption, head, [*map(_pair_row, ordered[:_MOST_PAIRS])], texts=(1,))
@@ -196,13 +198,13 @@ def _questions(errors: QueryErrors | NotApplicable) -> PagePicture | None:
     return picture("Relative errors", query_errors_chart(errors), caption, table)
 
 
-def _models(learnt: Classification | NotApplicable) -> Table | None:
-    if isinstance(learnt, NotApplicable):
+def _models(result: Classification | NotApplicable) -> Table | None:
+    if isinstance(result, NotApplicable):
         return None
     rows = [
-        ("always the most frequent value", f"{learnt.majority:.1%}"),
-        ("learnt from anonymised rows", f"{learnt.anonymised:.1%}"),
-        ("learnt from original rows", f"{learnt.original:.1%}"),
+        ("always the most frequent value", f"{result.majority:.1%}"),
+        ("learnt from anonymised rows", f"{result.anonymised:.1%}"),
+        ("learnt from original rows", f"{result.original:.1%}"),
     ]
-    caption = f"Accuracy on the rows held out; standard error {learnt.error:.2%}"
+    caption = f"Accuracy on the rows held out; standard error {result.error:.2%}"
     return Table(caption, ("model", "accuracy"), rows)

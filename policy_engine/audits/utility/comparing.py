@@ -52,7 +52,7 @@ class ComparisonSettings:
 def compare(
     original: Path | pa.Table,
     release: Path | pa.Table,
-    asked: Anonymize,
+    step: Anonymize,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     *,
     measured: tuple[Measurement, ...] = (),
@@ -63,7 +63,7 @@ def compare(
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
 
-    `asked` tells the roles of the columns: the step of the certificate's plan, or of one made
+    `step` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
     `input_digest` that of the input by the record of the release. One that is `shareable` tells
     of the release alone, see `shareable_comparison`; that this may be its original is still
@@ -72,56 +72,64 @@ def compare(
     """
     settings, trees = settings or ComparisonSettings(), taxonomies or {}
     progress("reading", 0, 0)
-    before, first = _read(original, "original", asked, with_unit=True)
-    after, second = _read(release, "release", asked)
+    before, first = _read(original, "original", step, with_unit=True)
+    after, second = _read(release, "release", step)
     suppressed = first.rows - second.rows
     if suppressed < 0:
         message = f"The release has {second.rows} rows, the original {first.rows}."
         raise CertificateError.of("V003", message, source=second.name)
     progress("matching", 0, second.rows)
-    found = groups(after, asked, trees)  # which refuses cells of other shapes than are asked for
-    columns = list(match(before, after, asked, trees))
-    alone = shareable_comparison(
-        after, second, asked, found, measured or tuple(asked.measure(found, found.ancestries))
+    groups_released = groups(
+        after, step, trees
+    )  # which refuses cells of other shapes than are asked for
+    columns = list(match(before, after, step, trees))
+    of_release = shareable_comparison(
+        after,
+        second,
+        step,
+        groups_released,
+        measured or tuple(step.measure(groups_released, groups_released.ancestries)),
     )
     if shareable:
-        return alone
-    losses = found.whole()
+        return of_release
+    losses = groups_released.whole()
     entropies = {one.name: _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))
-    whole = sum((one for one in entropies.values() if one), EntropyLoss(0.0, 0.0))
+    total_entropy = sum((one for one in entropies.values() if one), EntropyLoss(0.0, 0.0))
     of_original = {
         "is_shareable": False,
         "original": first,
         "is_certified_input": input_digest == first.digest if input_digest else None,
         "suppressed": suppressed,
         "certainty_penalty": losses.certainty_penalty(suppressed),
-        "entropy": whole.share,
+        "entropy": total_entropy.share,
         "discernability": losses.discernability(suppressed),
-        "left_out": _left_out(before, asked),
+        "left_out": _left_out(before, step),
         "columns": tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns
         ),
         "pairs": tuple(_pairs(columns)),
         "queries": _queries(columns, settings, progress),
-        "classification": _classified(before, asked, trees, settings.task, progress),
+        "classification": _classified(before, step, trees, settings.task, progress),
     }
-    return alone.model_copy(update=of_original)
+    return of_release.model_copy(update=of_original)
 
 
 def _read(
-    source: Path | pa.Table, what: str, asked: Anonymization, *, with_unit: bool = False
+    source: Path | pa.Table, title: str, anonymization: Anonymization, *, with_unit: bool = False
 ) -> tuple[pa.Table, TableSide]:
     """Return the columns of a table that take part, and the table as it lies."""
-    names = tuple(name for name in asked.columns.released if name not in asked.columns.redact)
-    unit = asked.columns.privacy_unit
+    names = tuple(
+        name for name in anonymization.columns.released if name not in anonymization.columns.redact
+    )
+    unit = anonymization.columns.privacy_unit
     names += (unit,) if with_unit and unit else ()
     if isinstance(source, Path):
         table, digest = tables.read_table(source), Stored.of_file(source).digest
         label = source.name
     else:
-        table, digest, label = tables.plain_texts(source), tables.table_digest(source), what
+        table, digest, label = tables.plain_texts(source), tables.table_digest(source), title
     _check(table, names, label)
     if not table.num_rows:
         raise DataError.of("R001", "The table has no rows.", source=label)
@@ -138,9 +146,9 @@ def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
         raise DataError(*problems)
 
 
-def _left_out(original: pa.Table, asked: Anonymization) -> tuple[str, ...]:
+def _left_out(original: pa.Table, anonymization: Anonymization) -> tuple[str, ...]:
     """Return the columns of the original of which the release holds nothing."""
-    kept = set(asked.columns.released) - set(asked.columns.redact)
+    kept = set(anonymization.columns.released) - set(anonymization.columns.redact)
     return tuple(name for name in original.column_names if name not in kept)
 
 
@@ -255,7 +263,7 @@ def _queries(
     if not any(one.is_changed for one in known) or not settings.queries:
         return NotApplicable(reason="no question is asked of a generalised column")
     progress("asking questions", 0, settings.queries)
-    asked = list(
+    queries = list(
         utility.range_queries(
             [one.domain() for one in known],
             settings.queries,
@@ -264,10 +272,10 @@ def _queries(
         )
     )
     errors = utility.query_errors(
-        [one.before for one in known], [one.after for one in known], asked
+        [one.before for one in known], [one.after for one in known], queries
     )
     return QueryErrors(
-        queries=len(asked),
+        queries=len(queries),
         selectivity=settings.selectivity,
         sanity=utility.SANITY,
         seed=settings.seed,
@@ -279,10 +287,10 @@ def _queries(
 
 def _classified(
     original: pa.Table,
-    asked: Anonymization,
+    anonymization: Anonymization,
     taxonomies: Mapping[str, Taxonomy],
     task: Task,
     progress: Progress,
 ) -> Classification | NotApplicable:
     progress("learning", 0, 0)
-    return classification(original, asked, taxonomies, task)
+    return classification(original, anonymization, taxonomies, task)

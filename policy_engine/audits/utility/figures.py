@@ -28,14 +28,14 @@ class Utility(BaseModel):
     perturbed: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, found: "ClassTotals", k: int, suppressed: int = 0) -> "Utility":
+    def of(cls, totals: "ClassTotals", k: int, suppressed: int = 0) -> "Utility":
         """Return the figures of classes; a row that was suppressed has lost everything."""
         return cls(
-            classes=found.classes,
-            average_class_size=found.rows / found.classes,
-            average_class_ratio=found.rows / found.classes / k,
-            global_certainty_penalty=found.certainty_penalty(suppressed),
-            discernability=found.discernability(suppressed),
-            column_losses=found.column_losses(suppressed),
-            perturbed=tuple(name for name, loss in found.losses.items() if loss is None),
+            classes=totals.classes,
+            average_class_size=totals.rows / totals.classes,
+            average_class_ratio=totals.rows / totals.classes / k,
+            global_certainty_penalty=totals.certainty_penalty(suppressed),
+            discernability=totals.discernability(suppressed),
+            column_losses=totals.column_losses(suppressed),
+            perturbed=tuple(name for name, loss in totals.losses.items() if loss is None),
         )

@@ -63,7 +63,7 @@ class MatchedColumn:
 def match(
     original: pa.Table,
     release: pa.Table,
-    asked: Anonymization,
+    anonymization: Anonymization,
     taxonomies: Mapping[str, Taxonomy],
 ) -> Iterator[MatchedColumn]:
     """Yield every column of a release beside that of its original; blackened ones have none.
@@ -71,7 +71,7 @@ def match(
     Raises CertificateError (V002) where a cell covers no value of the original: the release
     was made from another table. Raises DataError as `encode` does.
     """
-    columns = asked.columns
+    columns = anonymization.columns
     for one in columns.quasi_identifier:
         if one.generalization in PERTURBATIVE:
             yield _match_values(one.name, "quasi-identifier", "representative", original, release)
@@ -86,12 +86,15 @@ def match(
 
 
 def _generalised(
-    asked: QuasiIdentifier, original: pa.Table, release: pa.Table, taxonomy: Taxonomy | None
+    quasi_identifier: QuasiIdentifier,
+    original: pa.Table,
+    release: pa.Table,
+    taxonomy: Taxonomy | None,
 ) -> MatchedColumn:
-    name = asked.name
-    values = _quasi_encoded(asked, original)
+    name = quasi_identifier.name
+    values = _quasi_encoded(quasi_identifier, original)
     cells = encode(name, cell_column(release, name), numbers=False, generalised=False)
-    codes_of = generalizations.covering(asked, values, taxonomy)
+    codes_of = generalizations.covering(quasi_identifier, values, taxonomy)
     codes = [codes_of(label or None) for label in cells.labels]
     if not all(map(len, codes)):
         raise _foreign_release(name)
@@ -110,10 +113,10 @@ def _match_values(
 ) -> MatchedColumn:
     """Match a column whose cells are values, over those of both tables."""
     field, rows = original.schema.field(name), original.num_rows
-    both = [original.column(name), release.column(name)]
-    if both[0].type != both[1].type or pa.types.is_dictionary(both[0].type):
-        both = [column.cast(pa.string()) for column in both]
-    values = encoded(name, field, pa.chunked_array([c for one in both for c in one.chunks]))
+    columns = [original.column(name), release.column(name)]
+    if columns[0].type != columns[1].type or pa.types.is_dictionary(columns[0].type):
+        columns = [column.cast(pa.string()) for column in columns]
+    values = encoded(name, field, pa.chunked_array([c for one in columns for c in one.chunks]))
     size = len(values.labels)
     before, after = exact(values.codes[:rows], size), exact(values.codes[rows:], size)
     return _matched_column(name, role, kind, values, before, after)
@@ -138,12 +141,15 @@ def _ranks(name: str, column: pa.ChunkedArray) -> NDArray[np.int32]:
     return rank[codes]
 
 
-def _quasi_encoded(asked: QuasiIdentifier, original: pa.Table) -> Encoded:
-    column, numbers = original.column(asked.name), _has_numbers(original.schema.field(asked.name))
+def _quasi_encoded(quasi_identifier: QuasiIdentifier, original: pa.Table) -> Encoded:
+    column, numbers = (
+        original.column(quasi_identifier.name),
+        _has_numbers(original.schema.field(quasi_identifier.name)),
+    )
     try:
-        return generalizations.encoded(asked, column, numbers=numbers)
+        return generalizations.encoded(quasi_identifier, column, numbers=numbers)
     except DataError:  # infinite values have a rank, but no place
-        return generalizations.encoded(asked, column, numbers=numbers, generalised=False)
+        return generalizations.encoded(quasi_identifier, column, numbers=numbers, generalised=False)
 
 
 def encoded(name: str, field: pa.Field, column: pa.ChunkedArray) -> Encoded:

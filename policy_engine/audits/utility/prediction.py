@@ -39,7 +39,7 @@ class Task:
 
 def classification(
     original: pa.Table,
-    asked: Anonymization,
+    anonymization: Anonymization,
     taxonomies: Mapping[str, Taxonomy],
     task: Task,
 ) -> Classification | NotApplicable:
@@ -53,21 +53,21 @@ def classification(
         return NotApplicable(reason="no classifier was asked for")
     if find_spec("sklearn") is None:
         return NotApplicable(reason="scikit-learn is not installed: 'policy-engine[utility]'")
-    target = task.target or _first_target(original, asked)
+    target = task.target or _first_target(original, anonymization)
     if target is None:
         return NotApplicable(reason=f"no column that is kept has from 2 to {_MOST_VALUES} values")
-    held_out = _held_out(original, asked.columns.privacy_unit, task.seed)
-    learnt = original.filter(from_numpy(~held_out))
+    held_out = _held_out(original, anonymization.columns.privacy_unit, task.seed)
+    training_rows = original.filter(from_numpy(~held_out))
     try:
-        anonymised = task.anonymize(learnt)
+        anonymised = task.anonymize(training_rows)
     except PolicyEngineError as error:
         return NotApplicable(reason=f"the rows learnt from cannot be anonymised: {error}")
-    columns = {one.name: one for one in match(original, anonymised, asked, taxonomies)}
+    columns = {one.name: one for one in match(original, anonymised, anonymization, taxonomies)}
     return _score_models(columns, target, held_out, task.seed)
 
 
-def _first_target(original: pa.Table, asked: Anonymization) -> str | None:
-    for name in (*asked.columns.sensitive_names, *asked.columns.insensitive):
+def _first_target(original: pa.Table, anonymization: Anonymization) -> str | None:
+    for name in (*anonymization.columns.sensitive_names, *anonymization.columns.insensitive):
         column = encoded(name, original.schema.field(name), original.column(name))
         if 2 <= len(column.labels) <= _MOST_VALUES:
             return name
@@ -87,21 +87,21 @@ def _score_models(
     columns: Mapping[str, MatchedColumn], target: str, held_out: NDArray[np.bool_], seed: int
 ) -> Classification | NotApplicable:
     truth = columns[target].before.cell_of
-    learnt, tested = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    known = truth[learnt]
+    trained, tested = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+    known = truth[trained]
     quasi = [one for one in columns.values() if one.role == "quasi-identifier"]
     if not len(tested) or len(np.unique(known)) < 2:
         return NotApplicable(reason=f"{target!r} has one value in the rows learnt from")
-    features = _Features(quasi, learnt)
+    features = _Features(quasi, trained)
     test = features.of([one.before.taken(tested) for one in quasi])
-    before = features.of([one.before.taken(learnt) for one in quasi])
+    before = features.of([one.before.taken(trained) for one in quasi])
     after, labels = features.of([one.after for one in quasi]), columns[target].after.cell_of
     majority = np.bincount(known).argmax()
     original = _accuracy(before, known, test, truth[tested], seed)
     return Classification(
         target=target,
         values=len(np.unique(truth)),
-        rows_learnt=len(learnt),
+        rows_learnt=len(trained),
         rows_held_out=len(tested),
         majority=float((truth[tested] == majority).mean()),
         original=original,
@@ -134,31 +134,31 @@ def _accuracy(
 class _Features:
     """Turns cells of columns into numbers, the same way before and after."""
 
-    def __init__(self, columns: list[MatchedColumn], learnt: Ints) -> None:
-        self._weights = [_weights(one, one.before.taken(learnt)) for one in columns]
+    def __init__(self, columns: list[MatchedColumn], training_rows: Ints) -> None:
+        self._weights = [_weights(one, one.before.taken(training_rows)) for one in columns]
 
     def of(self, columns: list[Spread]) -> Floats:
         """Return the features of rows, (rows, features)."""
         parts = [
             (one.totals(weights) / _divisor(one, weighed))[one.cell_of]
-            for one, every in zip(columns, self._weights, strict=True)
-            for weights, weighed in every
+            for one, pairs in zip(columns, self._weights, strict=True)
+            for weights, weighed in pairs
         ]
         return np.stack(parts, axis=1)
 
 
-def _weights(column: MatchedColumn, learnt: Spread) -> list[tuple[Floats, Floats]]:
+def _weights(column: MatchedColumn, training_rows: Spread) -> list[tuple[Floats, Floats]]:
     """Return what each feature adds up over the codes of a cell, and what it divides it by."""
     numbers = column.numbers()
     present = (~np.isnan(numbers)).astype(np.float64)
     if column.is_ordered:
         return [(np.nan_to_num(numbers), present)]
-    bins = frequent_bins(learnt.masses, _MOST_VALUES)
-    every = np.ones(column.size)
-    return [((bins == one).astype(np.float64), every) for one in range(int(bins.max()) + 1)]
+    bins = frequent_bins(training_rows.masses, _MOST_VALUES)
+    ones = np.ones(column.size)
+    return [((bins == one).astype(np.float64), ones) for one in range(int(bins.max()) + 1)]
 
 
 def _divisor(column: Spread, weighed: Floats) -> Floats:
     """Return the codes of each cell that count, nan where none does: a missing value."""
-    found = column.totals(weighed)
-    return np.where(found > 0, found, np.nan)
+    totals = column.totals(weighed)
+    return np.where(totals > 0, totals, np.nan)

@@ -31,8 +31,8 @@ _NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alon
 def shareable_comparison(
     release: pa.Table,
     side: TableSide,
-    asked: Anonymize,
-    found: Groups,
+    step: Anonymize,
+    groups: Groups,
     measurements: tuple[Measurement, ...],
 ) -> Comparison:
     """Return what whoever holds a release and knows what was asked for can find out himself.
@@ -42,35 +42,35 @@ def shareable_comparison(
     that one row moves over an edge, and who knows all rows but one then reads it off what is
     shown: with correlations one outlier does, with counts one suppressed row.
     """
-    whole = found.whole()
-    losses = whole.column_losses()
+    totals = groups.whole()
+    losses = totals.column_losses()
     return Comparison(
         is_shareable=True,
         original=None,
         release=side,
         is_certified_input=None,
-        methods=tuple(_format_methods(asked)),
+        methods=tuple(_format_methods(step)),
         measurements=measurements,
         suppressed=None,
-        certainty_penalty=whole.certainty_penalty(),
+        certainty_penalty=totals.certainty_penalty(),
         entropy=None,
-        discernability=whole.discernability(),
-        average_class_ratio=side.rows / found.count / asked.k,
+        discernability=totals.discernability(),
+        average_class_ratio=side.rows / groups.count / step.k,
         left_out=(),
         columns=tuple(
             _column(name, role, kind, losses.get(name), _cells(name, kind, release))
-            for name, role, kind in _roles(asked)
+            for name, role, kind in _roles(step)
         ),
         pairs=(),
-        classes=_class_sizes(found),
+        classes=_class_sizes(groups),
         queries=_NOT_TOLD,
         classification=_NOT_TOLD,
     )
 
 
-def _roles(asked: Anonymization) -> Iterator[tuple[str, str, Kind]]:
+def _roles(anonymization: Anonymization) -> Iterator[tuple[str, str, Kind]]:
     """Yield the name, role and kind of every column of which cells are released."""
-    columns = asked.columns
+    columns = anonymization.columns
     for one in columns.quasi_identifier:
         is_one = one.generalization in PERTURBATIVE
         yield one.name, "quasi-identifier", "representative" if is_one else "generalised"
@@ -106,17 +106,17 @@ def _column(name: str, role: str, kind: Kind, loss: float | None, cells: int) ->
     )
 
 
-def _format_methods(asked: Anonymization) -> Iterator[str]:
+def _format_methods(anonymization: Anonymization) -> Iterator[str]:
     """Yield each privacy model with its parameters, as `l-diversity (k 10, l 3)`."""
-    for notation, method in asked.methods.items():
-        given = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())
-        yield f"{notation} ({given})"
+    for notation, method in anonymization.methods.items():
+        parameters = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())
+        yield f"{notation} ({parameters})"
 
 
-def _class_sizes(found: Groups) -> ClassSizes:
-    sizes = found.sizes()
+def _class_sizes(groups: Groups) -> ClassSizes:
+    sizes = groups.sizes()
     return ClassSizes(
-        classes=found.count,
+        classes=groups.count,
         smallest=int(sizes.min()),
         median=float(np.median(sizes)),
         mean=float(sizes.mean()),

@@ -24,10 +24,10 @@ def notations() -> tuple[str, ...]:
 
 def attack_of(notation: str) -> Attack:
     """Return an attack of the vocabulary. Raises AuditError (A012) where there is none."""
-    found = _attack_class(notation)
-    if found is None:
+    attack = _attack_class(notation)
+    if attack is None:
         raise AuditError(_unknown(notation))
-    return found()
+    return attack()
 
 
 def expand_attacks(names: Iterable[str]) -> tuple[str, ...]:
@@ -48,8 +48,8 @@ def _attack_class(notation: str) -> type[Attack] | None:
     if not notation.replace("-", "").isalnum() or find_spec(module) is None:
         return None
     name = "".join(part.capitalize() for part in notation.split("-"))
-    found: type[Attack] | None = getattr(import_module(module), name, None)
-    return found if getattr(found, "notation", None) == notation else None
+    attack: type[Attack] | None = getattr(import_module(module), name, None)
+    return attack if getattr(attack, "notation", None) == notation else None
 
 
 def _unknown(notation: str) -> Problem:

@@ -83,9 +83,9 @@ def check(attack: Attack, offer: Offer) -> None:
         )
         for term in sorted(lacking & set(offer.counts))
     ]
-    beyond = sorted(lacking - set(offer.counts))
-    if beyond:
-        needed, has = " and ".join(beyond), format_terms(offer.gives)
+    missing = sorted(lacking - set(offer.counts))
+    if missing:
+        needed, has = " and ".join(missing), format_terms(offer.gives)
         message = f"The attack {attack.notation!r} needs {needed}. The model gives {has}."
         hint = "Run 'label-only'." if offer.gives >= LABEL_ANSWERS else ""
         problems.insert(0, Problem("A005", message, hint))

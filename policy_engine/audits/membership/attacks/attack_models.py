@@ -49,7 +49,7 @@ class AttackModel(Protocol):
         ...
 
     def odds(
-        self, lessons: Sequence[TrainingSet], asked: Sequence[NDArray[np.float32]], seed: int
+        self, lessons: Sequence[TrainingSet], questions: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Learn each lesson, and return the log-odds of "in" for the records asked of each."""
         ...
@@ -87,30 +87,32 @@ class ClassifierModel:
     make: Callable[[int], Any]
 
     def odds(
-        self, lessons: Sequence[TrainingSet], asked: Sequence[NDArray[np.float32]], seed: int
+        self, lessons: Sequence[TrainingSet], questions: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Return the log-odds that each classifier gives, kept finite."""
         return [
-            self._learnt(lesson, questions, seed)
-            for lesson, questions in zip(lessons, asked, strict=True)
+            self._learnt(lesson, features, seed)
+            for lesson, features in zip(lessons, questions, strict=True)
         ]
 
-    def _learnt(self, lesson: TrainingSet, asked: NDArray[np.float32], seed: int) -> Floats:
-        if not len(asked):
+    def _learnt(self, lesson: TrainingSet, questions: NDArray[np.float32], seed: int) -> Floats:
+        if not len(questions):
             return np.empty(0)
-        own = self.make(len(lesson.shown))
-        drawn = [name for name in own.get_params() if name.split("__")[-1] == "random_state"]
-        own.set_params(**dict.fromkeys(drawn, seed % (1 << 32)))
+        classifier = self.make(len(lesson.shown))
+        seeded = [
+            name for name in classifier.get_params() if name.split("__")[-1] == "random_state"
+        ]
+        classifier.set_params(**dict.fromkeys(seeded, seed % (1 << 32)))
         with warnings.catch_warnings():
             # A network that would go on getting better has learnt enough, or is not chosen.
             warnings.simplefilter("ignore")
-            own.fit(lesson.shown, lesson.is_in.astype(int))
-        if not hasattr(own, "predict_proba"):
-            return cast(Floats, np.asarray(own.decision_function(asked), np.float64))
+            classifier.fit(lesson.shown, lesson.is_in.astype(int))
+        if not hasattr(classifier, "predict_proba"):
+            return cast(Floats, np.asarray(classifier.decision_function(questions), np.float64))
         # In float32, in which networks answer, 1 less the least share would be 1.
-        sure = own.predict_proba(asked)[:, 1].astype(np.float64)
-        share = np.clip(sure, _LEAST, 1 - _LEAST)
-        return cast(Floats, np.log(share) - np.log1p(-share))
+        shares = classifier.predict_proba(questions)[:, 1].astype(np.float64)
+        clipped = np.clip(shares, _LEAST, 1 - _LEAST)
+        return cast(Floats, np.log(clipped) - np.log1p(-clipped))
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class NetworkModel:
     view: View = confidences
 
     def odds(
-        self, lessons: Sequence[TrainingSet], asked: Sequence[NDArray[np.float32]], seed: int
+        self, lessons: Sequence[TrainingSet], questions: Sequence[NDArray[np.float32]], seed: int
     ) -> list[Floats]:
         """Return the differences of the two logits."""
         from policy_engine.audits.membership.training.stacks import (  # noqa: PLC0415 (slow)
@@ -130,16 +132,18 @@ class NetworkModel:
             train,
         )
 
-        shown = np.concatenate([lesson.shown for lesson in lessons])
+        features_of_all = np.concatenate([lesson.shown for lesson in lessons])
         is_in = np.concatenate([lesson.is_in for lesson in lessons]).astype(np.int64)
         ends = np.cumsum([len(lesson.is_in) for lesson in lessons])
         rows = np.split(np.arange(len(is_in)), ends[:-1])
-        design = Design.of(self.network, shown.shape[1], 2)
+        design = Design.of(self.network, features_of_all.shape[1], 2)
         drawn = np.random.SeedSequence([seed, _DRAW]).generate_state(len(lessons))
-        job = TrainingJob(self.network, design, shown, is_in, rows, [int(one) for one in drawn])
+        job = TrainingJob(
+            self.network, design, features_of_all, is_in, rows, [int(one) for one in drawn]
+        )
         odds = []
-        for parameters, questions in zip(train(job), asked, strict=True):
-            logits = logits_of(parameters, design.activations, questions).astype(np.float64)
+        for parameters, features in zip(train(job), questions, strict=True):
+            logits = logits_of(parameters, design.activations, features).astype(np.float64)
             odds.append(logits[:, 1] - logits[:, 0])
         return odds
 

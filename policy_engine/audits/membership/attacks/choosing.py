@@ -146,34 +146,36 @@ class Trials:
         return ModelChoice(tuple(ranked), flaws, classes is not None)
 
 
-def try_models(known: AttackerKnowledge, models: Sequence[AttackModel], seed: int) -> Trials:
+def try_models(knowledge: AttackerKnowledge, models: Sequence[AttackModel], seed: int) -> Trials:
     """Try every attack model: let it learn from some shadows, and ask it about the others.
 
     A third of the shadows is held out, at least one. Where there are many classes, and too few
     records of each to choose by, the models are tried in a dozen of them.
     """
     rng = np.random.default_rng([seed, _TRIED])
-    is_held = known.shadow >= known.shadow.max() + 1 - max((known.shadow.max() + 1) // 3, 1)
-    sets, own = known.sets(~is_held, rng)
+    is_held_out = knowledge.shadow >= knowledge.shadow.max() + 1 - max(
+        (knowledge.shadow.max() + 1) // 3, 1
+    )
+    sets, own = knowledge.sets(~is_held_out, rng)
     lessons = [_sample(rows, rng) for rows in sets]
-    of_set = own[known.labels]
-    held = [_sample(np.flatnonzero(is_held & (of_set == n)), rng) for n in range(len(sets))]
-    wanted = _sets_to_try(known, held)
-    scores, raised = {}, {}
+    of_set = own[knowledge.labels]
+    held_out = [_sample(np.flatnonzero(is_held_out & (of_set == n)), rng) for n in range(len(sets))]
+    numbers = _sets_to_try(knowledge, held_out)
+    scores, errors = {}, {}
     for model in models:
-        shown = known.seen(model.view)
-        learnt = learn(
+        views = knowledge.seen(model.view)
+        scores_or_error = learn(
             model,
-            [TrainingSet(shown[lessons[n]], known.is_in[lessons[n]]) for n in wanted],
-            [shown[held[n]] for n in wanted],
+            [TrainingSet(views[lessons[n]], knowledge.is_in[lessons[n]]) for n in numbers],
+            [views[held_out[n]] for n in numbers],
             seed,
         )
-        if isinstance(learnt, str):
-            raised[model.name] = learnt
+        if isinstance(scores_or_error, str):
+            errors[model.name] = scores_or_error
         else:
-            scores[model.name] = np.concatenate(learnt)
-    rows = np.concatenate([held[n] for n in wanted])
-    return Trials(known, rows, {one.name: one for one in models}, scores, raised)
+            scores[model.name] = np.concatenate(scores_or_error)
+    rows = np.concatenate([held_out[n] for n in numbers])
+    return Trials(knowledge, rows, {one.name: one for one in models}, scores, errors)
 
 
 _TRIED = 19
@@ -182,7 +184,7 @@ _TRIED = 19
 def learn(
     model: AttackModel,
     lessons: Sequence[TrainingSet],
-    asked: Sequence[NDArray[np.float32]],
+    questions: Sequence[NDArray[np.float32]],
     seed: int,
 ) -> list[Floats] | str:
     """Return what a model says of the records asked, or what it raised in place of it.
@@ -190,7 +192,7 @@ def learn(
     A model that anybody may have handed in is not to end an audit in which others can go on.
     """
     try:
-        return [np.asarray(one, np.float64) for one in model.odds(lessons, asked, seed)]
+        return [np.asarray(one, np.float64) for one in model.odds(lessons, questions, seed)]
     except Exception as error:  # noqa: BLE001 (see above)
         return f"it raised {type(error).__name__}"
 
@@ -202,11 +204,11 @@ def flaw(scores: Floats, signals: Floats, is_in: Bools) -> str:
     """
     if why := flatness(scores, signals[0]):
         return why
-    found = auc(scores, is_in)
+    area = auc(scores, is_in)
     simple = max((auc(one, is_in) for one in signals), key=lambda one: one.value)
-    if found.low <= _CHANCE and simple.low > max(_CHANCE, found.value):
+    if area.low <= _CHANCE and simple.low > max(_CHANCE, area.value):
         return (
-            f"it ranks members no better than guessing (AUC {found.value:.3f}), and the plain "
+            f"it ranks members no better than guessing (AUC {area.value:.3f}), and the plain "
             f"confidence does ({simple.value:.3f})"
         )
     return ""
@@ -238,9 +240,9 @@ def _sample(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if len(rows) <= _MOST_TRIED else np.sort(rng.permutation(rows)[:_MOST_TRIED])
 
 
-def _sets_to_try(known: AttackerKnowledge, held: Sequence[Rows]) -> list[int]:
+def _sets_to_try(knowledge: AttackerKnowledge, held_out: Sequence[Rows]) -> list[int]:
     """Return the sets in which models are tried: all, or some where none could choose alone."""
-    fewest = [min(known.is_in[rows].sum(), (~known.is_in[rows]).sum()) for rows in held]
-    if len(held) <= _MOST_CLASSES or max(fewest) >= FEWEST_TO_CHOOSE:
-        return list(range(len(held)))
-    return [round(one) for one in np.linspace(0, len(held) - 1, _MOST_CLASSES).tolist()]
+    fewest = [min(knowledge.is_in[rows].sum(), (~knowledge.is_in[rows]).sum()) for rows in held_out]
+    if len(held_out) <= _MOST_CLASSES or max(fewest) >= FEWEST_TO_CHOOSE:
+        return list(range(len(held_out)))
+    return [round(one) for one in np.linspace(0, len(held_out) - 1, _MOST_CLASSES).tolist()]

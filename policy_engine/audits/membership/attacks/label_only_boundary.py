@@ -36,20 +36,20 @@ class LabelOnlyBoundary:
         """Return the shares, and one threshold for all. Raises AuditError (A005)."""
         check(self, evidence)
         assert evidence.target.views is not None  # noqa: S101 (checked above)
-        every = evidence.target.views.strengths
-        chosen = _best_strengths(evidence, every)
+        strengths = evidence.target.views.strengths
+        chosen = _best_strengths(evidence, strengths)
 
         def score(observed: Observations) -> Floats:
             return _share_right(observed, chosen)
 
-        told = "all strengths together" if len(chosen) > 1 else f"strength {chosen[0]:g}"
-        notes = (f"Records were disturbed {len(every)} times, and counted with {told}.",)
+        counted = "all strengths together" if len(chosen) > 1 else f"strength {chosen[0]:g}"
+        notes = (f"Records were disturbed {len(strengths)} times, and counted with {counted}.",)
         return Judgement(score(evidence.target), learnt_threshold(evidence, score), notes=notes)
 
 
-def _best_strengths(evidence: Evidence, every: tuple[float, ...]) -> tuple[float, ...]:
+def _best_strengths(evidence: Evidence, strengths: tuple[float, ...]) -> tuple[float, ...]:
     """Return the strengths by which the shadows' own members are told best; without any, all."""
-    levels = tuple(dict.fromkeys(every))
+    levels = tuple(dict.fromkeys(strengths))
     ways = (levels, *((one,) for one in levels))
     if SHADOW_MEMBERS not in evidence.gives:
         return levels
@@ -57,8 +57,8 @@ def _best_strengths(evidence: Evidence, every: tuple[float, ...]) -> tuple[float
     scores = [
         np.concatenate([_share_right(one.own, way) for one in evidence.shadows]) for way in ways
     ]
-    reached = [auc(one, is_member).value for one in scores]
-    return ways[int(np.argmax(reached))]
+    areas = [auc(one, is_member).value for one in scores]
+    return ways[int(np.argmax(areas))]
 
 
 def _share_right(observed: Observations, chosen: tuple[float, ...]) -> Floats:

@@ -34,11 +34,11 @@ class LiraOnline:
         Raises AuditError (A007) where a record was in none or in all of the shadows.
         """
         check(self, evidence)
-        margins, seen = online_models(evidence)
-        threshold = online_threshold(margins, seen, _ratio)
-        return Judgement(_ratio(evidence.target.signal, margins, seen), threshold)
+        margins, is_member = online_models(evidence)
+        threshold = online_threshold(margins, is_member, _ratio)
+        return Judgement(_ratio(evidence.target.signal, margins, is_member), threshold)
 
 
-def _ratio(margin: Floats, margins: Floats, seen: Bools) -> Floats:
-    inside, outside = gaussians(margins, seen), gaussians(margins, ~seen)
+def _ratio(margin: Floats, margins: Floats, is_member: Bools) -> Floats:
+    inside, outside = gaussians(margins, is_member), gaussians(margins, ~is_member)
     return inside.log_density(margin) - outside.log_density(margin)

@@ -39,27 +39,27 @@ class Qmia:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the distances, and one threshold for all. Raises AuditError (A005, A007)."""
         check(self, evidence)
-        known = evidence.references
-        assert known is not None  # noqa: S101 (checked above)
-        given = _add_labels(known.features, known.seen)
-        order = np.random.default_rng([evidence.seed, _DRAW]).permutation(len(given))
-        learnt, tried = np.split(order, [int(_LEARN * len(order))])
+        references = evidence.references
+        assert references is not None  # noqa: S101 (checked above)
+        features = _add_labels(references.features, references.seen)
+        order = np.random.default_rng([evidence.seed, _DRAW]).permutation(len(features))
+        learn, held_out = np.split(order, [int(_LEARN * len(order))])
         middle, high = (
-            _regressor(quantile, evidence.seed).fit(given[learnt], known.seen.margin[learnt])
+            _regressor(quantile, evidence.seed).fit(features[learn], references.seen.margin[learn])
             for quantile in (_MIDDLE, _HIGH)
         )
 
-        def score(features: NDArray[Any], margin: Floats) -> Floats:
-            centre = middle.predict(features)
-            width = np.maximum(high.predict(features) - centre, least)
+        def score(rows: NDArray[Any], margin: Floats) -> Floats:
+            centre = middle.predict(rows)
+            width = np.maximum(high.predict(rows) - centre, least)
             distance: Floats = (margin - centre) / width
             return distance
 
-        least = max(float(known.seen.margin.std()) / 100, 1e-9)
-        others = score(given[tried], known.seen.margin[tried])
-        judged = _add_labels(known.judged, evidence.target)
+        least = max(float(references.seen.margin.std()) / 100, 1e-9)
+        others = score(features[held_out], references.seen.margin[held_out])
+        audited = _add_labels(references.judged, evidence.target)
         threshold = float(np.quantile(others, 1 - _ALARMS))
-        return Judgement(score(judged, evidence.target.margin), threshold)
+        return Judgement(score(audited, evidence.target.margin), threshold)
 
 
 def _add_labels(features: NDArray[Any], observed: Observations) -> NDArray[np.float32]:

@@ -37,8 +37,8 @@ def left_out_threshold(evidence: Evidence[Any], score: Comparison) -> float | No
 
     None where it is not known what the others say of a shadow's records.
     """
-    known = left_out_scores(evidence, score)
-    return best_threshold(*known) if known else None
+    scores_and_truths = left_out_scores(evidence, score)
+    return best_threshold(*scores_and_truths) if scores_and_truths else None
 
 
 def left_out_scores(evidence: Evidence[Any], score: Comparison) -> tuple[Floats, Bools] | None:
@@ -66,15 +66,15 @@ def online_models(evidence: Evidence[Any]) -> tuple[Floats, Bools]:
     Raises AuditError (A007) where a record was in none or in all of them.
     """
     signals = np.stack([observed.signal for observed, _ in evidence.online])
-    seen = np.stack([is_member for _, is_member in evidence.online])
-    if not _has_both(seen).all():
+    is_member = np.stack([is_member for _, is_member in evidence.online])
+    if not _has_both(is_member).all():
         message = "A record was used to train none or all of the online shadow models."
         hint = "Each record belongs into half of them."
         raise AuditError.of("A007", message, hint)
-    return signals, seen
+    return signals, is_member
 
 
-def online_threshold(signals: Floats, seen: Bools, score: Comparison) -> float:
+def online_threshold(signals: Floats, is_member: Bools, score: Comparison) -> float:
     """Return the best threshold with online shadows, at most eight, taken in turn for the target.
 
     With fewer than six it is 0, where a record is as likely seen as not. Who was trained on the
@@ -84,20 +84,20 @@ def online_threshold(signals: Floats, seen: Bools, score: Comparison) -> float:
     if len(signals) < 3 * FEWEST_SHADOWS:
         return 0.0
     scores, truths = [], []
-    for one in range(min(len(signals), _TRIED)):
-        left = ~(seen == ~seen[one]).all(axis=1)
-        left[one] = False
-        others = seen[left]
-        both = _has_both(others)
-        peers = signals[left][:, both]
-        if both.any():
-            scores.append(score(signals[one, both], peers, others[:, both]))
-            truths.append(seen[one, both])
+    for number in range(min(len(signals), _TRIED)):
+        is_other = ~(is_member == ~is_member[number]).all(axis=1)
+        is_other[number] = False
+        others = is_member[is_other]
+        has_both = _has_both(others)
+        peers = signals[is_other][:, has_both]
+        if has_both.any():
+            scores.append(score(signals[number, has_both], peers, others[:, has_both]))
+            truths.append(is_member[number, has_both])
     return best_threshold(np.concatenate(scores), np.concatenate(truths)) if scores else 0.0
 
 
-def _has_both(seen: Bools) -> Bools:
-    return np.logical_and(seen.any(axis=0), ~seen.all(axis=0))
+def _has_both(is_member: Bools) -> Bools:
+    return np.logical_and(is_member.any(axis=0), ~is_member.all(axis=0))
 
 
 def mean_of(figures: Floats, counts: Bools) -> Floats:

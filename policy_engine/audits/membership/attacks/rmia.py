@@ -56,13 +56,13 @@ def tune_slope(evidence: Evidence) -> float:
 
     It is the slope where what shadows say of each other's records is not known.
     """
-    found: dict[float, float] = {}
+    areas: dict[float, float] = {}
     for a in (estimate_slope(evidence), *_STEPS):
-        known = left_out_scores(evidence, partial(_score, a=a))
-        if known is None:
+        scores_and_truths = left_out_scores(evidence, partial(_score, a=a))
+        if scores_and_truths is None:
             return a
-        found.setdefault(a, auc(*known).value)
-    return max(found, key=lambda a: found[a])
+        areas.setdefault(a, auc(*scores_and_truths).value)
+    return max(areas, key=lambda a: areas[a])
 
 
 _STEPS = tuple(step / 10 for step in range(11))
@@ -75,13 +75,13 @@ def estimate_slope(evidence: Evidence) -> float:
     the target's the mean of both kinds where half of these are members, as they mostly are.
     """
     if SHADOW_MEMBERS not in evidence.gives:
-        unseen = float(np.mean([doubts(one.judged.margin).mean() for one in evidence.shadows]))
-        seen = 2 * float(doubts(evidence.target.margin).mean()) - unseen
-        return min(max(seen / unseen, 0.0), 1.0) if unseen else 1.0
+        on_others = float(np.mean([doubts(one.judged.margin).mean() for one in evidence.shadows]))
+        on_members = 2 * float(doubts(evidence.target.margin).mean()) - on_others
+        return min(max(on_members / on_others, 0.0), 1.0) if on_others else 1.0
     inside = [doubts(one.own.margin[one.is_member]) for one in evidence.shadows]
     outside = [doubts(one.own.margin[~one.is_member]) for one in evidence.shadows]
-    unseen = float(np.concatenate(outside).mean())
-    return min(float(np.concatenate(inside).mean()) / unseen, 1.0) if unseen else 1.0
+    on_others = float(np.concatenate(outside).mean())
+    return min(float(np.concatenate(inside).mean()) / on_others, 1.0) if on_others else 1.0
 
 
 def doubts(margins: Floats) -> Floats:

@@ -39,17 +39,19 @@ class RmiaOnline:
         Raises AuditError (A005, A007), also where a record was in none or in all of the shadows.
         """
         check(self, evidence)
-        margins, seen = online_models(evidence)
-        threshold = online_threshold(margins, seen, _score)
-        return Judgement(_score(evidence.target.margin, margins, seen), threshold)
+        margins, is_member = online_models(evidence)
+        threshold = online_threshold(margins, is_member, _score)
+        return Judgement(_score(evidence.target.margin, margins, is_member), threshold)
 
 
-def _score(margin: Floats, margins: Floats, seen: Bools) -> Floats:
+def _score(margin: Floats, margins: Floats, is_member: Bools) -> Floats:
     return log_ratio(
-        margin, _mean_of_halves(doubts(margins), seen), _mean_of_halves(doubts(-margins), seen)
+        margin,
+        _mean_of_halves(doubts(margins), is_member),
+        _mean_of_halves(doubts(-margins), is_member),
     )
 
 
-def _mean_of_halves(figures: Floats, seen: Bools) -> Floats:
+def _mean_of_halves(figures: Floats, is_member: Bools) -> Floats:
     """Return the mean of the two means, of the models with the record and of those without."""
-    return (mean_of(figures, seen) + mean_of(figures, ~seen)) / 2
+    return (mean_of(figures, is_member) + mean_of(figures, ~is_member)) / 2

@@ -61,16 +61,18 @@ class Shokri:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return the log-odds that a record is a member. Raises AuditError (A005, A007)."""
         check(self, evidence)
-        known = AttackerKnowledge.of(evidence)
+        knowledge = AttackerKnowledge.of(evidence)
         models = self.models if self.model is None else (custom_model(self.model),)
-        trials = try_models(known, models, evidence.seed)
-        everything = np.ones(len(known.labels), bool)
-        sets, own = known.sets(everything, np.random.default_rng([evidence.seed, _DRAW]))
+        trials = try_models(knowledge, models, evidence.seed)
+        everything = np.ones(len(knowledge.labels), bool)
+        sets, set_of_class = knowledge.sets(
+            everything, np.random.default_rng([evidence.seed, _DRAW])
+        )
         overall = trials.choice()
         assert overall is not None  # noqa: S101 (of all classes there always is one)
-        classes = [np.flatnonzero(own == number).tolist() for number in range(len(sets))]
+        classes = [np.flatnonzero(set_of_class == number).tolist() for number in range(len(sets))]
         choices = [trials.choice(one) or overall for one in classes]
-        return _Refit(known, sets, own, choices).judged(classes)
+        return _Refit(knowledge, sets, set_of_class, choices).judged(classes)
 
 
 class _Refit:
@@ -92,65 +94,67 @@ class _Refit:
 
     def judged(self, classes: Sequence[Sequence[int]]) -> Judgement:
         """Return the scores of the audited records, and what is to be said of the models."""
-        todo = [number for number in range(len(self.sets)) if len(self.asked[number])]
-        while todo := [number for number in todo if self._model(number)]:
-            first = self._model(todo[0])
+        open_sets = [number for number in range(len(self.sets)) if len(self.asked[number])]
+        while open_sets := [number for number in open_sets if self._model(number)]:
+            first = self._model(open_sets[0])
             assert first is not None  # noqa: S101 (those without one are left out above)
-            alike = [number for number in todo if self._model(number) is first]
-            failed = self._learnt(first, alike)
-            todo = [number for number in todo if number not in alike or number in failed]
-        lost = [n for n in range(len(self.sets)) if len(self.asked[n]) and not self._model(n)]
-        dead = self._dead(lost, classes)
+            sets = [number for number in open_sets if self._model(number) is first]
+            failed = self._learnt(first, sets)
+            open_sets = [number for number in open_sets if number not in sets or number in failed]
+        without_model = [
+            n for n in range(len(self.sets)) if len(self.asked[n]) and not self._model(n)
+        ]
+        dead = self._dead(without_model, classes)
         return Judgement(self.scores, 0.0, dead, tuple(self._notes(classes)))
 
     def _model(self, number: int) -> AttackModel | None:
         ranking = self.choices[number].ranking
         return ranking[self.place[number]][0] if self.place[number] < len(ranking) else None
 
-    def _learnt(self, model: AttackModel, alike: Sequence[int]) -> list[int]:
+    def _learnt(self, model: AttackModel, sets: Sequence[int]) -> list[int]:
         """Let a model learn some sets and judge by it; return those for which it has failed."""
-        shown, target = self.known.seen(model.view), model.view(self.known.evidence.target)
-        lessons = [TrainingSet(shown[self.sets[n]], self.known.is_in[self.sets[n]]) for n in alike]
-        asked = [np.concatenate([target[self.asked[n]], shown[self.sets[n]]]) for n in alike]
-        learnt = learn(model, lessons, asked, self.known.evidence.seed)
+        views, target = self.known.seen(model.view), model.view(self.known.evidence.target)
+        lessons = [TrainingSet(views[self.sets[n]], self.known.is_in[self.sets[n]]) for n in sets]
+        questions = [np.concatenate([target[self.asked[n]], views[self.sets[n]]]) for n in sets]
+        odds = learn(model, lessons, questions, self.known.evidence.seed)
         failed = []
-        for place, number in enumerate(alike):
-            why = learnt if isinstance(learnt, str) else self._flaw(number, learnt[place])
+        for place, number in enumerate(sets):
+            why = odds if isinstance(odds, str) else self._flaw(number, odds[place])
             if why:
                 failed.append(number)
                 self.flaws[number][model.name] = why
                 self.place[number] += 1
             else:
-                self.scores[self.asked[number]] = learnt[place][: len(self.asked[number])]
+                self.scores[self.asked[number]] = odds[place][: len(self.asked[number])]
         return failed
 
     def _flaw(self, number: int, odds: NDArray[np.float64]) -> str:
         """Return what is wrong with a model: with what it says of its own lesson, or of others."""
-        rows, asked = self.sets[number], self.asked[number]
-        margins = self.known.evidence.target.margin[asked]
-        why = flaw(odds[len(asked) :], self.known.signals[:, rows], self.known.is_in[rows])
-        return why or flatness(odds[: len(asked)], margins)
+        rows, audited = self.sets[number], self.asked[number]
+        margins = self.known.evidence.target.margin[audited]
+        why = flaw(odds[len(audited) :], self.known.signals[:, rows], self.known.is_in[rows])
+        return why or flatness(odds[: len(audited)], margins)
 
-    def _dead(self, lost: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
-        if not lost:
+    def _dead(self, sets: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
+        if not sets:
             return ""
-        reasons = sorted({f"{name}: {why}" for n in lost for name, why in self.flaws[n].items()})
-        where = "" if len(lost) == len(self.sets) else f" for {self._called(lost, classes)}"
-        return f"No attack model has learnt anything{where} ({'; '.join(reasons)})."
+        reasons = sorted({f"{name}: {why}" for n in sets for name, why in self.flaws[n].items()})
+        which = "" if len(sets) == len(self.sets) else f" for {self._called(sets, classes)}"
+        return f"No attack model has learnt anything{which} ({'; '.join(reasons)})."
 
     def _notes(self, classes: Sequence[Sequence[int]]) -> Iterator[str]:
         """Yield which model judges which classes, how it did where it was held out, and why."""
-        told: dict[tuple[str, str], list[int]] = {}
+        notes: dict[tuple[str, str], list[int]] = {}
         for number, choice in enumerate(self.choices):
             if self._model(number) is None or not len(self.asked[number]):
                 continue
-            model, found = choice.ranking[self.place[number]]
-            of = "" if choice.is_own else " over all classes"
-            reached = f"AUC {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-            how = f"{reached} on shadows held out{of}"
-            told.setdefault((model.name, how), []).append(number)
-        for (name, how), numbers in told.items():
-            yield f"{self._called(numbers, classes)}: {name}, {how}."
+            model, area = choice.ranking[self.place[number]]
+            scope = "" if choice.is_own else " over all classes"
+            interval = f"AUC {area.value:.3f} ({area.low:.3f} to {area.high:.3f})"
+            figures = f"{interval} on shadows held out{scope}"
+            notes.setdefault((model.name, figures), []).append(number)
+        for (name, figures), numbers in notes.items():
+            yield f"{self._called(numbers, classes)}: {name}, {figures}."
         flaws: dict[tuple[str, str], list[int]] = {}
         for number, found_flaws in enumerate(self.flaws):
             for flawed in found_flaws.items():
@@ -159,10 +163,10 @@ class _Refit:
             yield f"{self._called(numbers, classes)}: not {name}, for {why}."
 
     def _called(self, numbers: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
-        named = [one for number in numbers for one in classes[number]]
-        if len(named) == len(self.known.evidence.target.logits[0]):
+        classes_named = [one for number in numbers for one in classes[number]]
+        if len(classes_named) == len(self.known.evidence.target.logits[0]):
             return "All classes"
         names = self.known.evidence.names
-        shown = ", ".join(names[one] if names else str(one) for one in named[:5])
-        more = f" and {len(named) - 5} more" if len(named) > 5 else ""
-        return f"{'Class' if len(named) == 1 else 'Classes'} {shown}{more}"
+        names_shown = ", ".join(names[one] if names else str(one) for one in classes_named[:5])
+        more = f" and {len(classes_named) - 5} more" if len(classes_named) > 5 else ""
+        return f"{'Class' if len(classes_named) == 1 else 'Classes'} {names_shown}{more}"

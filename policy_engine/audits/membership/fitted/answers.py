@@ -40,7 +40,7 @@ class AnswerReading:
 def ask_model(
     ask: Callable[[Block], Answer],
     about: About,
-    given: Block,
+    records: Block,
     labels: Sequence[str],
     reading: AnswerReading = AnswerReading(),
     progress: Progress = silent,
@@ -50,13 +50,13 @@ def ask_model(
     Raises AuditError where its answers are no probabilities of classes (A004), or the labels
     none of its classes (A002), and whatever `ask` does.
     """
-    answer = _ask_in_blocks(ask, given, progress)
+    answer = _ask_in_blocks(ask, records, progress)
     if "labels" in answer and not {"probabilities", "logits", "output"} & set(answer):
         return _label_answers(answer["labels"], about, labels)
-    logits = logits_of(answer, len(given), reading.outputs)
-    told = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
+    logits = logits_of(answer, len(records), reading.outputs)
+    names = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
     return ClassAnswers(
-        logits, _classes(logits.shape[1], told, reading.classes, labels), CONFIDENCE_ANSWERS
+        logits, _classes(logits.shape[1], names, reading.classes, labels), CONFIDENCE_ANSWERS
     )
 
 
@@ -77,18 +77,18 @@ def _class_key(text: str, classes: Sequence[str]) -> str:
     return text.lower() if set(classes) == {"False", "True"} else plain_number(text)
 
 
-def _ask_in_blocks(ask: Callable[[Block], Answer], given: Block, progress: Progress) -> Answer:
+def _ask_in_blocks(ask: Callable[[Block], Answer], records: Block, progress: Progress) -> Answer:
     parts: list[Answer] = []
     done = 0
-    progress("answers", 0, len(given))
-    for block in blocks_of(given):
+    progress("answers", 0, len(records))
+    for block in blocks_of(records):
         part = ask(block)
         _check_shape(part, len(block), parts)
         parts.append(part)
         done += len(block)
-        progress("answers", done, len(given))
-    whole = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
-    return whole if "classes" not in whole else {**whole, "classes": parts[0]["classes"]}
+        progress("answers", done, len(records))
+    answer = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
+    return answer if "classes" not in answer else {**answer, "classes": parts[0]["classes"]}
 
 
 def _check_shape(part: Answer, rows: int, earlier: Sequence[Answer]) -> None:
@@ -164,14 +164,17 @@ def _logarithms(shares: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def _classes(
-    count: int, told: tuple[str, ...], named: tuple[str, ...], labels: Sequence[str]
+    count: int,
+    model_classes: tuple[str, ...],
+    given_classes: tuple[str, ...],
+    labels: Sequence[str],
 ) -> tuple[str, ...]:
     """Return the classes of answers: as the model has them, as they were named, else 0 to C-1."""
-    classes = tuple(plain_number(one) for one in named or told)
+    classes = tuple(plain_number(one) for one in given_classes or model_classes)
     if classes and len(classes) != count:
-        whose = "are named" if named else "are what it tells of"
+        source = "are named" if given_classes else "are what it tells of"
         message = f"The model answers with {count:,} numbers a record, and {len(classes):,} classes"
-        raise AuditError.of("A004", f"{message} {whose}.")
+        raise AuditError.of("A004", f"{message} {source}.")
     if classes:
         return classes
     numbered = tuple(map(str, range(count)))
@@ -185,13 +188,13 @@ def _classes(
     return numbered
 
 
-def _label_answers(said: NDArray[Any], about: About, labels: Sequence[str]) -> ClassAnswers:
+def _label_answers(answers: NDArray[Any], about: About, labels: Sequence[str]) -> ClassAnswers:
     """Return labels alone as 1 and 0."""
-    texts = [plain_number(str(one)) for one in said.ravel().tolist()]
-    told = tuple(plain_number(one) for one in about.classes)
-    if not told and not set(texts) & set(labels):
+    texts = [plain_number(str(one)) for one in answers.ravel().tolist()]
+    model_classes = tuple(plain_number(one) for one in about.classes)
+    if not model_classes and not set(texts) & set(labels):
         message = "No label that the model gives is a label of the data."
         raise AuditError.of("A002", message, "Is this a classifier of these labels?")
-    classes = told or tuple(sorted({*texts, *labels}))
+    classes = model_classes or tuple(sorted({*texts, *labels}))
     numbers = class_numbers(texts, classes)
     return ClassAnswers(np.eye(len(classes), dtype=np.float32)[numbers], classes, LABEL_ANSWERS)

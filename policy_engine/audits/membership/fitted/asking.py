@@ -30,25 +30,25 @@ def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fi
     """Return a model's like, trained anew. Raises AuditError (A008, A009, A014)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        what = "The model cannot be trained anew"
-        return call_library(lambda: refit(model, block, labels, seed), "A009", what)
+        failure = "The model cannot be trained anew"
+        return call_library(lambda: refit(model, block, labels, seed), "A009", failure)
 
 
-def call_library(does: Callable[[], _T], code: str, what: str) -> _T:
+def call_library(function: Callable[[], _T], code: str, failure: str) -> _T:
     """Return what a function does; whatever it raises becomes an AuditError in one sentence.
 
     Too little memory has a code of its own (A008). Texts and fractions that a library quotes are
     left out: they may be values of the data.
     """
     try:
-        return does()
+        return function()
     except PolicyEngineError:
         raise
     except MemoryError:
         message = "The model needs more memory than there is."
         raise AuditError.of("A008", message, "Give fewer records.") from None
     except Exception as error:  # noqa: BLE001 (code of any library, and of the user's own)
-        raise AuditError.of(code, f"{what}: {first_line(error)}") from None
+        raise AuditError.of(code, f"{failure}: {first_line(error)}") from None
 
 
 def first_line(error: object) -> str:

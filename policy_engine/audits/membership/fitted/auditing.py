@@ -66,71 +66,77 @@ def audit_fitted(
     settings: Settings,
     recipe: Learner | Any = None,
     progress: Progress = silent,
-    kept: AnswerCache = _NOWHERE,
+    cache: AnswerCache = _NOWHERE,
 ) -> Examined:
     """Attack a fitted model with what it says of members of its training data and of others.
 
     By its predictions at least; against shadow models where it is to be trained anew, or by a
     `recipe`, a learner or an unfitted classifier; against its `references` otherwise; what
-    those of files and recipes say is `kept`. Raises
+    those of files and recipes say is `cache`. Raises
     AuditError for what is wrong with the model or its answers, for attacks that need more than it
     gives (A005) or models to compare it with (A007); DataError for files, columns to slice by
     (C005) and packages (C011).
     """
     _check_comparisons(fitted, recipe)
     with open_target(fitted) as (target, described):
-        given = align(questions.given, target.about)
-        views = _view_count(fitted, settings, given)
-        way = views, settings.seed
-        every = _ask_views(target, given, questions, fitted, way, progress)
-        said, strengths = every[0], strengths_of(given, views)
-        labels = class_numbers(questions.labels, said.classes)
-        observed = observe_views([one.logits for one in every], strengths, labels, said.gives)
-        lesson = ShadowData(given, labels, said.classes, views, settings.seed)
+        records = align(questions.given, target.about)
+        views = _view_count(fitted, settings, records)
+        view_facts = views, settings.seed
+        answers = _ask_views(target, records, questions, fitted, view_facts, progress)
+        first, strengths = answers[0], strengths_of(records, views)
+        labels = class_numbers(questions.labels, first.classes)
+        observed = observe_views([one.logits for one in answers], strengths, labels, first.gives)
+        lesson = ShadowData(records, labels, first.classes, views, settings.seed)
         trainer = _trainer(target, fitted, recipe, lesson)
-        shape = views, len(questions), len(said.classes)
-        kept = kept.of("fitted", questions.digest, *target.about.features, *said.classes, *way)
+        shape = views, len(questions), len(first.classes)
+        cache = cache.of(
+            "fitted", questions.digest, *target.about.features, *first.classes, *view_facts
+        )
         if trainer is not None:
-            others = _shadow_cache(kept, described, recipe)
+            shadow_cache = _shadow_cache(cache, described, recipe)
             count = -(-settings.shadows // 2) * 2
             trainer = cached_trainer(
-                trainer, partial(_is_reproducible, target, recipe), others, count, shape
+                trainer, partial(_is_reproducible, target, recipe), shadow_cache, count, shape
             )
         evidence = None
-        if trainer is not None and CONFIDENCES in said.gives and _needs_shadows(settings):
-            drawn, inside = (settings.shadows, settings.seed), questions.is_member
-            evidence = trained_evidence(observed, inside, trainer, drawn, said.classes, progress)
+        if trainer is not None and CONFIDENCES in first.gives and _needs_shadows(settings):
+            settings_of_shadows, is_member = (settings.shadows, settings.seed), questions.is_member
+            evidence = trained_evidence(
+                observed, is_member, trainer, settings_of_shadows, first.classes, progress
+            )
     notes, digests = target.about.notes, tuple[str, ...]()
-    if fitted.references and CONFIDENCES in said.gives:
+    if fitted.references and CONFIDENCES in first.gives:
         digests = tuple(map(_digest, fitted.references))
         _check_different(described.digest, digests)
-        heard = _ask_references(fitted, questions, (shape, said.classes), way, kept, progress)
-        evidence = reference_evidence(observed, heard, settings.seed, said.classes)
+        references = _ask_references(
+            fitted, questions, (shape, first.classes), view_facts, cache, progress
+        )
+        evidence = reference_evidence(observed, references, settings.seed, first.classes)
         notes = (*notes, *_reference_warnings(evidence, questions.is_member))
-    predictions = _predictions(questions, said, labels, notes)
-    evidence = evidence or Evidence(observed, (), (), settings.seed, said.classes)
-    doubts = tuple(question_warnings(questions, given, labels, said.classes))
-    found = examine_predictions(predictions, settings, progress, evidence, doubts)
-    about = {"gives": tuple(sorted(observed.gives)), "views": views, "references": digests}
-    return _with_target(found, questions.width, described.model_copy(update=about))
+    predictions = _predictions(questions, first, labels, notes)
+    evidence = evidence or Evidence(observed, (), (), settings.seed, first.classes)
+    doubts = tuple(question_warnings(questions, records, labels, first.classes))
+    examined = examine_predictions(predictions, settings, progress, evidence, doubts)
+    facts = {"gives": tuple(sorted(observed.gives)), "views": views, "references": digests}
+    return _with_target(examined, questions.width, described.model_copy(update=facts))
 
 
-def _with_target(found: Examined, width: int, described: FittedTarget) -> Examined:
+def _with_target(examined: Examined, width: int, described: FittedTarget) -> Examined:
     """Return what was found with what was attacked."""
-    about = {"architecture": described.text, "features": width, "fitted": described}
-    return replace(found, report=found.report.model_copy(update=about))
+    facts = {"architecture": described.text, "features": width, "fitted": described}
+    return replace(examined, report=examined.report.model_copy(update=facts))
 
 
 def _check_comparisons(fitted: FittedModel, recipe: Any) -> None:
-    given = {
+    origins = {
         "a recipe": recipe is not None,
         "retrain": fitted.retrain,
         "references": bool(fitted.references),
     }
-    both = [name for name, is_given in given.items() if is_given]
-    if len(both) > 1:
+    names = [name for name, is_given in origins.items() if is_given]
+    if len(names) > 1:
         message = (
-            f"A fitted model is compared with models of one origin. Given: {' and '.join(both)}."
+            f"A fitted model is compared with models of one origin. Given: {' and '.join(names)}."
         )
         raise AuditError.of("A014", message, "Give one of them.")
     if len(fitted.references) == 1:
@@ -140,7 +146,7 @@ def _check_comparisons(fitted: FittedModel, recipe: Any) -> None:
 
 def _ask_views(
     target: Target,
-    given: Block,
+    records: Block,
     questions: Questions,
     fitted: FittedModel,
     way: tuple[int, int],
@@ -152,14 +158,14 @@ def _ask_views(
     """
     return [
         ask_model(target.ask, target.about, view, questions.labels, fitted.reading, progress)
-        for view in views_of(given, *way)
+        for view in views_of(records, *way)
     ]
 
 
-def _view_count(fitted: FittedModel, settings: Settings, given: Block) -> int:
+def _view_count(fitted: FittedModel, settings: Settings, records: Block) -> int:
     """Return in how many views records are seen: in all, where an attack that was named asks so."""
     needed = any(VIEWS in attack_of(one).needs for one in settings.attacks)
-    return most_views(given) if needed and fitted.views == 1 else fitted.views
+    return most_views(records) if needed and fitted.views == 1 else fitted.views
 
 
 def _trainer(
@@ -187,15 +193,15 @@ def _is_reproducible(target: Target, recipe: Any) -> bool:
     return recipe is not None or target.is_settled
 
 
-def _shadow_cache(kept: AnswerCache, target: FittedTarget, recipe: Any) -> AnswerCache:
+def _shadow_cache(cache: AnswerCache, target: FittedTarget, recipe: Any) -> AnswerCache:
     """Return where shadows are kept: by the model's file, or their recipe's name, if either is."""
     if recipe is None:
         facts = target.digest, json.dumps(dict(target.versions), sort_keys=True), versions()
-        return kept.of("retrain", *facts) if target.digest else kept.nowhere()
-    if kept.folder is None:
-        return kept
-    known = recipe if isinstance(recipe, Learner) else EstimatorLearner.of_object(recipe)
-    return kept.of("recipe", known.name)
+        return cache.of("retrain", *facts) if target.digest else cache.nowhere()
+    if cache.folder is None:
+        return cache
+    learner = recipe if isinstance(recipe, Learner) else EstimatorLearner.of_object(recipe)
+    return cache.of("recipe", learner.name)
 
 
 def _digest(model: Any) -> str:
@@ -206,24 +212,24 @@ def _digest(model: Any) -> str:
 def _ask_references(
     fitted: FittedModel,
     questions: Questions,
-    wanted: tuple[tuple[int, int, int], tuple[str, ...]],
+    expected: tuple[tuple[int, int, int], tuple[str, ...]],
     way: tuple[int, int],
-    kept: AnswerCache,
+    cache: AnswerCache,
     progress: Progress,
 ) -> list[list[Logits]]:
     """Return what each of the references says, (n, C), by view.
 
-    `wanted` are the shape of that and the classes.
+    `expected` are the shape of that and the classes.
     """
-    heard, (shape, classes) = [], wanted
+    answers, (shape, classes) = [], expected
     for number, model in enumerate(fitted.references):
         progress("references", number, len(fitted.references))
         reference, digest = replace(fitted, model=model, references=()), _digest(model)
-        way_of_it = digest, versions(), fitted.outputs, *fitted.classes
-        known = kept.of("reference", *way_of_it) if digest else kept.nowhere()
+        facts = digest, versions(), fitted.outputs, *fitted.classes
+        reference_cache = cache.of("reference", *facts) if digest else cache.nowhere()
         ask = partial(_ask_reference, reference, questions, classes, way, number + 1)
-        heard.append(known.said(shape, ask, (number + 1, len(fitted.references))))
-    return heard
+        answers.append(reference_cache.said(shape, ask, (number + 1, len(fitted.references))))
+    return answers
 
 
 def _ask_reference(
@@ -234,13 +240,13 @@ def _ask_reference(
     number: int,
 ) -> ViewAnswers:
     with open_target(reference) as (target, _):
-        given = align(questions.given, target.about)
-        every = _ask_views(target, given, questions, reference, way)
+        records = align(questions.given, target.about)
+        answers = _ask_views(target, records, questions, reference, way)
         is_settled = target.is_settled
-    if every[0].classes != classes or CONFIDENCES not in every[0].gives:
+    if answers[0].classes != classes or CONFIDENCES not in answers[0].gives:
         message = f"Reference {number} does not answer with probabilities of the same classes."
         raise AuditError.of("A014", message)
-    return ViewAnswers([one.logits for one in every], is_settled)
+    return ViewAnswers([one.logits for one in answers], is_settled)
 
 
 def _check_different(target: str, references: Sequence[str]) -> None:
@@ -252,12 +258,14 @@ def _check_different(target: str, references: Sequence[str]) -> None:
 
 def _reference_warnings(evidence: Evidence, is_member: Bools) -> Iterator[str]:
     """Yield what is to be said of references that know members better than others, too."""
-    known = [auc(shadow.judged.signal, is_member).low > _CHANCE for shadow in evidence.shadows]
-    if any(known):
+    knows_members = [
+        auc(shadow.judged.signal, is_member).low > _CHANCE for shadow in evidence.shadows
+    ]
+    if any(knows_members):
         yield (
-            f"{sum(known)} of {len(known)} reference models answer better about the members, too: "
-            "they saw some of them, or members are easier; what compares with them shows less "
-            "than it might."
+            f"{sum(knows_members)} of {len(knows_members)} reference models answer better about "
+            "the members, too: they saw some of them, or members are easier; what compares with "
+            "them shows less than it might."
         )
 
 
@@ -265,15 +273,15 @@ _CHANCE = 0.5
 
 
 def _predictions(
-    questions: Questions, said: ClassAnswers, labels: Rows, notes: tuple[str, ...]
+    questions: Questions, answers: ClassAnswers, labels: Rows, notes: tuple[str, ...]
 ) -> Predictions:
     return Predictions(
-        logits=said.logits,
+        logits=answers.logits,
         labels=labels,
         is_member=questions.is_member,
-        classes=said.classes,
+        classes=answers.classes,
         columns=questions.columns,
-        gives=said.gives,
+        gives=answers.gives,
         name=questions.name,
         digest=questions.digest,
         warnings=(*imbalance_warnings(questions.is_member), *notes),

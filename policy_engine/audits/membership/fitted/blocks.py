@@ -29,9 +29,9 @@ def as_matrix(block: Block, kind: DTypeLike) -> NDArray[Any]:
     texts = [one.name for one in block.schema if not is_number(one.type)]
     if texts:
         message = f"The model takes numbers. {len(texts):,} columns hold something else: "
-        shown = ", ".join(map(repr, texts[:5])) + (", ..." if len(texts) > 5 else "")
+        names = ", ".join(map(repr, texts[:5])) + (", ..." if len(texts) > 5 else "")
         hint = "Give the columns as the model was fitted on, or the pipeline that encodes them."
-        raise AuditError.of("A003", f"{message}{shown}.", hint)
+        raise AuditError.of("A003", f"{message}{names}.", hint)
     columns = [_numbers(column) for column in block.columns]
     return np.stack(columns, axis=1).astype(kind) if columns else np.empty((len(block), 0), kind)
 

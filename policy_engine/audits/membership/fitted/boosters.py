@@ -22,8 +22,8 @@ from policy_engine.audits.membership.fitted.model import (
 from policy_engine.errors import AuditError
 
 
-def _not_a_classifier(what: str, objective: str) -> Exception:
-    message = f"The {what} model was fitted for {objective!r}, which does not classify."
+def _not_a_classifier(library: str, objective: str) -> Exception:
+    message = f"The {library} model was fitted for {objective!r}, which does not classify."
     return AuditError.of("A014", message)
 
 
@@ -46,17 +46,17 @@ class XgboostModel:
 
         objective = _objective_of_booster(self.booster)
         matrix = as_matrix(self.given(block), np.float32)
-        given = xgboost.DMatrix(matrix, feature_names=self.booster.feature_names)
+        matrix_of_booster = xgboost.DMatrix(matrix, feature_names=self.booster.feature_names)
         best = self.booster.attr("best_iteration")
         trees = (0, int(best) + 1) if best is not None else (0, 0)
         if objective == "binary:hinge":
-            said = self.booster.predict(given, iteration_range=trees)
-            return {"labels": said.astype(np.int64).astype(str)}
+            labels = self.booster.predict(matrix_of_booster, iteration_range=trees)
+            return {"labels": labels.astype(np.int64).astype(str)}
         if not objective.startswith(("binary:", "multi:", "reg:logistic")):
             raise _not_a_classifier("XGBoost", objective)
         return {
             "logits": two_class_logits(
-                self.booster.predict(given, output_margin=True, iteration_range=trees)
+                self.booster.predict(matrix_of_booster, output_margin=True, iteration_range=trees)
             )
         }
 
@@ -85,20 +85,20 @@ class LightgbmModel:
     def about(self) -> About:
         """What its file tells."""
         names = tuple(self.booster.feature_name())
-        named = () if all(one == f"Column_{n}" for n, one in enumerate(names)) else names
+        features = () if all(one == f"Column_{n}" for n, one in enumerate(names)) else names
         versions = versions_of("lightgbm")
-        return About("lightgbm", "Booster", versions, (), named, int(self.booster.num_feature()))
+        return About("lightgbm", "Booster", versions, (), features, int(self.booster.num_feature()))
 
     def say(self, block: Block) -> Answer:
         """Return logits: the raw scores, those of two classes by the steepness of their sigmoid."""
         lines = self.booster.model_to_string(num_iteration=1).splitlines()
-        found = next((line for line in lines if line.startswith("objective=")), "objective=")
-        objective, *settings = found.removeprefix("objective=").split()[:3] or [""]
+        stated = next((line for line in lines if line.startswith("objective=")), "objective=")
+        objective, *settings = stated.removeprefix("objective=").split()[:3] or [""]
         if objective not in ("binary", "multiclass", "multiclassova", "cross_entropy"):
             raise _not_a_classifier("LightGBM", objective)
-        steep = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
-        raw = self.booster.predict(as_matrix(self.given(block), np.float64), raw_score=True)
-        return {"logits": two_class_logits(raw) * (steep[0] if steep else 1.0)}
+        slopes = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
+        scores = self.booster.predict(as_matrix(self.given(block), np.float64), raw_score=True)
+        return {"logits": two_class_logits(scores) * (slopes[0] if slopes else 1.0)}
 
     def given(self, block: Block) -> Block:
         """Return records with the numbers of categories. Raises AuditError (A003, A014)."""

@@ -21,16 +21,16 @@ def lightgbm_categories(booster: Any) -> Categories:
 
     Raises AuditError (A014) where it does not tell which features they are of.
     """
-    known = booster.pandas_categorical or []
-    told = booster.params.get("categorical_feature") or booster.params.get("categorical_column")
-    places = [one for one in told or () if isinstance(one, int)]
-    if len(places) != len(known) and known:
+    categories = booster.pandas_categorical or []
+    features = booster.params.get("categorical_feature") or booster.params.get("categorical_column")
+    places = [one for one in features or () if isinstance(one, int)]
+    if len(places) != len(categories) and categories:
         message = (
-            f"The model has categories of {len(known):,} features, and does not tell of which."
+            f"The model has categories of {len(categories):,} features, and does not tell of which."
         )
         hint = "Fit it on the numbers of the categories, or put what encodes them into the model."
         raise AuditError.of("A014", message, hint)
-    return dict(zip(sorted(places), known, strict=True)) if known else {}
+    return dict(zip(sorted(places), categories, strict=True)) if categories else {}
 
 
 def xgboost_categories(booster: Any, block: Block) -> Categories:
@@ -41,14 +41,18 @@ def xgboost_categories(booster: Any, block: Block) -> Categories:
     kinds = booster.feature_types or ()
     if "c" not in kinds or isinstance(block, np.ndarray):
         return {}
-    kept = getattr(booster, "get_categories", None)
-    told = kept(export_to_arrow=True).to_arrow() if kept is not None else [("", None)] * len(kinds)
-    known = {place: values.to_pylist() for place, (_, values) in enumerate(told) if values}
-    if any(kind == "c" and place not in known for place, kind in enumerate(kinds)):
+    get_categories = getattr(booster, "get_categories", None)
+    stored = (
+        get_categories(export_to_arrow=True).to_arrow()
+        if get_categories is not None
+        else [("", None)] * len(kinds)
+    )
+    categories = {place: values.to_pylist() for place, (_, values) in enumerate(stored) if values}
+    if any(kind == "c" and place not in categories for place, kind in enumerate(kinds)):
         message = "The model takes categories by their numbers, and does not keep their names."
         hint = "Save it with XGBoost 3.1 or later, or give these numbers as arrays, in an npz file."
         raise AuditError.of("A014", message, hint)
-    return known
+    return categories
 
 
 def number_categories(block: pa.Table, categories: Categories) -> pa.Table:

@@ -38,31 +38,31 @@ def main() -> None:
     def opened() -> _Reply:
         file = FittedFile(Path(header["path"]), header["kind"], header["digest"])
         opening = Opening(header["trust_pickle"], header["model_class"])
-        what = f"The file cannot be opened by {LIBRARIES[file.kind]}"
-        models["target"], notes = call_library(lambda: load(file, opening), "A014", what)
-        return _about(models["target"], what, notes)
+        failure = f"The file cannot be opened by {LIBRARIES[file.kind]}"
+        models["target"], notes = call_library(lambda: load(file, opening), "A014", failure)
+        return _about(models["target"], failure, notes)
 
     _answer(outgoing, opened)
-    for asked, arrays in messages:
+    for request, arrays in messages:
         if not models:
             return
-        _answer(outgoing, partial(_reply, models, asked, arrays))
+        _answer(outgoing, partial(_reply, models, request, arrays))
 
 
 def _reply(
-    models: dict[str, Fitted], asked: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    models: dict[str, Fitted], request: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> _Reply:
     """Answer as the target, or as its like; or train that anew."""
-    if asked["do"] == "ask":
-        return {}, dict(ask_in_process(models[asked["model"]], block_of(arrays)))
+    if request["do"] == "ask":
+        return {}, dict(ask_in_process(models[request["model"]], block_of(arrays)))
     models.pop("like", None)
     labels = arrays.pop("labels")
-    models["like"] = fit(models["target"], block_of(arrays), labels, asked["seed"])
+    models["like"] = fit(models["target"], block_of(arrays), labels, request["seed"])
     return _about(models["like"], "The model cannot be trained anew")
 
 
-def _about(model: Fitted, what: str, notes: tuple[str, ...] = ()) -> _Reply:
-    about = asdict(call_library(lambda: model.about, "A014", what))
+def _about(model: Fitted, failure: str, notes: tuple[str, ...] = ()) -> _Reply:
+    about = asdict(call_library(lambda: model.about, "A014", failure))
     return {"about": about | {"notes": notes}}, {}
 
 

@@ -21,46 +21,52 @@ _WIDEST = 256
 
 
 def question_warnings(
-    questions: Questions, given: Block, labels: NDArray[np.int64], classes: tuple[str, ...]
+    questions: Questions, records: Block, labels: NDArray[np.int64], classes: tuple[str, ...]
 ) -> Iterator[str]:
     """Yield what is wrong with records, as a model takes them, with their labels (n,).
 
-    Repetitions and labels are sought in what is `given` to the model, what differs between members
-    and others in all columns.
+    Repetitions and labels are sought in `records`, as the model is given them; what differs between
+    members and others in all columns.
     """
     sides = np.flatnonzero(questions.is_member), np.flatnonzero(~questions.is_member)
-    told = LabelClasses(labels, classes)
+    classes_of_labels = LabelClasses(labels, classes)
     try:
-        records = _records(given, told, questions)
+        feature_records = _records(records, classes_of_labels, questions)
     except (AuditError, DataError) as error:
         yield f"Whether records are repeated or contain their labels was not tested: {error}"
-        yield from answer_differences(questions.columns, told, questions.is_member)
+        yield from answer_differences(questions.columns, classes_of_labels, questions.is_member)
         return
     splits = Splits(*sides, shadow_train=(), shadow_test=(), online_train=(), digest="")
-    taken = given.column_names if isinstance(given, pa.Table) else ()
-    beside = {name: questions.columns[name] for name in questions.columns if name not in taken}
-    yield from data_warnings(records, splits)
-    yield from side_differences(records, splits, beside)
+    model_columns = records.column_names if isinstance(records, pa.Table) else ()
+    other_columns = {
+        name: questions.columns[name] for name in questions.columns if name not in model_columns
+    }
+    yield from data_warnings(feature_records, splits)
+    yield from side_differences(feature_records, splits, other_columns)
 
 
-def _records(given: Block, told: LabelClasses, questions: Questions) -> Records:
+def _records(records: Block, label_classes: LabelClasses, questions: Questions) -> Records:
     """Return the records with features, whatever is missing below all that is there.
 
     Raises AuditError (A003) and DataError (C009) for columns that cannot be compared.
     """
-    if isinstance(given, np.ndarray):
-        features, encoding = _numbers(given)
+    if isinstance(records, np.ndarray):
+        features, encoded_columns = _numbers(records)
         columns = FeatureTexts(pa.table({}))
     else:
-        filled = _fill_missing(given)
-        known = Encoding.fit(filled)
-        features, encoding, columns = known.apply(filled), known.stated(), FeatureTexts(given)
+        table = _fill_missing(records)
+        encoding = Encoding.fit(table)
+        features, encoded_columns, columns = (
+            encoding.apply(table),
+            encoding.stated(),
+            FeatureTexts(records),
+        )
     return Records(
         features=features,
-        labels=told.labels,
-        classes=tuple(told.names),
+        labels=label_classes.labels,
+        classes=tuple(label_classes.names),
         columns=columns,
-        encoding=encoding,
+        encoding=encoded_columns,
         name=questions.name,
         digest=questions.digest,
     )
@@ -85,8 +91,8 @@ def _replace_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(known, values, least)
 
 
-def _numbers(given: NDArray[np.generic]) -> tuple[NDArray[np.generic], tuple[EncodedColumn, ...]]:
-    flat = given.reshape(len(given), -1)
+def _numbers(records: NDArray[np.generic]) -> tuple[NDArray[np.generic], tuple[EncodedColumn, ...]]:
+    flat = records.reshape(len(records), -1)
     width = flat.shape[1]
     size = -(-width // _WIDEST)
     if size > 1:

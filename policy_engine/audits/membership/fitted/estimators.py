@@ -78,15 +78,15 @@ class EstimatorModel:
 
     def say(self, block: Block) -> Answer:
         """Return probabilities, what it decides by, or the labels alone."""
-        given = self.given(block)
+        inputs = self.given(block)
         if hasattr(self.model, "predict_proba"):
-            probabilities = np.asarray(self.model.predict_proba(given))
-            return {"probabilities": probabilities, **_logits(self.model, given, probabilities)}
+            probabilities = np.asarray(self.model.predict_proba(inputs))
+            return {"probabilities": probabilities, **_logits(self.model, inputs, probabilities)}
         classes = len(_texts(_attribute(self.model, "classes_")))
-        decided = _decisions(self.model, given, classes)
-        if decided is not None:
-            return {"logits": decided}
-        return {"labels": np.asarray(self.model.predict(given)).ravel().astype(str)}
+        decisions = _decisions(self.model, inputs, classes)
+        if decisions is not None:
+            return {"logits": decisions}
+        return {"labels": np.asarray(self.model.predict(inputs)).ravel().astype(str)}
 
     def given(self, block: Block) -> Any:
         """Return records as the classifier takes them: a frame where it goes by names or texts."""
@@ -134,34 +134,34 @@ def _names(values: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in values) if values is not None else ()
 
 
-def _decisions(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
+def _decisions(model: Any, inputs: Any, classes: int) -> NDArray[Any] | None:
     """Return what a classifier decides by, (n, C), where it tells."""
     if not hasattr(model, "decision_function"):
         return None
-    decided = np.asarray(model.decision_function(given), dtype=np.float64)
-    if decided.ndim == 1:
-        decided = np.stack([np.zeros(len(decided)), decided], axis=1)
-    return decided if decided.ndim == 2 and decided.shape[1] == classes else None
+    decisions = np.asarray(model.decision_function(inputs), dtype=np.float64)
+    if decisions.ndim == 1:
+        decisions = np.stack([np.zeros(len(decisions)), decisions], axis=1)
+    return decisions if decisions.ndim == 2 and decisions.shape[1] == classes else None
 
 
-def _margins(model: Any, given: Any, classes: int) -> NDArray[Any] | None:
+def _margins(model: Any, inputs: Any, classes: int) -> NDArray[Any] | None:
     """Return the raw scores of XGBoost's and LightGBM's classifiers, (n, C)."""
     package = type(model).__module__.partition(".")[0]
-    asked = {"xgboost": {"output_margin": True}, "lightgbm": {"raw_score": True}}.get(package)
-    if asked is None:
-        return _decisions(model, given, classes)
-    raw = np.asarray(model.predict(given, **asked), dtype=np.float64)
+    option = {"xgboost": {"output_margin": True}, "lightgbm": {"raw_score": True}}.get(package)
+    if option is None:
+        return _decisions(model, inputs, classes)
+    raw = np.asarray(model.predict(inputs, **option), dtype=np.float64)
     return np.stack([np.zeros(len(raw)), raw], axis=1) if raw.ndim == 1 else raw
 
 
-def _logits(model: Any, given: Any, probabilities: NDArray[Any]) -> Answer:
+def _logits(model: Any, inputs: Any, probabilities: NDArray[Any]) -> Answer:
     """Return the logits of probabilities where a model tells some of which they are the softmax."""
     if probabilities.ndim != 2:
         return {}
-    found = _margins(model, given, probabilities.shape[1])
-    if found is None or found.shape != probabilities.shape:
+    margins = _margins(model, inputs, probabilities.shape[1])
+    if margins is None or margins.shape != probabilities.shape:
         return {}
-    return {"logits": found} if np.allclose(softmax(found), probabilities, atol=1e-5) else {}
+    return {"logits": margins} if np.allclose(softmax(margins), probabilities, atol=1e-5) else {}
 
 
 def _texts(values: Any) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ def _has_external(content: memoryview, kind: _Message) -> bool:
     for number, value in _fields(content):
         if kind == "tensor" and number == _EXTERNAL:
             return True
-        within = _WITHIN[kind].get(number)
-        if within is not None and value is not None and _has_external(value, within):
+        part = _WITHIN[kind].get(number)
+        if part is not None and value is not None and _has_external(value, part):
             return True
     return False
 

@@ -52,15 +52,15 @@ class AnswerCache:
         models it is. Raises OutputError (O002), and whatever `ask` does.
         """
         cache, key = ModelCache(self.folder), key_of(version_of("policy-engine"), *self.facts)
-        found = cache.find(key, {"logits": Form(shape)})
-        if found is not None:
-            return [*found.logits]
+        stored = cache.find(key, {"logits": Form(shape)})
+        if stored is not None:
+            return [*stored.logits]
         begun = time.monotonic()
-        said = ask()
-        if said.is_settled:
-            cache.keep(key, ModelAnswers({"logits": np.stack(said.logits)}))
+        answers = ask()
+        if answers.is_settled:
+            cache.keep(key, ModelAnswers({"logits": np.stack(answers.logits)}))
         self.tell(Chunk(1, time.monotonic() - begun, *place))
-        return said.logits
+        return answers.logits
 
 
 def cached_trainer(

@@ -96,15 +96,15 @@ def _archive_kind(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.partition("/")[2] or name for name in archive.namelist()]
-            whole = set(archive.namelist())
+            paths = set(archive.namelist())
     except zipfile.BadZipFile:
         raise AuditError.of("A014", "The archive is damaged.", source=str(path)) from None
-    if {"config.json", "model.weights.h5"} <= whole:
+    if {"config.json", "model.weights.h5"} <= paths:
         return "keras"
-    if "schema.json" in whole:
+    if "schema.json" in paths:
         return "skops"
     if any(name.startswith("models/") and name.endswith(".json") for name in names) or (
-        "serialized_exported_program.json" in whole
+        "serialized_exported_program.json" in paths
     ):
         return "torch-export"
     if any(name.startswith("code/") for name in names) and "constants.pkl" in names:

@@ -105,12 +105,12 @@ def load(file: FittedFile, opening: Opening) -> tuple[Fitted, tuple[str, ...]]:
     """
     check_opening(file, opening)
     before = _identity(file)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = _LOADERS[file.kind](file, opening)
     if _identity(file) != before:
         raise _changed(file)
-    if any("version" in one.category.__name__.lower() for one in said):
+    if any("version" in one.category.__name__.lower() for one in caught):
         message = f"The model was saved with another version of {model.about.library} than it was "
         return model, (f"{message}opened with, and may answer otherwise.",)
     return model, ()
@@ -133,8 +133,8 @@ def _changed(file: FittedFile) -> Exception:
 def _skops(file: FittedFile, opening: Opening) -> Fitted:
     import skops.io  # noqa: PLC0415 (an extra)
 
-    found = skops.io.get_untrusted_types(file=file.path)
-    unknown = [one for one in found if one not in _HARMLESS]
+    types = skops.io.get_untrusted_types(file=file.path)
+    unknown = [one for one in types if one not in _HARMLESS]
     if unknown and not opening.trust_pickle:
         message = (
             f"The file holds types that are not known to be harmless: {join_names(unknown[:5])}"
@@ -142,7 +142,7 @@ def _skops(file: FittedFile, opening: Opening) -> Fitted:
         message += f", and {len(unknown) - 5} more." if len(unknown) > 5 else "."
         hint = "Where you trust its maker, say so: trust_pickle=True."
         raise AuditError.of("A015", message, hint, source=str(file.path))
-    return model_of(skops.io.load(file.path, trusted=found))
+    return model_of(skops.io.load(file.path, trusted=types))
 
 
 def _pickle(file: FittedFile, _: Opening) -> Fitted:
@@ -187,20 +187,20 @@ def _remove_last_activation(keras: Any, model: Any) -> bool:
     A sigmoid in float32 says 1 of all that it is quite sure of; whoever has the file sees more.
     """
     last: Any = model.layers[-1] if getattr(model, "layers", ()) else None
-    kept = getattr(last, "activation", None)
-    name = getattr(kept, "__name__", "")
+    activation = getattr(last, "activation", None)
+    name = getattr(activation, "__name__", "")
     width = getattr(last, "units", 0)
     if name != "softmax" and not (name == "sigmoid" and width == 1):
         return False
     shape = [one or 1 for one in getattr(model, "input_shape", ())[1:]]
-    tried = np.random.default_rng(0).normal(size=(4, *shape)).astype(np.float32)
-    before = np.asarray(model.predict(tried, verbose=0))
+    sample = np.random.default_rng(0).normal(size=(4, *shape)).astype(np.float32)
+    before = np.asarray(model.predict(sample, verbose=0))
     last.activation = keras.activations.linear
     model.predict_function = None
-    after = np.asarray(model.predict(tried, verbose=0))
+    after = np.asarray(model.predict(sample, verbose=0))
     if before.shape == after.shape and np.allclose(_probabilities(after, name), before, atol=1e-5):
         return True
-    last.activation, model.predict_function = kept, None
+    last.activation, model.predict_function = activation, None
     return False
 
 
@@ -225,13 +225,13 @@ def _torch_weights(file: FittedFile, opening: Opening) -> Fitted:
     import torch  # noqa: PLC0415 (an extra)
 
     is_whole = opening.trust_pickle and not opening.model_class
-    held = torch.load(file.path, map_location="cpu", weights_only=not is_whole)
+    content = torch.load(file.path, map_location="cpu", weights_only=not is_whole)
     if is_whole:
-        return model_of(held.eval() if isinstance(held, torch.nn.Module) else held)
+        return model_of(content.eval() if isinstance(content, torch.nn.Module) else content)
     module = _class_of(opening.model_class)()
     with suppress(KeyError, TypeError):
-        held = held["state_dict"]  # as training loops keep it, beside the optimizer
-    module.load_state_dict(held)
+        content = content["state_dict"]  # as training loops keep it, beside the optimizer
+    module.load_state_dict(content)
     return TorchModel(module.eval())
 
 
@@ -249,10 +249,10 @@ def _class_of(name: str) -> Callable[[], Any]:
         spec.loader.exec_module(module)
     else:
         module = importlib.import_module(place)
-    found: Callable[[], Any] | None = getattr(module, attribute, None)
-    if not callable(found):
+    attribute_value: Callable[[], Any] | None = getattr(module, attribute, None)
+    if not callable(attribute_value):
         raise AuditError.of("A014", f"{place!r} has no class {attribute!r}.")
-    return found
+    return attribute_value
 
 
 def _onnx(file: FittedFile, _: Opening) -> Fitted:

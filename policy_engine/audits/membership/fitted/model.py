@@ -46,9 +46,9 @@ class Fitted(Protocol):
         ...
 
 
-def to_answer(said: Any) -> Answer:
+def to_answer(result: Any) -> Answer:
     """Return what a function or a module gave: whole numbers and texts are labels."""
-    values = np.asarray(said)
+    values = np.asarray(result)
     if values.ndim == 1 and values.dtype.kind in "biuUSO":
         return {"labels": values.astype(str)}
     return {"output": values}

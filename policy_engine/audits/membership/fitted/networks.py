@@ -43,11 +43,11 @@ class KerasModel:
 
     def say(self, block: Block) -> Answer:
         """Return the output of all records."""
-        given = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
-        said = np.asarray(self.model.predict(given, verbose=0))
+        inputs = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
+        output = np.asarray(self.model.predict(inputs, verbose=0))
         if self.is_linear:
-            return {"logits": two_class_logits(said[:, 0] if said.shape[1] == 1 else said)}
-        return {"output": said}
+            return {"logits": two_class_logits(output[:, 0] if output.shape[1] == 1 else output)}
+        return {"output": output}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,35 +66,35 @@ class TorchModel:
         """Return the output; whole numbers are given as such where the module asks for them."""
         import torch  # noqa: PLC0415 (slow to import, an extra)
 
-        given = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
+        inputs = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
         was_training = bool(getattr(self.module, "training", False))
         if was_training:
             with suppress(NotImplementedError):  # an exported program is as it was exported
                 self.module.eval()
         try:
             with torch.no_grad():
-                return to_answer(_tensor_of(self._asked(torch, given)).detach().cpu().numpy())
+                return to_answer(_tensor_of(self._asked(torch, inputs)).detach().cpu().numpy())
         finally:
             if was_training:
                 with suppress(NotImplementedError):
                     self.module.train()
 
-    def _asked(self, torch: Any, given: NDArray[Any]) -> Any:
+    def _asked(self, torch: Any, inputs: NDArray[Any]) -> Any:
         try:
-            return self.module(torch.from_numpy(given.astype(np.float32)))
+            return self.module(torch.from_numpy(inputs.astype(np.float32)))
         except (RuntimeError, TypeError):
-            if given.dtype.kind not in "iu":
+            if inputs.dtype.kind not in "iu":
                 raise
-            return self.module(torch.from_numpy(given.astype(np.int64)))
+            return self.module(torch.from_numpy(inputs.astype(np.int64)))
 
 
-def _tensor_of(said: Any) -> Any:
+def _tensor_of(output: Any) -> Any:
     """Return the tensor of the classes in what a module returns: its logits, else its first."""
-    if isinstance(said, Mapping):
-        return said["logits"] if "logits" in said else next(iter(said.values()))
-    if isinstance(said, tuple | list):
-        return _tensor_of(said[0])
-    return said
+    if isinstance(output, Mapping):
+        return output["logits"] if "logits" in output else next(iter(output.values()))
+    if isinstance(output, tuple | list):
+        return _tensor_of(output[0])
+    return output
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +118,15 @@ class OnnxModel:
     def say(self, block: Block) -> Answer:
         """Return the probabilities where it gives some, its first output of numbers, or labels."""
         inputs = self.session.get_inputs()
-        given = {inputs[0].name: _to_input(inputs[0].type, block)}
+        inputs_by_name = {inputs[0].name: _to_input(inputs[0].type, block)}
         if len(inputs) > 1 and isinstance(block, pa.Table):
-            given = {
+            inputs_by_name = {
                 one.name: _column(one.type, block.column(one.name)).reshape(-1, 1) for one in inputs
             }
         outputs = [one.name for one in self.session.get_outputs()]
-        return _read_outputs(dict(zip(outputs, self.session.run(None, given), strict=True)))
+        return _read_outputs(
+            dict(zip(outputs, self.session.run(None, inputs_by_name), strict=True))
+        )
 
 
 _ONNX = {
@@ -139,10 +141,10 @@ _ONNX = {
 
 
 def _to_input(kind: str, block: Block) -> NDArray[Any]:
-    wanted = _ONNX.get(kind, np.float32)
+    dtype = _ONNX.get(kind, np.float32)
     if isinstance(block, np.ndarray):
-        return block.astype(wanted)
-    return as_matrix(block, wanted)
+        return block.astype(dtype)
+    return as_matrix(block, dtype)
 
 
 def _column(kind: str, column: pa.ChunkedArray) -> NDArray[Any]:
@@ -152,15 +154,17 @@ def _column(kind: str, column: pa.ChunkedArray) -> NDArray[Any]:
     return as_matrix(pa.table({"": column}), _ONNX.get(kind, np.float32))[:, 0]
 
 
-def _read_outputs(said: Mapping[str, Any]) -> Answer:
+def _read_outputs(outputs: Mapping[str, Any]) -> Answer:
     maps = [
-        one for one in said.values() if isinstance(one, list) and one and isinstance(one[0], dict)
+        one
+        for one in outputs.values()
+        if isinstance(one, list) and one and isinstance(one[0], dict)
     ]
     if maps:
         classes = list(maps[0][0])
         values = np.array([[row[name] for name in classes] for row in maps[0]])
         return {"probabilities": values, "classes": np.array(list(map(str, classes)))}
-    arrays = {name: one for name, one in said.items() if isinstance(one, np.ndarray)}
+    arrays = {name: one for name, one in outputs.items() if isinstance(one, np.ndarray)}
     numbers = {name: one for name, one in arrays.items() if one.dtype.kind == "f"}
     likely = [name for name in numbers if "prob" in name.lower()]
     if likely:

@@ -99,9 +99,9 @@ def open_process(file: FittedFile, opening: Opening, seconds: float) -> Iterator
 
 def _about(header: Mapping[str, Any]) -> About:
     try:
-        told = header["about"]
-        lists = {name: tuple(map(str, told[name])) for name in ("classes", "features", "notes")}
-        return About(**told | lists)
+        facts = header["about"]
+        lists = {name: tuple(map(str, facts[name])) for name in ("classes", "features", "notes")}
+        return About(**facts | lists)
     except (KeyError, TypeError):
         raise AuditError.of("A016", _UNREADABLE) from None
 
@@ -149,7 +149,7 @@ class _Channel:
         self.is_settled = True
         threads = [(self._read, process.stdout), (self._drain, process.stderr)]
         self._threads = [
-            threading.Thread(target=one, args=(at,), daemon=True) for one, at in threads
+            threading.Thread(target=one, args=(stream,), daemon=True) for one, stream in threads
         ]
         for thread in self._threads:
             thread.start()
@@ -217,9 +217,9 @@ class _Channel:
             message = "The model's process was killed, as it is where memory runs out."
             return AuditError.of("A008", message, "Give fewer records.", source=source)
         lines = self._printed.decode(errors="replace").strip().splitlines()
-        how = f"by signal {-code}" if code is not None and code < 0 else f"with {code}"
+        status = f"by signal {-code}" if code is not None and code < 0 else f"with {code}"
         last = f", saying {first_line(lines[-1])}" if lines else "."
-        return AuditError.of("A016", f"The model's process ended {how}{last}", source=source)
+        return AuditError.of("A016", f"The model's process ended {status}{last}", source=source)
 
 
 def _error(header: dict[str, Any]) -> PolicyEngineError:

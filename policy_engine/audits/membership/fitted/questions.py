@@ -63,21 +63,21 @@ class Questions:
         yield from blocks_of(self.given)
 
 
-def blocks_of(given: Block) -> Iterator[Block]:
+def blocks_of(records: Block) -> Iterator[Block]:
     """Yield records some at a time, in their order."""
-    count = len(given)
-    step = min(max(_BLOCK * count // max(given.nbytes, 1), 1), _MOST_ROWS)
+    count = len(records)
+    step = min(max(_BLOCK * count // max(records.nbytes, 1), 1), _MOST_ROWS)
     for start in range(0, count, step):
         yield (
-            given[start : start + step]
-            if isinstance(given, np.ndarray)
-            else given.slice(start, step)
+            records[start : start + step]
+            if isinstance(records, np.ndarray)
+            else records.slice(start, step)
         )
 
 
-def rows_of(given: Block, rows: NDArray[np.int64]) -> Block:
+def rows_of(records: Block, rows: NDArray[np.int64]) -> Block:
     """Return some of the records."""
-    return given[rows] if isinstance(given, np.ndarray) else given.take(pa.array(rows))
+    return records[rows] if isinstance(records, np.ndarray) else records.take(pa.array(rows))
 
 
 def read_questions(
@@ -95,8 +95,8 @@ def read_questions(
         return _array_questions(*[*data, None][:3])
     if isinstance(data, str | Path) and str(data).lower().endswith(".npz"):
         arrays = read_npz(Path(data))
-        wanted = (members,) if members else _MEMBERS
-        parts = [first_array(arrays, names) for names in (FEATURES, LABELS, wanted)]
+        member_names = (members,) if members else _MEMBERS
+        parts = [first_array(arrays, names) for names in (FEATURES, LABELS, member_names)]
         if parts[2] is None:
             raise missing_members_error(members, tuple(arrays))
         if parts[0] is None or parts[1] is None:
@@ -116,20 +116,21 @@ def _array_questions(
 ) -> Questions:
     if members is None:
         raise missing_members_error("", ())
-    given, true = np.asarray(features), np.asarray(labels).ravel()
+    values, label_values = np.asarray(features), np.asarray(labels).ravel()
     inside = np.asarray(members).ravel()
-    if given.ndim < 2 or not len(given) or given.dtype.kind not in "biuf":
-        message = f"Features are numbers, one row per record. Given: {given.dtype}"
-        raise AuditError.of("A003", f"{message} of shape {given.shape}.")
-    if len(true) != len(given) or len(inside) != len(given):
-        message = f"{len(given):,} records have {len(true):,} labels and {len(inside):,} members."
+    if values.ndim < 2 or not len(values) or values.dtype.kind not in "biuf":
+        message = f"Features are numbers, one row per record. Given: {values.dtype}"
+        raise AuditError.of("A003", f"{message} of shape {values.shape}.")
+    if len(label_values) != len(values) or len(inside) != len(values):
+        message = f"{len(values):,} records have {len(label_values):,} labels and "
+        message += f"{len(inside):,} members."
         raise AuditError.of("A002", message, "Give one of each per record.")
-    if true.dtype.kind not in "biufSU":
-        raise AuditError.of("A002", f"Labels are numbers or texts. Given: {true.dtype}.")
-    texts = tuple(plain_number(str(one)) for one in true.tolist())
+    if label_values.dtype.kind not in "biufSU":
+        raise AuditError.of("A002", f"Labels are numbers or texts. Given: {label_values.dtype}.")
+    texts = tuple(plain_number(str(one)) for one in label_values.tolist())
     is_member = parse_membership(list(map(str, inside.tolist())))
-    digest = digest_of(given, np.array(texts), is_member)
-    return Questions(given, texts, is_member, {}, name, digest)
+    digest = digest_of(values, np.array(texts), is_member)
+    return Questions(values, texts, is_member, {}, name, digest)
 
 
 def _table_questions(
@@ -152,10 +153,10 @@ def _table_questions(
         raise AuditError.of("A002", message)
     rows, texts = texts_of(members, table.column(members))
     is_member = parse_membership([texts[row] or "" for row in rows.tolist()])
-    given = as_numbers(table.select(chosen)).combine_chunks()
-    digest = digest_of(np.array([table_digest(given)]), np.array(labels), is_member)
+    features_given = as_numbers(table.select(chosen)).combine_chunks()
+    digest = digest_of(np.array([table_digest(features_given)]), np.array(labels), is_member)
     columns = FeatureTexts(table.drop_columns([members, label]))
-    return Questions(given, labels, is_member, columns, name, digest)
+    return Questions(features_given, labels, is_member, columns, name, digest)
 
 
 def _check_features(chosen: list[str], names: list[str], label: str) -> None:

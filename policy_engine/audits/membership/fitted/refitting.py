@@ -43,17 +43,17 @@ def _refit_estimator(
     """Return a clone, fitted in one thread with a seed of its own."""
     from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
 
-    fresh = clone(model.model)
-    settings = fresh.get_params()
-    own: dict[str, Any] = {
+    estimator = clone(model.model)
+    settings = estimator.get_params()
+    changes: dict[str, Any] = {
         name: seed % _STATES for name in settings if name.split("__")[-1] == "random_state"
     }
-    own |= {name: 1 for name, now in settings.items() if name.endswith("n_jobs") and now}
+    changes |= {name: 1 for name, value in settings.items() if name.endswith("n_jobs") and value}
     # What is in such a folder is unpickled, and the model's maker said which folder.
-    own |= {name: None for name in settings if name.split("__")[-1] == _MEMORY}
-    fresh.set_params(**own)
-    _check_places(fresh)
-    return EstimatorModel(fresh.fit(model.given(block), labels))
+    changes |= {name: None for name in settings if name.split("__")[-1] == _MEMORY}
+    estimator.set_params(**changes)
+    _check_places(estimator)
+    return EstimatorModel(estimator.fit(model.given(block), labels))
 
 
 _MEMORY = "memory"
@@ -74,14 +74,14 @@ def _check_places(estimator: Any) -> None:
             raise _place_error(f"setting {name!r} would try folders to unpickle from")
     for one in (estimator, *settings.values()):
         if type(one).__module__.partition(".")[0] == "lightgbm" and hasattr(one, "get_params"):
-            found = [name for name in _PLACES if one.get_params().get(name)]
-            if found:
-                raise _place_error(f"setting {found[0]!r} names files or machines")
+            names = [name for name in _PLACES if one.get_params().get(name)]
+            if names:
+                raise _place_error(f"setting {names[0]!r} names files or machines")
 
 
-def _place_error(what: str) -> Exception:
+def _place_error(fault: str) -> Exception:
     hint = "Give its recipe without that: model=RECIPE."
-    return AuditError.of("A014", f"The model's {what}.", hint)
+    return AuditError.of("A014", f"The model's {fault}.", hint)
 
 
 def _keys_in(value: Any) -> Iterator[str]:
@@ -102,10 +102,10 @@ def _refit_lightgbm(
 ) -> LightgbmModel:
     import lightgbm  # noqa: PLC0415 (slow to import, an extra)
 
-    told = model.booster.params
+    parameters = model.booster.params
     settings = {
         name: value
-        for name, value in told.items()
+        for name, value in parameters.items()
         if name not in _LEFT_OUT and (name in _TEXTS or not isinstance(value, str))
     }
     settings |= {"seed": seed, "num_threads": 1, "verbosity": -1}
@@ -114,6 +114,6 @@ def _refit_lightgbm(
     ]
     matrix = as_matrix(model.given(block), np.float64)
     places: Any = next(filter(None, categorical), "auto")
-    given = lightgbm.Dataset(matrix, labels, categorical_feature=places)
-    rounds = int(told.get("num_iterations", model.booster.current_iteration()))
-    return LightgbmModel(lightgbm.train(settings, given, rounds), model.known)
+    dataset = lightgbm.Dataset(matrix, labels, categorical_feature=places)
+    rounds = int(parameters.get("num_iterations", model.booster.current_iteration()))
+    return LightgbmModel(lightgbm.train(settings, dataset, rounds), model.known)

@@ -58,26 +58,26 @@ def trained_evidence(
     every record half of the shadows know nothing. Raises whatever training does.
     """
     count, seed = settings
-    every = np.arange(len(is_member))
+    all_rows = np.arange(len(is_member))
     halves = halves_of(target.labels, count, seed)
-    heard = []
+    shadows = []
     for number, rows in enumerate(halves):
         progress("shadow models", number, len(halves))
-        said = train(rows, seed_of(seed, ONLINE, number))
-        heard.append(ModelObservations(_observe_like(target, said), np.isin(every, rows)))
+        answers = train(rows, seed_of(seed, ONLINE, number))
+        shadows.append(ModelObservations(_observe_like(target, answers), np.isin(all_rows, rows)))
     progress("shadow models", len(halves), len(halves))
-    return online_turn(ModelObservations(target, is_member), heard, seed, names).evidence
+    return online_turn(ModelObservations(target, is_member), shadows, seed, names).evidence
 
 
 def reference_evidence(
     target: Observations, references: Sequence[list[Logits]], seed: int, names: tuple[str, ...]
 ) -> Evidence:
     """Return what an attacker holds who has models that saw no record judged, and knows no more."""
-    nobody = np.zeros(0, dtype=bool)
+    no_members = np.zeros(0, dtype=bool)
     shadows = tuple(
         Shadow(
             Observations(one[0][:0], target.labels[:0], target.gives - {VIEWS}),
-            nobody,
+            no_members,
             _observe_like(target, one),
         )
         for one in references
@@ -85,7 +85,7 @@ def reference_evidence(
     return Evidence(target, shadows, (), seed, names)
 
 
-def _observe_like(target: Observations, said: Sequence[Logits]) -> Observations:
+def _observe_like(target: Observations, answers: Sequence[Logits]) -> Observations:
     """Return what another model says of the records that the target was asked about."""
     strengths = target.views.strengths if target.views else ()
-    return observe_views(said, strengths, target.labels, target.gives - {VIEWS})
+    return observe_views(answers, strengths, target.labels, target.gives - {VIEWS})

@@ -54,9 +54,9 @@ class FittedModel:
 
     def __post_init__(self) -> None:
         for name in ("features", "classes", "references"):
-            given = getattr(self, name)
-            if isinstance(given, str | Path):
-                message = f"{name} is of the wrong type. Given: {type(given).__name__}."
+            value = getattr(self, name)
+            if isinstance(value, str | Path):
+                message = f"{name} is of the wrong type. Given: {type(value).__name__}."
                 raise ArgumentError.of("U002", f"{message} {name} may be a tuple.")
         object.__setattr__(self, "features", tuple(map(str, self.features)))
         object.__setattr__(self, "classes", tuple(map(str, self.classes)))
@@ -156,27 +156,27 @@ def _describe(about: About, kind: str, digest: str, name: str = "") -> FittedTar
     )
 
 
-def align(given: Block, about: About) -> Block:
+def align(records: Block, about: About) -> Block:
     """Return records with the features that a model takes: columns by name where it has names.
 
     Raises AuditError (A003) where columns are not there, or are too many or too few.
     """
-    if isinstance(given, pa.Table) and about.features:
-        names = given.column_names
+    if isinstance(records, pa.Table) and about.features:
+        names = records.column_names
         lacking = [one for one in about.features if one not in names]
         if not lacking:
-            return given.select(list(about.features))
+            return records.select(list(about.features))
         if len(lacking) < len(about.features):
             raise AuditError(*[_missing_column(one, names) for one in lacking[:10]])
         message = f"The model takes other columns: {join_names(about.features)}. "
         hint = "Name the columns as the model does: their order tells nothing."
         raise AuditError.of("A003", f"{message}The data has {join_names(names)}.", hint)
-    width = given.num_columns if isinstance(given, pa.Table) else given[0].size
+    width = records.num_columns if isinstance(records, pa.Table) else records[0].size
     if about.width and width != about.width:
         message = f"The model takes {about.width:,} features. The records have {width:,}."
         hint = "Name those that it takes: features=(COLUMN, ...)."
         raise AuditError.of("A003", message, hint)
-    return given
+    return records
 
 
 def _missing_column(name: str, names: list[str]) -> Problem:

@@ -42,8 +42,8 @@ def refit_trainer(target: Target, lesson: ShadowData) -> Trainer:
     """Return what trains a model's like, with the settings that it carries itself."""
 
     def train(rows: Rows, seed: int) -> list[Logits]:
-        given = rows_of(lesson.given, rows)
-        like = target.refitted(given, lesson.labels[rows], seed)
+        records = rows_of(lesson.given, rows)
+        like = target.refitted(records, lesson.labels[rows], seed)
         ask = partial(_place_logits, like, len(lesson.classes))
         return [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.seen()]
 
@@ -55,13 +55,13 @@ def _place_logits(like: Target, classes: int, block: Block) -> Logits:
 
     It was trained on the places of the classes, not on their names.
     """
-    said = logits_of(like.ask(block), len(block))
-    known = list(map(int, like.about.classes)) or list(range(said.shape[1]))
-    if said.shape[1] != len(known):
-        message = f"A model trained anew answers with {said.shape[1]:,} numbers a record."
+    answers = logits_of(like.ask(block), len(block))
+    classes_seen = list(map(int, like.about.classes)) or list(range(answers.shape[1]))
+    if answers.shape[1] != len(classes_seen):
+        message = f"A model trained anew answers with {answers.shape[1]:,} numbers a record."
         raise AuditError.of("A004", message)
     placed = np.full((len(block), classes), -np.inf, dtype=np.float32)
-    placed[:, known] = said
+    placed[:, classes_seen] = answers
     return placed
 
 

@@ -23,25 +23,25 @@ _SHIFTS = (0, -1, 1)
 _MIRRORED, _SHIFTED = 0.5, 1.0
 
 
-def most_views(given: Block) -> int:
+def most_views(records: Block) -> int:
     """Return in how many views such records can be seen at most, themselves among them."""
-    return MOST_OF_IMAGES if _are_images(given) else MOST_VIEWS
+    return MOST_OF_IMAGES if _are_images(records) else MOST_VIEWS
 
 
-def strengths_of(given: Block, views: int) -> tuple[float, ...]:
+def strengths_of(records: Block, views: int) -> tuple[float, ...]:
     """Return how strong each view is but that of the records themselves, the weakest first.
 
     Raises AuditError (A003) for more views than there are.
     """
-    if not 1 <= views <= most_views(given):
-        message = f"There are 1 to {most_views(given)} views of these records. Given: {views}."
+    if not 1 <= views <= most_views(records):
+        message = f"There are 1 to {most_views(records)} views of these records. Given: {views}."
         raise AuditError.of("A003", message)
-    if _are_images(given):
+    if _are_images(records):
         return tuple(_MIRRORED if number == 1 else _SHIFTED for number in range(1, views))
     return tuple(STRENGTHS[number * len(STRENGTHS) // (views - 1)] for number in range(views - 1))
 
 
-def views_of(given: Block, views: int, seed: int) -> Iterator[Block]:
+def views_of(records: Block, views: int, seed: int) -> Iterator[Block]:
     """Yield records in so many views, the first as they are: the same for every model asked.
 
     Images, (n, height, width) or with channels last, are mirrored from left to right, then both
@@ -50,12 +50,12 @@ def views_of(given: Block, views: int, seed: int) -> Iterator[Block]:
     column strong, and bits and texts change now and then (Choquette-Choo et al., ICML 2021,
     section 4.3). Raises AuditError (A003) for more views than there are.
     """
-    yield given
-    for number, strength in enumerate(strengths_of(given, views), start=1):
-        if _are_images(given):
-            yield _move(given, number)
+    yield records
+    for number, strength in enumerate(strengths_of(records, views), start=1):
+        if _are_images(records):
+            yield _move(records, number)
         else:
-            yield _disturb(given, strength, np.random.default_rng([seed, _VIEW, number]))
+            yield _disturb(records, strength, np.random.default_rng([seed, _VIEW, number]))
 
 
 def observe_views(
@@ -68,8 +68,8 @@ def observe_views(
     return Observations(logits[0], labels, gives | {VIEWS}, views)
 
 
-def _are_images(given: Block) -> bool:
-    return isinstance(given, np.ndarray) and given.ndim in (3, 4)
+def _are_images(records: Block) -> bool:
+    return isinstance(records, np.ndarray) and records.ndim in (3, 4)
 
 
 def _move(images: NDArray[np.generic], number: int) -> NDArray[np.generic]:
@@ -84,11 +84,11 @@ def _move(images: NDArray[np.generic], number: int) -> NDArray[np.generic]:
     return np.ascontiguousarray(wide[:, rows, columns])
 
 
-def _disturb(given: Block, strength: float, random: np.random.Generator) -> Block:
-    if isinstance(given, np.ndarray):
-        return _add_noise(given, strength, random)
-    columns = [_disturb_column(column, strength, random) for column in given.columns]
-    return pa.table(columns, names=given.column_names)
+def _disturb(records: Block, strength: float, random: np.random.Generator) -> Block:
+    if isinstance(records, np.ndarray):
+        return _add_noise(records, strength, random)
+    columns = [_disturb_column(column, strength, random) for column in records.columns]
+    return pa.table(columns, names=records.column_names)
 
 
 def _disturb_column(
@@ -106,11 +106,11 @@ def _disturb_column(
 def _add_noise(values: NDArray[Any], strength: float, random: np.random.Generator) -> NDArray[Any]:
     numbers = values.astype(np.float64)
     if bool(np.isin(numbers, (0.0, 1.0)).all()):
-        found = np.where(random.random(numbers.shape) < _CHANGED * strength, 1 - numbers, numbers)
+        noisy = np.where(random.random(numbers.shape) < _CHANGED * strength, 1 - numbers, numbers)
     else:
         noise = strength * np.nanstd(numbers, axis=0) * random.normal(size=numbers.shape)
-        found = numbers + noise
+        noisy = numbers + noise
     if values.dtype.kind in "iu":
         limits = np.iinfo(values.dtype)
-        found = np.clip(np.rint(found), limits.min, limits.max)
-    return np.asarray(found, dtype=values.dtype)
+        noisy = np.clip(np.rint(noisy), limits.min, limits.max)
+    return np.asarray(noisy, dtype=values.dtype)

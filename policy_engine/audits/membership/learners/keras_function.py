@@ -67,9 +67,9 @@ class KerasModels:
 
     def save(self, path: Path, model: int = 0) -> "KerasModels":
         """Write one model as a `.keras` file, as the function makes it, and read it back."""
-        made = self.vessel.fresh(0)
-        made.set_weights(self.models[model])
-        write_keras(made, path)
+        network = self.vessel.fresh(0)
+        network.set_weights(self.models[model])
+        write_keras(network, path)
         return replace(self, models=(list(read_weights(path)),))
 
 
@@ -151,10 +151,10 @@ class KerasLearner:
         order = np.random.default_rng([seed, 1])
         expected = min(self.batch_size, len(rows))
         noise = _Noise(spending, expected, np.random.default_rng([seed, 3])) if spending else None
-        taken = 0
+        steps_taken = 0
         for epoch in range(self.epochs):
-            batches = self._batches(rows, order, spending.steps - taken if spending else None)
-            taken += len(batches.widths)
+            batches = self._batches(rows, order, spending.steps - steps_taken if spending else None)
+            steps_taken += len(batches.widths)
             if not np.isfinite(vessel.epoch(batches, noise)):
                 message = (
                     f"The loss of model {number + 1} is no longer a number in epoch {epoch + 1} "
@@ -163,16 +163,16 @@ class KerasLearner:
                 raise AuditError.of("A013", message, "Lower the learning rate of the optimizer.")
             if progress is not silent:
                 done, total = number * self.epochs + epoch + 1, models * self.epochs
-                progress(stage_of(spending, taken), done, total)
-            if spending and taken == spending.steps:
+                progress(stage_of(spending, steps_taken), done, total)
+            if spending and steps_taken == spending.steps:
                 break
 
     def _batches(
-        self, rows: NDArray[np.int64], rng: np.random.Generator, left: int | None
+        self, rows: NDArray[np.int64], rng: np.random.Generator, steps_left: int | None
     ) -> Batches:
-        if left is None:
+        if steps_left is None:
             return epoch_batches([rows], self.batch_size, [rng])
-        steps = min(left, steps_per_epoch(len(rows), self.batch_size))
+        steps = min(steps_left, steps_per_epoch(len(rows), self.batch_size))
         rate = min(1.0, self.batch_size / len(rows))
         return poisson_batches([rows], [rate], [steps], [rng])
 
@@ -251,8 +251,10 @@ class _SharedModel:
         """Return what one model says of records (n, d): (n, C)."""
         self.model.set_weights(weights)
         parts = range(0, len(features), _ROWS_AT_ONCE)
-        said = [self._forward(self._ready(features[at : at + _ROWS_AT_ONCE])) for at in parts]
-        return np.concatenate([one.numpy() for one in said])
+        logits = [
+            self._forward(self._ready(features[start : start + _ROWS_AT_ONCE])) for start in parts
+        ]
+        return np.concatenate([one.numpy() for one in logits])
 
     def _signature(self, private: bool) -> list[Any]:
         spec, number = self._tf.TensorSpec, self._tf.float32
@@ -273,13 +275,13 @@ class _SharedModel:
         return self._tf.reduce_sum(self._step(features, labels, *private))
 
     def _say(self, features: Any) -> Any:
-        said = self._tf.cast(self.model(features, training=False), self._tf.float32)
+        outputs = self._tf.cast(self.model(features, training=False), self._tf.float32)
         tiny = np.finfo(np.float32).tiny
-        return self._tf.math.log(said + tiny) if self._has_probabilities else said
+        return self._tf.math.log(outputs + tiny) if self._has_probabilities else outputs
 
-    def _losses(self, labels: Any, said: Any) -> Any:
+    def _losses(self, labels: Any, outputs: Any) -> Any:
         return self._keras.losses.sparse_categorical_crossentropy(
-            labels, said, from_logits=not self._has_probabilities
+            labels, outputs, from_logits=not self._has_probabilities
         )
 
     def _ready(self, features: Any) -> Any:
@@ -287,13 +289,15 @@ class _SharedModel:
         kind = inputs[0].dtype if inputs else "float32"
         return self._tf.cast(self._tf.reshape(features, (-1, *self._shape)), kind)
 
-    def _check_outputs(self, said: Any, classes: int) -> None:
+    def _check_outputs(self, outputs: Any, classes: int) -> None:
         """Refuse outputs that are not one logit, or one share of 1, for each class."""
-        if said.shape[1:] != (classes,):
-            message = f"The model has outputs of shape {tuple(said.shape[1:])}, not {(classes,)}."
+        if outputs.shape[1:] != (classes,):
+            message = (
+                f"The model has outputs of shape {tuple(outputs.shape[1:])}, not {(classes,)}."
+            )
             raise AuditError.of("A009", message, "Give it one output for each class.")
-        sums = np.abs(np.sum(said, axis=1) - 1)
-        if self._has_probabilities and (np.min(said) < 0 or np.max(sums) > _ROUNDING):
+        sums = np.abs(np.sum(outputs, axis=1) - 1)
+        if self._has_probabilities and (np.min(outputs) < 0 or np.max(sums) > _ROUNDING):
             message = "The model's outputs are neither logits nor probabilities that sum to 1."
             raise AuditError.of("A009", message, "End it with a softmax, or with no activation.")
 

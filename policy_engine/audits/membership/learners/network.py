@@ -66,9 +66,9 @@ class Networks:
 
         Without dropout, which is for the training alone. Raises OutputError (O002).
         """
-        made = keras_network(replace(self.design, dropouts=(0.0,) * len(self.design.dropouts)))
-        made.set_weights(list(self.models[model]))
-        write_keras(made, path)
+        network = keras_network(replace(self.design, dropouts=(0.0,) * len(self.design.dropouts)))
+        network.set_weights(list(self.models[model]))
+        write_keras(network, path)
         return replace(self, models=(read_weights(path),))
 
 

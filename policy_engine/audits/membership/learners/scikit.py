@@ -121,16 +121,16 @@ class EstimatorLearner:
 
         run = Parallel(self._at_once(records, rows), prefer="threads", return_as="generator")
         models = []
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tasks = (
-                delayed(self._fitted)(records, lot, seed)
-                for lot, seed in zip(rows, seeds, strict=True)
+                delayed(self._fitted)(records, lot_rows, seed)
+                for lot_rows, seed in zip(rows, seeds, strict=True)
             )
             for done, model in enumerate(run(tasks), start=1):
                 models.append(model)
                 progress("models", done, len(rows))
-        noted = dict.fromkeys(f"Training warned: {_first_line(one.message)}" for one in said)
+        noted = dict.fromkeys(f"Training warned: {_first_line(one.message)}" for one in caught)
         return TrainedEstimators(tuple(models), len(records.classes), self.gives, tuple(noted))
 
     def _fitted(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
@@ -179,17 +179,19 @@ class TrainedEstimators:
         They are the model's own logits where it has them. A probability of 0 is -inf, as is
         that of a class of which a model saw no record.
         """
-        said = np.full((len(self.models), len(features), self.classes), -np.inf, np.float32)
-        given = features.astype(np.float32)
+        logits = np.full((len(self.models), len(features), self.classes), -np.inf, np.float32)
+        inputs = features.astype(np.float32)
         for number, model in enumerate(self.models):
-            decided = None if self.gives == LABEL_ANSWERS else _log_confidences(model, given)
-            if decided is None:
-                said[number] = np.eye(self.classes, dtype=np.float32)[
-                    _call_model(model.predict, given)
+            log_confidences = (
+                None if self.gives == LABEL_ANSWERS else _log_confidences(model, inputs)
+            )
+            if log_confidences is None:
+                logits[number] = np.eye(self.classes, dtype=np.float32)[
+                    _call_model(model.predict, inputs)
                 ]
             else:
-                said[number][:, model.classes_] = decided
-        return said
+                logits[number][:, model.classes_] = log_confidences
+        return logits
 
     def save(self, path: Path, model: int = 0) -> "TrainedEstimators":
         """Write one model, as a skops file unless its name ends as joblib's, and read it back.
@@ -234,10 +236,10 @@ def _fit(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int) -
     return _call_model(model.fit, records.features[rows].astype(np.float32), records.labels[rows])
 
 
-def _call_model(does: Any, *given: Any) -> Any:
+def _call_model(method: Any, *arguments: Any) -> Any:
     """Do what a model does with arrays, and tell of what it refuses."""
     try:
-        return does(*given)
+        return method(*arguments)
     except (ValueError, TypeError, AttributeError) as error:
         raise AuditError.of("A009", f"The model refuses the data: {_first_line(error)}") from None
 
@@ -249,11 +251,11 @@ def _log_confidences(model: Any, features: NDArray[Any]) -> NDArray[np.float64] 
     """
     if hasattr(model, "predict_proba"):
         return _log_probabilities(model, features)
-    tried = features[:_TRIED]
-    decided = _decisions(model, tried)
+    sample = features[:_TRIED]
+    decisions = _decisions(model, sample)
     if (
-        decided is None
-        or (model.classes_[decided.argmax(axis=1)] != _call_model(model.predict, tried)).any()
+        decisions is None
+        or (model.classes_[decisions.argmax(axis=1)] != _call_model(model.predict, sample)).any()
     ):
         return None
     return _decisions(model, features)
@@ -264,9 +266,9 @@ def _log_probabilities(model: Any, features: NDArray[Any]) -> NDArray[np.float64
     probabilities: NDArray[np.float64] = _call_model(model.predict_proba, features)
     logits = _decisions(model, features[:_TRIED])
     if logits is not None and np.allclose(_softmax(logits), probabilities[:_TRIED], atol=1e-5):
-        whole = _decisions(model, features)
-        if whole is not None:
-            return whole
+        all_logits = _decisions(model, features)
+        if all_logits is not None:
+            return all_logits
     with np.errstate(divide="ignore"):
         logarithms: NDArray[np.float64] = np.log(probabilities.astype(np.float64))
     return logarithms

@@ -51,23 +51,23 @@ class _TrainingFacts:
 
 def _rebuild(model: Any, fitted: Mapping[str, Any], *kept: str) -> Any:
     """Return a new estimator with the parameters of another, and some of what was fitted."""
-    given = model.get_params(deep=False)
-    made = type(model)(**given)
+    parameters = model.get_params(deep=False)
+    estimator = type(model)(**parameters)
     for name in _UNSET:
-        if name in given:
-            setattr(made, name, type(model)().get_params()[name])
-    held = vars(model)
+        if name in parameters:
+            setattr(estimator, name, type(model)().get_params()[name])
+    attributes = vars(model)
     for name in ("classes_", "n_features_in_", *kept):
-        if name in held:
-            setattr(made, name, held[name])
+        if name in attributes:
+            setattr(estimator, name, attributes[name])
     for name, value in fitted.items():
-        setattr(made, name, value)
-    return made
+        setattr(estimator, name, value)
+    return estimator
 
 
-def _linear(model: Any, learnt: _TrainingFacts) -> Any:
-    shift = learnt.fewest / learnt.records
-    spans = np.where(learnt.spans > 0, learnt.spans, 1.0)
+def _linear(model: Any, facts: _TrainingFacts) -> Any:
+    shift = facts.fewest / facts.records
+    spans = np.where(facts.spans > 0, facts.spans, 1.0)
     return _rebuild(
         model,
         {
@@ -77,27 +77,29 @@ def _linear(model: Any, learnt: _TrainingFacts) -> Any:
     )
 
 
-def _gaussian(model: Any, learnt: _TrainingFacts) -> Any:
-    shift = learnt.fewest / learnt.sizes[:, None] * learnt.deviations[None, :]
-    spread = steps_of(shift * learnt.deviations[None, :])
+def _gaussian(model: Any, facts: _TrainingFacts) -> Any:
+    shift = facts.fewest / facts.sizes[:, None] * facts.deviations[None, :]
+    spread = steps_of(shift * facts.deviations[None, :])
     least = np.where(spread > 0, spread / 2, model.var_)
     return _rebuild(
         model,
         {
             "theta_": round_to_steps(model.theta_, steps_of(shift)),
             "var_": np.maximum(round_to_steps(model.var_, spread), least),
-            "class_prior_": round_priors(model.class_prior_, learnt.records, learnt.fewest),
+            "class_prior_": round_priors(model.class_prior_, facts.records, facts.fewest),
         },
     )
 
 
-def _bernoulli(model: Any, learnt: _TrainingFacts) -> Any:
-    given = np.exp(model.feature_log_prob_)
-    prior = round_priors(np.exp(model.class_log_prior_), learnt.records, learnt.fewest)
+def _bernoulli(model: Any, facts: _TrainingFacts) -> Any:
+    probabilities = np.exp(model.feature_log_prob_)
+    prior = round_priors(np.exp(model.class_log_prior_), facts.records, facts.fewest)
     return _rebuild(
         model,
         {
-            "feature_log_prob_": np.log(round_shares(given, learnt.sizes[:, None], learnt.fewest)),
+            "feature_log_prob_": np.log(
+                round_shares(probabilities, facts.sizes[:, None], facts.fewest)
+            ),
             "class_log_prior_": np.log(prior),
         },
     )
@@ -113,31 +115,31 @@ def _tree(model: Any, _: _TrainingFacts) -> Any:
     return _rebuild(model, {"tree_": _strip_tree(model.tree_, round_leaf_shares)}, *kept)
 
 
-def _forest(model: Any, learnt: _TrainingFacts) -> Any:
-    trees = [_tree(one, learnt) for one in model.estimators_]
-    made = _rebuild(model, {"estimators_": trees}, "n_classes_", "n_outputs_")
-    made.warm_start = made.oob_score = False
-    return made
+def _forest(model: Any, facts: _TrainingFacts) -> Any:
+    trees = [_tree(one, facts) for one in model.estimators_]
+    forest = _rebuild(model, {"estimators_": trees}, "n_classes_", "n_outputs_")
+    forest.warm_start = forest.oob_score = False
+    return forest
 
 
-def _boosted(model: Any, learnt: _TrainingFacts) -> Any:
+def _boosted(model: Any, facts: _TrainingFacts) -> Any:
     trees = np.empty(model.estimators_.shape, dtype=object)
     for place, one in np.ndenumerate(model.estimators_):
         inner = _strip_tree(one.tree_, lambda values: round_to_steps(values, _LEAF_STEP))
         trees[place] = _rebuild(one, {"tree_": inner}, "n_outputs_")
     kept = ("n_classes_", "n_estimators_", "n_trees_per_iteration_", "_loss")
-    fitted = {"estimators_": trees, "init_": _initial_model(model.init_, learnt)}
+    fitted = {"estimators_": trees, "init_": _initial_model(model.init_, facts)}
     return _rebuild(model, fitted, *kept)
 
 
-def _initial_model(init: Any, learnt: _TrainingFacts) -> Any:
+def _initial_model(init: Any, facts: _TrainingFacts) -> Any:
     """Return what a boosted model begins with: the shares of the classes, or nothing."""
     if not hasattr(init, "class_prior_"):
         if init == "zero":
             return init
         message = "A boosted model that begins with another model cannot be released."
         raise AuditError.of("A017", message, "Leave out the parameter 'init'.")
-    prior = round_priors(np.asarray(init.class_prior_), learnt.records, learnt.fewest)
+    prior = round_priors(np.asarray(init.class_prior_), facts.records, facts.fewest)
     return _rebuild(init, {"class_prior_": prior}, "n_classes_", "n_outputs_", "_strategy")
 
 
@@ -150,29 +152,29 @@ def _strip_tree(tree: Any, rounded: Callable[[NDArray[np.float64]], NDArray[np.f
         nodes[name] = 0
     nodes["feature"][is_leaf] = 0
     nodes["threshold"][is_leaf] = 0
-    said = np.zeros_like(values)
-    said[is_leaf] = rounded(values[is_leaf])
-    made = type(tree)(tree.n_features, np.atleast_1d(tree.n_classes), tree.n_outputs)
-    made.__setstate__({**state, "nodes": nodes, "values": said})
-    return made
+    leaf_values = np.zeros_like(values)
+    leaf_values[is_leaf] = rounded(values[is_leaf])
+    bare = type(tree)(tree.n_features, np.atleast_1d(tree.n_classes), tree.n_outputs)
+    bare.__setstate__({**state, "nodes": nodes, "values": leaf_values})
+    return bare
 
 
 def _copy_nodes(nodes: NDArray[Any]) -> NDArray[Any]:
     """Return a copy of nodes with zeros between their fields, where there is anything else."""
-    made = np.zeros(len(nodes), nodes.dtype)
+    copies = np.zeros(len(nodes), nodes.dtype)
     for name in nodes.dtype.names or ():
-        made[name] = nodes[name]
-    return made
+        copies[name] = nodes[name]
+    return copies
 
 
-def _histograms(model: Any, learnt: _TrainingFacts) -> Any:
+def _histograms(model: Any, facts: _TrainingFacts) -> Any:
     kept = (
         *("_n_features", "n_trees_per_iteration_", "_loss", "is_categorical_"),
         *("_is_categorical_remapped", "_preprocessor"),
     )
     fitted = {
         "_predictors": [[_strip_predictor(one, model) for one in row] for row in model._predictors],  # noqa: SLF001
-        "_baseline_prediction": _baseline(model._baseline_prediction, learnt),  # noqa: SLF001
+        "_baseline_prediction": _baseline(model._baseline_prediction, facts),  # noqa: SLF001
         "_bin_mapper": _without_bins(model._bin_mapper),  # noqa: SLF001
     }
     return _rebuild(model, fitted, *kept)
@@ -190,26 +192,26 @@ def _strip_predictor(predictor: Any, model: Any) -> Any:
     return type(predictor)(nodes, predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets)
 
 
-def _baseline(given: NDArray[np.float64], learnt: _TrainingFacts) -> NDArray[np.float64]:
+def _baseline(prediction: NDArray[np.float64], facts: _TrainingFacts) -> NDArray[np.float64]:
     """Return the logits of the shares of classes, rounded, in the shape that they had."""
-    raw = given.ravel()
+    raw = prediction.ravel()
     logits = np.array([0.0, raw[0]]) if len(raw) == 1 else raw
     share = np.exp(logits - logits.max())
-    rounded = np.log(round_priors(share / share.sum(), learnt.records, learnt.fewest))
-    made = rounded[1:] - rounded[0] if len(raw) == 1 else rounded - rounded.mean()
-    return np.asarray(made.reshape(given.shape).astype(given.dtype))
+    rounded = np.log(round_priors(share / share.sum(), facts.records, facts.fewest))
+    shifted = rounded[1:] - rounded[0] if len(raw) == 1 else rounded - rounded.mean()
+    return np.asarray(shifted.reshape(prediction.shape).astype(prediction.dtype))
 
 
 def _without_bins(mapper: Any) -> Any:
     """Return what tells categories apart, and no edge of a histogram."""
-    made = type(mapper)(
+    bare = type(mapper)(
         is_categorical=mapper.is_categorical, known_categories=mapper.known_categories
     )
-    made.is_categorical_ = mapper.is_categorical_
-    made.missing_values_bin_idx_ = mapper.missing_values_bin_idx_
-    made.bin_thresholds_ = [np.array([]) for _ in mapper.bin_thresholds_]
-    made.n_bins_non_missing_ = np.zeros_like(mapper.n_bins_non_missing_)
-    return made
+    bare.is_categorical_ = mapper.is_categorical_
+    bare.missing_values_bin_idx_ = mapper.missing_values_bin_idx_
+    bare.bin_thresholds_ = [np.array([]) for _ in mapper.bin_thresholds_]
+    bare.n_bins_non_missing_ = np.zeros_like(mapper.n_bins_non_missing_)
+    return bare
 
 
 _STRIPPERS: Mapping[str, Callable[[Any, _TrainingFacts], Any]] = {

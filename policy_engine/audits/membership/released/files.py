@@ -79,13 +79,13 @@ def read_estimator(path: Path) -> Any:
 
 def check_trees(model: Any) -> None:
     """Raise AuditError (A017) where a tree has a child or a feature that it does not have."""
-    for left, right, features, is_leaf in links_of(model):
+    for left_children, right_children, features, is_leaf in links_of(model):
         inner = ~is_leaf
-        own = np.arange(len(left))[inner]
-        children = np.stack([left[inner], right[inner]])
-        is_sound = (children > own).all() and (children < len(left)).all()
+        own = np.arange(len(left_children))[inner]
+        children = np.stack([left_children[inner], right_children[inner]])
+        is_sound = (children > own).all() and (children < len(left_children)).all()
         is_known = (features[inner] >= 0).all() and (features[inner] < model.n_features_in_).all()
-        if not (is_sound and is_known and len(left)):
+        if not (is_sound and is_known and len(left_children)):
             raise AuditError.of("A017", "The file of the model holds a tree that is none.")
 
 
@@ -127,8 +127,10 @@ def trees_of(model: Any) -> list[Any]:
     """Return the trees of an estimator, in order; none where it has no such trees."""
     if hasattr(model, "tree_"):
         return [model.tree_]
-    found = getattr(model, "estimators_", ())
-    return [one.tree_ for one in np.ravel(np.array(found, dtype=object)) if hasattr(one, "tree_")]
+    estimators = getattr(model, "estimators_", ())
+    return [
+        one.tree_ for one in np.ravel(np.array(estimators, dtype=object)) if hasattr(one, "tree_")
+    ]
 
 
 def write_keras(model: Any, path: Path) -> None:
@@ -144,9 +146,9 @@ def write_keras(model: Any, path: Path) -> None:
     except OSError as error:
         message = f"The model cannot be written: {error.strerror or error}."
         raise OutputError.of("O002", message, source=str(path)) from None
-    about = json.loads(files["metadata.json"])
-    about.pop("date_saved", None)
-    files["metadata.json"] = json.dumps(about, sort_keys=True).encode()
+    metadata = json.loads(files["metadata.json"])
+    metadata.pop("date_saved", None)
+    files["metadata.json"] = json.dumps(metadata, sort_keys=True).encode()
     config = json.loads(files["config.json"])
     _replace_values(config, "shared_object_id", {}, count())
     files["config.json"] = json.dumps(config).encode()
@@ -156,8 +158,8 @@ def write_keras(model: Any, path: Path) -> None:
 def read_weights(path: Path) -> tuple[NDArray[Any], ...]:
     """Return the weights in a `.keras` file, in the order in which Keras has them."""
     with ignore_deprecations():
-        made = need_keras().models.load_model(path, compile=False, safe_mode=True)
-        return tuple(one.numpy() for one in made.weights)
+        model = need_keras().models.load_model(path, compile=False, safe_mode=True)
+        return tuple(one.numpy() for one in model.weights)
 
 
 def zip_files(files: Mapping[str, bytes]) -> bytes:
@@ -165,9 +167,9 @@ def zip_files(files: Mapping[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
-            about = zipfile.ZipInfo(name, _DATE)
-            about.create_system, about.external_attr = 3, 0o600 << 16
-            archive.writestr(about, files[name])
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.create_system, entry.external_attr = 3, 0o600 << 16
+            archive.writestr(entry, files[name])
     return packed.getvalue()
 
 
@@ -206,8 +208,8 @@ def _renumber(files: Mapping[str, bytes]) -> dict[str, bytes]:
     _replace_values(schema, "__id__", {}, count())
     names: dict[str, str] = {}
     _replace_values(schema, "file", names, (f"{number}.npy" for number in count()))
-    made = {names[name]: data for name, data in files.items() if name in names}
-    return {**made, "schema.json": json.dumps(schema, indent=1).encode()}
+    arrays = {names[name]: data for name, data in files.items() if name in names}
+    return {**arrays, "schema.json": json.dumps(schema, indent=1).encode()}
 
 
 def _replace_values(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) -> None:

@@ -14,44 +14,46 @@ _SHARE = 0.01
 
 def round_to_steps(values: Any, steps: Any) -> Floats:
     """Return each value as the nearest multiple of its step; where that is 0, as it is."""
-    given, step = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(steps, np.float64))
+    numbers, step = np.broadcast_arrays(
+        np.asarray(values, np.float64), np.asarray(steps, np.float64)
+    )
     safe = np.where(step > 0, step, 1.0)
     # Divided by a whole number where a step is below 1: 3 / 10 is .3, and 3 * .1 is not.
-    whole = np.round(1 / safe)
-    is_part = (safe < 1) & np.isclose(whole * safe, 1)
-    near = np.round(given / safe)
-    made = np.where(is_part, near / np.where(is_part, whole, 1.0), near * safe)
-    return np.where(step > 0, made, given) + 0.0
+    parts = np.round(1 / safe)
+    is_part = (safe < 1) & np.isclose(parts * safe, 1)
+    multiples = np.round(numbers / safe)
+    rounded = np.where(is_part, multiples / np.where(is_part, parts, 1.0), multiples * safe)
+    return np.where(step > 0, rounded, numbers) + 0.0
 
 
 def steps_of(shifts: Any) -> Floats:
     """Return the least 1, 2 or 5 times a power of ten that is not below each shift."""
-    found = np.vectorize(round_step_up, otypes=[np.float64])(np.asarray(shifts, np.float64))
-    return np.asarray(found, np.float64)
+    steps = np.vectorize(round_step_up, otypes=[np.float64])(np.asarray(shifts, np.float64))
+    return np.asarray(steps, np.float64)
 
 
-def round_leaf_shares(given: Floats, step: float = _SHARE) -> Floats:
+def round_leaf_shares(values: Floats, step: float = _SHARE) -> Floats:
     """Return shares (..., C) in whole steps that sum to 1, the largest remainders rounded up."""
     units = round(1 / step)
-    wanted = given * units
-    floor = np.floor(wanted + 1e-9)
-    left = np.round(units - floor.sum(axis=-1, keepdims=True))
-    order = np.argsort(-(wanted - floor), axis=-1, kind="stable")
+    exact = values * units
+    floor = np.floor(exact + 1e-9)
+    remaining = np.round(units - floor.sum(axis=-1, keepdims=True))
+    order = np.argsort(-(exact - floor), axis=-1, kind="stable")
     rank = np.argsort(order, axis=-1, kind="stable")
-    return np.asarray((floor + (rank < left)) / units)
+    return np.asarray((floor + (rank < remaining)) / units)
 
 
-def round_priors(given: Floats, records: int, fewest: int) -> Floats:
+def round_priors(values: Floats, records: int, fewest: int) -> Floats:
     """Return shares of classes (C,), of which so few records more or less change nothing.
 
     None is 0, and they sum to 1.
     """
     step = round_step_up(min(fewest / records, 1.0))
-    units = np.maximum(np.round(given / step), 1.0)
+    units = np.maximum(np.round(values / step), 1.0)
     return np.asarray(units / units.sum())
 
 
-def round_shares(given: Floats, records: Any, fewest: int) -> Floats:
+def round_shares(values: Floats, records: Any, fewest: int) -> Floats:
     """Return shares of so many records each, in steps of `fewest` of them, and never 0 or 1."""
     step = steps_of(np.minimum(fewest / np.asarray(records, np.float64), 1.0))
-    return np.clip(round_to_steps(given, step), step / 2, 1 - step / 2)
+    return np.clip(round_to_steps(values, step), step / 2, 1 - step / 2)

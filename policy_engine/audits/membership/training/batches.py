@@ -58,23 +58,23 @@ def poisson_batches(
 
     Each model has so many steps; a model with fewer than another has no records in the last.
     """
-    picked, counts = [], []
-    for own, rate, taken, rng in zip(rows, rates, steps, rngs, strict=True):
-        hits = _successes(taken * len(own), rate, rng)
-        picked.append(own[hits % len(own)])
-        counts.append(np.bincount(hits // len(own), minlength=max(steps)))
-    return _pack_batches(picked, np.array(counts).T)
+    samples, counts = [], []
+    for own, rate, steps_taken, rng in zip(rows, rates, steps, rngs, strict=True):
+        successes = _successes(steps_taken * len(own), rate, rng)
+        samples.append(own[successes % len(own)])
+        counts.append(np.bincount(successes // len(own), minlength=max(steps)))
+    return _pack_batches(samples, np.array(counts).T)
 
 
 def _successes(trials: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return which of independent trials succeed: the gaps between them are geometric."""
-    parts, reached = [np.zeros(0, np.int64)], -1
+    parts, last = [np.zeros(0, np.int64)], -1
     expected = int((trials * rate) + 6 * np.sqrt(trials * rate) + 16)
-    while reached < trials:
-        parts.append(reached + np.cumsum(rng.geometric(rate, expected)))
-        reached = int(parts[-1][-1])
-    hits = np.concatenate(parts)
-    return hits[hits < trials]
+    while last < trials:
+        parts.append(last + np.cumsum(rng.geometric(rate, expected)))
+        last = int(parts[-1][-1])
+    successes = np.concatenate(parts)
+    return successes[successes < trials]
 
 
 def _pack_batches(picked: Sequence[NDArray[np.int64]], counts: NDArray[np.int64]) -> Batches:

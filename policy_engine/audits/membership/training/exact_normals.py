@@ -129,11 +129,11 @@ def _tail(whole: int, digits: int) -> Decimal:
     while not weights or weights[-1] > Decimal(10) ** -(2 * digits):
         weights.append(context.exp(Decimal(-size * size) / 2))
         size += 1
-    every, larger = Decimal(0), Decimal(0)
+    total, larger = Decimal(0), Decimal(0)
     for place, weight in enumerate(weights):
-        every = context.add(every, weight)
+        total = context.add(total, weight)
         larger = context.add(larger, weight) if place >= whole else larger
-    return context.divide(larger, every)
+    return context.divide(larger, total)
 
 
 @cache

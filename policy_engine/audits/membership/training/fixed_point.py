@@ -70,15 +70,22 @@ class Grids:
         Raises AuditError (A006) where there is so little noise that they would be coarse.
         """
         wide = math.ceil(math.log2(max(design.widths) + 1))
-        whole = (_EXACT - wide) // 2
+        whole_bits = (_EXACT - wide) // 2
         ratio = math.ceil(math.log2(max(1.0, records / noise_multiplier)))
         bits = min(_MOST_BITS, _EXACT - 1 - ratio)
         if bits < _LEAST_BITS:
             message = f"A noise multiplier of {noise_multiplier:g} on {records:,} records is too "
             message += "little for a sum without an error."
             raise AuditError.of("A006", message, "Take more noise.")
-        weights = _EXACT - wide - whole - _WEIGHTS
-        return cls(whole - _INPUTS, weights, whole - _ERRORS, bits, noise_multiplier, clipping_norm)
+        weights = _EXACT - wide - whole_bits - _WEIGHTS
+        return cls(
+            whole_bits - _INPUTS,
+            weights,
+            whole_bits - _ERRORS,
+            bits,
+            noise_multiplier,
+            clipping_norm,
+        )
 
     @property
     def step(self) -> float:

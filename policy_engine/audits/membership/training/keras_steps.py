@@ -78,8 +78,8 @@ def refuse_mixing(model: Any, features: Tensor) -> None:
         if any((one != other).any() for one, other in zip(old, _state(layer), strict=True))
     ]
     if mixing:
-        named = ", ".join(f"{one.name!r} ({type(one).__name__})" for one in mixing)
-        message = f"Layers that mix the records of a batch cannot be trained privately: {named}."
+        names = ", ".join(f"{one.name!r} ({type(one).__name__})" for one in mixing)
+        message = f"Layers that mix the records of a batch cannot be trained privately: {names}."
         raise AuditError.of("A010", message, "Use layer or group normalisation instead.")
 
 

@@ -22,8 +22,10 @@ def optimizer_of(tf: Any, name: str, momentum: float, *, even: bool) -> Update:
 
 
 def _fused_adam(tf: Any) -> Update:
-    def update(state: Any, gradients: list[Tensor], rate: Tensor, taken: Tensor, _: Tensor) -> None:
-        powers = {"beta1_power": BETA_1 ** taken[0], "beta2_power": BETA_2 ** taken[0]}
+    def update(
+        state: Any, gradients: list[Tensor], rate: Tensor, steps_taken: Tensor, _: Tensor
+    ) -> None:
+        powers = {"beta1_power": BETA_1 ** steps_taken[0], "beta2_power": BETA_2 ** steps_taken[0]}
         for var, m, v, gradient in zip(state.parameters, *state.slots, gradients, strict=True):
             tf.raw_ops.ResourceApplyAdam(
                 var=var,
@@ -58,15 +60,15 @@ def _masked(tf: Any, rule: Callable[..., list[Tensor]]) -> Update:
     read = tf.raw_ops.ReadVariableOp
 
     def update(
-        state: Any, gradients: list[Tensor], rate: Tensor, taken: Tensor, active: Tensor
+        state: Any, gradients: list[Tensor], rate: Tensor, steps_taken: Tensor, active: Tensor
     ) -> None:
         for handle, slots, grad in zip(
             state.parameters, _slots_by_parameter(state), gradients, strict=True
         ):
-            kept = [read(resource=one, dtype=tf.float32) for one in (handle, *slots)]
+            values = [read(resource=one, dtype=tf.float32) for one in (handle, *slots)]
             wide = (-1, *(1,) * (grad.shape.rank - 1))
-            changed = rule(kept, grad, rate, tf.reshape(taken, wide))
-            for one, old, new in zip((handle, *slots), kept, changed, strict=True):
+            changed = rule(values, grad, rate, tf.reshape(steps_taken, wide))
+            for one, old, new in zip((handle, *slots), values, changed, strict=True):
                 value = tf.where(tf.reshape(active, wide), new, old)
                 tf.raw_ops.AssignVariableOp(resource=one, value=value)
 
@@ -78,23 +80,23 @@ def _slots_by_parameter(state: Any) -> list[tuple[Tensor, ...]]:
 
 
 def _adam(tf: Any) -> Callable[..., list[Tensor]]:
-    def rule(kept: list[Tensor], grad: Tensor, rate: Tensor, taken: Tensor) -> list[Tensor]:
-        var, m, v = kept
+    def rule(values: list[Tensor], grad: Tensor, rate: Tensor, steps_taken: Tensor) -> list[Tensor]:
+        var, m, v = values
         m = m + (grad - m) * (1 - BETA_1)
         v = v + (tf.square(grad) - v) * (1 - BETA_2)
         # A model that has not begun has taken no step, for which the correction is 0 / 0.
-        taken = tf.maximum(taken, 1.0)
-        rate = rate * tf.sqrt(1 - BETA_2**taken) / (1 - BETA_1**taken)
+        steps_taken = tf.maximum(steps_taken, 1.0)
+        rate = rate * tf.sqrt(1 - BETA_2**steps_taken) / (1 - BETA_1**steps_taken)
         return [var - rate * m / (tf.sqrt(v) + EPSILON), m, v]
 
     return rule
 
 
 def _descent(momentum: float) -> Callable[..., list[Tensor]]:
-    def rule(kept: list[Tensor], grad: Tensor, rate: Tensor, _: Tensor) -> list[Tensor]:
+    def rule(values: list[Tensor], grad: Tensor, rate: Tensor, _: Tensor) -> list[Tensor]:
         if not momentum:
-            return [kept[0] - rate * grad]
-        velocity = momentum * kept[1] - rate * grad
-        return [kept[0] + velocity, velocity]
+            return [values[0] - rate * grad]
+        velocity = momentum * values[1] - rate * grad
+        return [values[0] + velocity, velocity]
 
     return rule

@@ -56,21 +56,21 @@ class _Training:
     def run(self, progress: Progress) -> Parameters:
         """Take all steps that are to be paid for."""
         steps, size = self._spending.steps, self._design.count()
-        each = steps_per_epoch(len(self._rows), self._job.network.batch_size)
-        steps = min(steps, each * self._job.network.epochs)
+        steps_each = steps_per_epoch(len(self._rows), self._job.network.batch_size)
+        steps = min(steps, steps_each * self._job.network.epochs)
         at_once = max(1, min(steps, _NOISE_AT_ONCE // size))
         with ThreadPoolExecutor(1) as drawing:
             coming = drawing.submit(self._noise, at_once)
             for step in range(steps):
                 if step % at_once == 0:
                     noise = coming.result()
-                    left = min(at_once, steps - step - at_once)
-                    coming = drawing.submit(self._noise, max(left, 0))
+                    steps_left = min(at_once, steps - step - at_once)
+                    coming = drawing.submit(self._noise, max(steps_left, 0))
                 self._step(noise[step % at_once])
-                if (step + 1) % each == 0 or step + 1 == steps:
-                    self._check(step // each)
-                    told = stage_of(self._spending, step + 1) if progress is not silent else ""
-                    progress(told, step // each + 1, self._job.network.epochs)
+                if (step + 1) % steps_each == 0 or step + 1 == steps:
+                    self._check(step // steps_each)
+                    stage = stage_of(self._spending, step + 1) if progress is not silent else ""
+                    progress(stage, step // steps_each + 1, self._job.network.epochs)
         return tuple(one.astype(np.float32) for one in self._weights)
 
     def _noise(self, steps: int) -> NDArray[np.int64]:

@@ -33,8 +33,8 @@ def need_tensorflow() -> ModuleType:
 
 def gpus(tf: ModuleType) -> list[Any]:
     """Return the GPUs that TensorFlow can use."""
-    found: list[Any] = tf.config.list_physical_devices("GPU")
-    return found
+    devices: list[Any] = tf.config.list_physical_devices("GPU")
+    return devices
 
 
 def _repeat_on_devices(tf: ModuleType) -> None:
@@ -84,13 +84,13 @@ def _quiet() -> Iterator[None]:
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     with suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 (no file)
-        kept = os.dup(2)
+        stderr = os.dup(2)
         os.dup2(nowhere.fileno(), 2)
         try:
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(stderr, 2)
+            os.close(stderr)
 
 
 def use_few_threads() -> None:

@@ -49,10 +49,10 @@ def steps_per_epoch(records: int, batch_size: int) -> int:
 
 def most_spent(spendings: Sequence[Spending]) -> EpsilonUpper | NotApplicable:
     """Return the epsilon of the model that spent most; none where one has none."""
-    found = [one.epsilon() for one in dict.fromkeys(spendings)]
-    bounded = [one for one in found if isinstance(one, EpsilonUpper)]
-    if len(bounded) < len(found):
-        return next(one for one in found if isinstance(one, NotApplicable))
+    epsilons = [one.epsilon() for one in dict.fromkeys(spendings)]
+    bounded = [one for one in epsilons if isinstance(one, EpsilonUpper)]
+    if len(bounded) < len(epsilons):
+        return next(one for one in epsilons if isinstance(one, NotApplicable))
     return max(bounded, key=lambda one: one.value)
 
 
@@ -77,32 +77,36 @@ def spending_of(privacy: CentralPrivacy, records: int, batch_size: int, epochs: 
     if noise is None and epsilon is None:
         message = "Private training needs a noise multiplier or an epsilon. Neither is given."
         raise AuditError.of("A006", message, "Set `noise_multiplier`, `epsilon` or `max_epsilon`.")
-    made_for = epsilon if noise is None and epsilon is not None else math.inf
-    noise = noise_for(made_for, rate, steps, delta) if noise is None else noise
-    whole = Spending(noise, privacy.clipping_norm, rate, steps, delta)
+    target_epsilon = epsilon if noise is None and epsilon is not None else math.inf
+    noise = noise_for(target_epsilon, rate, steps, delta) if noise is None else noise
+    spending = Spending(noise, privacy.clipping_norm, rate, steps, delta)
     # Noise made for an epsilon keeps it by PLD; the quicker RDP of the budget would cut it short.
-    is_within = privacy.max_epsilon is None or made_for <= privacy.max_epsilon
+    is_within = privacy.max_epsilon is None or target_epsilon <= privacy.max_epsilon
     return (
-        whole
+        spending
         if is_within or privacy.max_epsilon is None
-        else _cut_steps(whole, privacy.max_epsilon)
+        else _cut_steps(spending, privacy.max_epsilon)
     )
 
 
-def _cut_steps(whole: Spending, max_epsilon: float) -> Spending:
+def _cut_steps(spending: Spending, max_epsilon: float) -> Spending:
     from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
 
     allowed = 0
-    if whole.noise_multiplier > 0:
-        budget = Budget(whole.noise_multiplier, whole.sampling_rate, whole.delta)
+    if spending.noise_multiplier > 0:
+        budget = Budget(spending.noise_multiplier, spending.sampling_rate, spending.delta)
         allowed = budget.most_steps(max_epsilon)
     if allowed == 0:
         message = (
-            f"A noise multiplier of {whole.noise_multiplier:g} spends more than an epsilon of "
+            f"A noise multiplier of {spending.noise_multiplier:g} spends more than an epsilon of "
             f"{max_epsilon:g} in its first step. Training would stop before it starts."
         )
         raise AuditError.of("A006", message, "Take more noise, or allow a larger epsilon.")
-    steps = min(whole.steps, allowed)
+    steps = min(spending.steps, allowed)
     return Spending(
-        whole.noise_multiplier, whole.clipping_norm, whole.sampling_rate, steps, whole.delta
+        spending.noise_multiplier,
+        spending.clipping_norm,
+        spending.sampling_rate,
+        steps,
+        spending.delta,
     )

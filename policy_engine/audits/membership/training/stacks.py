@@ -129,18 +129,18 @@ def train(job: TrainingJob, progress: Progress = silent) -> list[Parameters]:
         tf.convert_to_tensor(job.labels.astype(np.int32)),
     )
     models, stop = range(len(job.rows)), Event()
-    told = _epoch_reporter(len(models) * job.network.epochs, progress)
+    report = _epoch_reporter(len(models) * job.network.epochs, progress)
 
     def trained(model: int) -> list[Parameters]:
-        return [] if stop.is_set() else _Stack(job.part(model), tensors).train(told, stop)
+        return [] if stop.is_set() else _Stack(job.part(model), tensors).train(report, stop)
 
     threads = min(len(models), _threads(job))
     if threads == 1:
-        return [found for model in models for found in trained(model)]
+        return [parameters for model in models for parameters in trained(model)]
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(trained, model) for model in models]
         try:
-            return [found for future in futures for found in future.result()]
+            return [parameters for future in futures for parameters in future.result()]
         except BaseException:
             stop.set()
             raise
@@ -164,12 +164,12 @@ def _epoch_reporter(total: int, progress: Progress) -> ReportEpoch:
     """Return what the stacks report their epochs to, from any thread."""
     lock, done = Lock(), count(1)
 
-    def tell(stage: Callable[[], str]) -> None:
+    def report(stage: Callable[[], str]) -> None:
         if progress is not silent:
             with lock:
                 progress(stage(), next(done), total)
 
-    return tell
+    return report
 
 
 class _Stack:
@@ -189,7 +189,7 @@ class _Stack:
         self._noise = job.rngs(_NOISE)
         self._taken = self._tf.zeros(len(job.rows))
 
-    def train(self, tell: ReportEpoch, stop: Event) -> list[Parameters]:
+    def train(self, report: ReportEpoch, stop: Event) -> list[Parameters]:
         """Return each model's parameters after all epochs, or after those that a budget allows.
 
         Where `stop` is set, another stack has failed, and nothing is returned.
@@ -202,9 +202,9 @@ class _Stack:
                 break
             losses = self._steps(batches, active)
             self._check(losses, epoch)
-            tell(self._stage)
-        whole = tuple(variable.numpy() for variable in self._parameters)
-        return [model_parameters(whole, model) for model in range(len(self._job.rows))]
+            report(self._stage)
+        stack = tuple(variable.numpy() for variable in self._parameters)
+        return [model_parameters(stack, model) for model in range(len(self._job.rows))]
 
     def _epoch(self, epoch: int) -> tuple[Batches, NDArray[np.bool_]]:
         """Return the batches of an epoch, and which models take part in which step."""
@@ -249,17 +249,19 @@ class _Stack:
     def _fresh_draws(self, active: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Return what the noise of each step and model follows from where the loop draws it."""
         draws = np.zeros(active.shape, np.uint64)
-        for model, taken in enumerate(active.sum(axis=0) if self._shape.draws else ()):
-            draws[:taken, model] = self._noise[model].integers(0, 1 << 64, taken, np.uint64)
+        for model, steps_taken in enumerate(active.sum(axis=0) if self._shape.draws else ()):
+            draws[:steps_taken, model] = self._noise[model].integers(
+                0, 1 << 64, steps_taken, np.uint64
+            )
         return draws
 
     def _fresh_noise(self, active: NDArray[np.bool_], spending: Spending) -> NDArray[np.float32]:
         """Return noise for each step, model and parameter, already over the expected batch."""
         noise = np.zeros((*active.shape, self._job.design.count()), np.float32)
         deviation = spending.noise_multiplier * spending.clipping_norm
-        taken = active.sum(axis=0)
+        steps_taken = active.sum(axis=0)
         for model, expected in enumerate(self._expected()):
-            own = noise[: taken[model], model]
+            own = noise[: steps_taken[model], model]
             fill_normals(self._noise[model], own, deviation / expected)
         return noise
 

@@ -43,8 +43,8 @@ def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
     order in which the curves lie; each has a stroke and a mark of its own beside its colour.
     """
     floor = 0.5 / max(one.figures.non_members for one in attacks)
-    beside = 0.85 + 0.9 * LETTER * max(len("guessing"), *(len(one.attack) for one in attacks))
-    with canvas(4.8, _WIDE, Margins(left=0.66, right=beside)) as (figure, axes):
+    legend_width = 0.85 + 0.9 * LETTER * max(len("guessing"), *(len(one.attack) for one in attacks))
+    with canvas(4.8, _WIDE, Margins(left=0.66, right=legend_width)) as (figure, axes):
         ordered = sorted(attacks, key=lambda one: -_height(one.roc, floor))
         for place, one in enumerate(ordered):
             look: dict[str, Any] = {
@@ -53,8 +53,8 @@ def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
             }
             if not one.ranks:
                 fpr, tpr = _corner(one.roc)
-                at = max(fpr, floor), max(tpr, floor)
-                axes.plot(*at, **look, ls="", ms=8, label=one.attack, zorder=3, clip_on=False)
+                point = max(fpr, floor), max(tpr, floor)
+                axes.plot(*point, **look, ls="", ms=8, label=one.attack, zorder=3, clip_on=False)
                 continue
             axes.plot(
                 *_curve(one.roc, floor),
@@ -124,14 +124,14 @@ def _named_dots(classes: Sequence[Slice]) -> str:
     margins = Margins(left=0.14 + LETTER * max(map(len, names)), top=_ABOVE, bottom=0.28)
     with canvas(1.0 + 0.3 * len(classes), _WIDE, margins) as (figure, axes):
         for shift, hue, name in _MEASURES:
-            found = [_measured_estimate(one, name) for one in classes]
-            known = [(one, place) for place, one in enumerate(found) if one is not None]
-            values = [one.value for one, _ in known]
+            estimates = [_measured_estimate(one, name) for one in classes]
+            present = [(one, place) for place, one in enumerate(estimates) if one is not None]
+            values = [one.value for one, _ in present]
             errors = [
-                [one.value - one.low for one, _ in known],
-                [one.high - one.value for one, _ in known],
+                [one.value - one.low for one, _ in present],
+                [one.high - one.value for one, _ in present],
             ]
-            places = [place + shift for _, place in known]
+            places = [place + shift for _, place in present]
             axes.errorbar(
                 values,
                 places,
@@ -158,8 +158,8 @@ _MEASURES = ((-0.14, HUES[0], "precision"), (0.14, HUES[1], "recall"))
 def _sorted_dots(classes: Sequence[Slice]) -> str:
     with canvas(3.0, _WIDE, Margins(top=_ABOVE)) as (figure, axes):
         for _, hue, name in _MEASURES:
-            found = [_measured_estimate(one, name) for one in classes]
-            values = sorted(one.value for one in found if one is not None)
+            estimates = [_measured_estimate(one, name) for one in classes]
+            values = sorted(one.value for one in estimates if one is not None)
             marker = "o" if name == "recall" else "D"
             axes.plot(range(1, len(values) + 1), values, marker, color=hue, ms=3.2, label=name)
         axes.axhline(0.5, color=INK, linewidth=0.8, linestyle=":")
@@ -171,8 +171,8 @@ def _sorted_dots(classes: Sequence[Slice]) -> str:
 
 
 def _measured_estimate(one: Slice, name: str) -> Estimate | None:
-    found = one.figures.precision if name == "precision" else one.figures.recall
-    return found if isinstance(found, Estimate) else None
+    figure = one.figures.precision if name == "precision" else one.figures.recall
+    return figure if isinstance(figure, Estimate) else None
 
 
 def scores_chart(attack: AttackResult, place: int) -> str:
@@ -202,12 +202,12 @@ def epsilon_chart(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | Not
         most = max(value for _, value, _ in rows) or 1.0
         for place, (_, value, hue) in enumerate(rows):
             axes.plot([0, value], [place, place], color=hue, linewidth=5, solid_capstyle="butt")
-            where: dict[str, Any] = {
+            placement: dict[str, Any] = {
                 "xytext": (6, 0),
                 "textcoords": "offset points",
                 "va": "center",
             }
-            axes.annotate(f"{value:.3g}", (value, place), color=INK, **where)
+            axes.annotate(f"{value:.3g}", (value, place), color=INK, **placement)
         axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(0, most * 1.12)

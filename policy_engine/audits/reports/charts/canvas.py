@@ -116,8 +116,8 @@ def as_file(figure: "Figure", kind: str) -> bytes:
 def name_ticks(axes: "Axes", labels: list[str]) -> None:
     """Name every bar, or as many as there is room for."""
     longest = max(map(len, labels), default=0)
-    every = max(1, -(-(longest + 2) * len(labels) // 56))
-    axes.set_xticks(range(0, len(labels), every), labels[::every])
+    step = max(1, -(-(longest + 2) * len(labels) // 56))
+    axes.set_xticks(range(0, len(labels), step), labels[::step])
 
 
 def shorten(label: str) -> str:

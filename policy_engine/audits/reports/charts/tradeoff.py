@@ -43,7 +43,7 @@ _BESIDE, _LETTER, _LINE, _DOT = (5.8, 3.1), 0.066, 0.13, 0.07
 """About how wide and high the axes of the last row are, a letter of a note, and half a mark."""
 
 
-def tradeoff_chart(found: "Tradeoff | Tradeoffs", kind: str) -> bytes:
+def tradeoff_chart(tradeoffs: "Tradeoff | Tradeoffs", kind: str) -> bytes:
     """Return one trade-off, or several by the names of their lines, as `svg` or `png`.
 
     A row each for central and local privacy, of four panels over epsilon: the attack's precision
@@ -55,7 +55,7 @@ def tradeoff_chart(found: "Tradeoff | Tradeoffs", kind: str) -> bytes:
     from matplotlib import rc_context  # noqa: PLC0415 (slow to import, an extra)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    lines = found if isinstance(found, Mapping) else {"": found}
+    lines = tradeoffs if isinstance(tradeoffs, Mapping) else {"": tradeoffs}
     rows = [one for one in _ROWS if any(line.of(one) for line in lines.values())] or ["central"]
     heights = [*[_BARS] * len(rows), _ATTACKS]
     with rc_context(SETTINGS | {"grid.color": _GRID, "axes.titlesize": 9.5}):
@@ -89,8 +89,8 @@ def _draw_epsilon_row(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> No
         axes.grid(axis="x", visible=False)
         _tick(axes, lines, kind)
     if kind == "local":
-        told = dict.fromkeys(said for line in lines.values() for said in line.bins)
-        wrapped = [row for said in told for row in wrap(said, _LONG)]
+        sentences = dict.fromkeys(sentence for line in lines.values() for sentence in line.bins)
+        wrapped = [row for sentence in sentences for row in wrap(sentence, _LONG)]
         part.supxlabel("\n".join(wrapped), x=0.005, ha="left", fontsize=7.5, color=_MUTED)
 
 
@@ -107,15 +107,17 @@ def _draw_attack(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> N
 
 
 def _draw(
-    axes: "Axes", lines: "Tradeoffs", kind: "Kind", read: "Read", *, dashed: bool = False
+    axes: "Axes", lines: "Tradeoffs", kind: "Kind", figure: "Read", *, dashed: bool = False
 ) -> None:
     for place, (name, line) in enumerate(lines.items()):
-        known = list(_known_figures((line.original, *line.of(kind)), _places(lines, kind), read))
-        if not known:
+        points_known = list(
+            _known_figures((line.original, *line.of(kind)), _places(lines, kind), figure)
+        )
+        if not points_known:
             continue
-        at, values, below, above = zip(*known, strict=True)
+        places, values, below, above = zip(*points_known, strict=True)
         axes.errorbar(
-            at,
+            places,
             values,
             (below, above),
             color=_COLOURS[place % len(_COLOURS)],
@@ -130,15 +132,15 @@ def _draw(
 
 
 def _known_figures(
-    points: "Sequence[TradeoffPoint]", places: Mapping[float, int], read: "Read"
+    points: "Sequence[TradeoffPoint]", places: Mapping[float, int], read_figure: "Read"
 ) -> Iterator[tuple[int, float, float, float]]:
     """Yield the place and the figure of every point that has it, and how far its bar reaches."""
     for point in sorted(points, key=lambda one: _place(one, places)):
-        found, number = read(point), _place(point, places)
-        if isinstance(found, Estimate):
-            yield number, found.value, found.value - found.low, found.high - found.value
-        elif not isinstance(found, NotApplicable):
-            yield number, found, 0.0, 0.0
+        figure, number = read_figure(point), _place(point, places)
+        if isinstance(figure, Estimate):
+            yield number, figure.value, figure.value - figure.low, figure.high - figure.value
+        elif not isinstance(figure, NotApplicable):
+            yield number, figure, 0.0, 0.0
 
 
 def _set_share_axis(axes: "Axes", guesses: set[float]) -> None:
@@ -152,16 +154,20 @@ def _set_share_axis(axes: "Axes", guesses: set[float]) -> None:
 
 
 def _note(
-    axes: "Axes", text: str, place: tuple[float, float], offset: tuple[float, float], **where: Any
+    axes: "Axes",
+    text: str,
+    place: tuple[float, float],
+    offset: tuple[float, float],
+    **placement: Any,
 ) -> None:
     axes.annotate(
-        text, place, offset, textcoords="offset points", fontsize=7, color=_MUTED, **where
+        text, place, offset, textcoords="offset points", fontsize=7, color=_MUTED, **placement
     )
 
 
 def _tick(axes: "Axes", lines: "Tradeoffs", kind: "Kind") -> None:
-    told = {_setting(point): point for one in lines.values() for point in one.of(kind)}
-    points = [told[setting] for setting in _places(lines, kind)]
+    point_of_setting = {_setting(point): point for one in lines.values() for point in one.of(kind)}
+    points = [point_of_setting[setting] for setting in _places(lines, kind)]
     labels = ["none", *map(_epsilon, points)]
     if kind == "local":
         labels[1:] = [f"{_epsilon(one)}\n{_number(one.epsilon)}" for one in points]
@@ -227,18 +233,18 @@ def _draw_accuracy_row(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Ki
     part.suptitle("The attack over the model", x=0.005, ha="left", fontweight="bold")
     kinds: list[Kind] = ["original", *rows]
     for axes, name in zip(part.subplots(1, 2), ("precision", "recall"), strict=True):
-        found: list[tuple[float, float, str]] = []
+        drawn: list[tuple[float, float, str]] = []
         for place, line in enumerate(lines.values()):
             for kind in kinds:
                 colour = _COLOURS[place % len(_COLOURS)]
-                found += _scatter(axes, line.of(kind), name, colour)
+                drawn += _scatter(axes, line.of(kind), name, colour)
         axes.set_xlabel("Model: accuracy on others")
         axes.set_ylabel(f"Attack: {name}")
         _set_share_axis(axes, {_GUESS})
-        axes.set_xlim(*_axis_ends([x for x, _, _ in found]))
-        axes.set_ylim(*_axis_ends([_GUESS, *(y for _, y, _ in found)]))
+        axes.set_xlim(*_axis_ends([x for x, _, _ in drawn]))
+        axes.set_ylim(*_axis_ends([_GUESS, *(y for _, y, _ in drawn)]))
         if len(lines) == 1:
-            _name_points(axes, found)
+            _name_points(axes, drawn)
     _explain(part, lines, kinds)
 
 
@@ -257,10 +263,10 @@ def _scatter(
     With each stands its epsilon, nothing with the original.
     """
     for number, point in enumerate(points):
-        reached = getattr(point, name)
-        if isinstance(reached, NotApplicable):
+        figure = getattr(point, name)
+        if isinstance(figure, NotApplicable):
             continue
-        place, marker = (point.test_accuracy, reached.value), _KEYS[point.kind][0]
+        place, marker = (point.test_accuracy, figure.value), _KEYS[point.kind][0]
         size = 110 if point.kind == "original" else 42
         fade = 1 - 0.75 * number / max(len(points) - 1, 1)
         axes.scatter(*place, s=size, c=colour, marker=marker, alpha=fade, clip_on=False)
@@ -275,23 +281,23 @@ def _name_points(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> No
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     wide, tall = _BESIDE[0] / (right - left), _BESIDE[1] / (high - low)
     dots = [((x - left) * wide, (y - low) * tall) for x, y, _ in points]
-    taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in dots]
+    boxes = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in dots]
     for (x, y, text), (across, up) in zip(points, dots, strict=True):
         if not text:
             continue
         width = _LETTER * len(text)
         for far, turn in product(_FAR, _TURNS):
             dx, dy = far * cos(turn), far * sin(turn)
-            at = across + dx - (width if dx < 0 else 0), up + dy - _LINE / 2
-            box = (*at, at[0] + width, at[1] + _LINE)
+            corner = across + dx - (width if dx < 0 else 0), up + dy - _LINE / 2
+            box = (*corner, corner[0] + width, corner[1] + _LINE)
             inside = box[0] >= 0 and box[2] <= _BESIDE[0] and box[1] >= 0 and box[3] <= _BESIDE[1]
-            if inside and not any(_overlap(box, other) for other in taken):
+            if inside and not any(_overlap(box, other) for other in boxes):
                 break
-        taken.append(box)
+        boxes.append(box)
         lead: Any = {"arrowstyle": "-", "color": _MUTED, "linewidth": 0.5}
-        where = {"va": "center", "ha": "right" if dx < 0 else "left"}
+        placement = {"va": "center", "ha": "right" if dx < 0 else "left"}
         offset = (72 * dx, 72 * dy)
-        _note(axes, text, (x, y), offset, **where, arrowprops=lead if far > _FAR[0] else None)
+        _note(axes, text, (x, y), offset, **placement, arrowprops=lead if far > _FAR[0] else None)
 
 
 _FAR = (0.1, 0.25, 0.45, 0.7, 1.0)
