@@ -122,7 +122,7 @@ def audit_membership(
     learner, architecture = _learner(model)
     with keep_manifest(out, "membership", settings, learner.name) as keeper:
         records, inside = _records(data, label, members)
-        keeper.of_records(records.digest)
+        keeper.set_records(records.digest)
         sides = (None, None) if inside is None else _sides(inside)
         clock = _Clock(keeper)
         examined = examine(
@@ -134,7 +134,7 @@ def audit_membership(
             non_members=sides[1],
             cache=out / "cache" if out else None,
             progress=told,
-            kept=clock.kept,
+            on_chunk=clock.kept,
         )
         found = examined.report.model_copy(update=clock.told(made_by))
         if inside is not None:
@@ -155,7 +155,7 @@ class _Clock:
     def kept(self, chunk: Chunk) -> None:
         """Note a chunk, here and in the manifest."""
         self._chunks.append(chunk)
-        self._keeper.kept(chunk)
+        self._keeper.count_models(chunk)
 
     def told(self, made_by: MadeBy) -> dict[str, Any]:
         """Return what an audit says of how long it took up to now, and of who made it."""
@@ -194,7 +194,7 @@ def _audit_fitted(
     questions = read_questions(data, label, members, known.features)
     recipe = None if model is None else _recipe(model)
     keeper, clock, out = kept
-    keeper.of_records(questions.digest)
+    keeper.set_records(questions.digest)
     keeping = AnswerCache(out / "cache" if out else None, clock.kept)
     return audit_fitted(questions, known, settings, recipe, progress, keeping)
 
@@ -226,7 +226,7 @@ def audit_predictions_file(
     settings, told = settings or Settings(), cancellable(cancel, progress)
     with keep_manifest(out, "predictions", settings, "known by its predictions alone") as keeper:
         read, clock = read_predictions(predictions), _Clock(keeper)
-        keeper.of_records(read.digest)
+        keeper.set_records(read.digest)
         examined = examine_predictions(read, settings, told)
         found = examined.report.model_copy(update=clock.told(made_by))
         inputs = _inputs(predictions)
@@ -263,7 +263,7 @@ def audit_tradeoff(
     settings, grid = settings or Settings(), grid or Grid()
     with keep_manifest(out, "trade-off", settings, network.model_dump_json()) as keeper:
         records, _ = _records(data, label, "")
-        keeper.of_records(records.digest)
+        keeper.set_records(records.digest)
         _check_noise(grid)
         _check_perturbing(records, grid, settings)
         cache = out / "cache" if out else None
@@ -295,7 +295,7 @@ def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
     if isinstance(model, Learner):
         return model, model.name
     if hasattr(model, "fit") or hasattr(model, "predict"):
-        return EstimatorLearner.of_object(model), " ".join(repr(model).split())
+        return EstimatorLearner.from_object(model), " ".join(repr(model).split())
     architecture = _architecture(model)
     return learner_of(architecture), architecture
 

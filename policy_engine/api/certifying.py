@@ -247,7 +247,7 @@ def _audited_again(
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 
     table, _ = engine.read(plan.read)
-    return release.audited(*audit_table(plan, engine, table, history=history))
+    return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
 def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:

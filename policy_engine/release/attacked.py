@@ -212,7 +212,7 @@ def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) ->
         ),
         exactly="\n".join([*facts, table_digest(table), *versions]),
         seed=seed,
-        asked=tuple(step.method for step in plan.audits),
+        audits=tuple(step.method for step in plan.audits),
         repeats=repeats,
         records=sketches(training_columns, labels),
         former="\n".join([*labels, _text_digest(table.select(_named_columns(public, modellings)))]),

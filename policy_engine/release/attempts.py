@@ -65,16 +65,15 @@ class AttemptedModel:
 
     `way` says how a model is trained, whatever changes nothing of it left out; `data` is a digest
     of the records in any order, `former` the one that ledgers had before they knew records by what
-    they say, `records` are sketches of them, `exactly` of all that decides a
-    figure beside the seed, as it is; `asked` are the audits, `repeats` whether the same may be made
-    again.
+    they say, `records` are sketches of them, `exactly` of all that decides a figure beside the
+    seed, as it is; `audits` are the audits, `repeats` whether the same may be made again.
     """
 
     way: str
     data: str
     exactly: str
     seed: int
-    asked: tuple[MembershipInference, ...]
+    audits: tuple[MembershipInference, ...]
     repeats: bool
     records: tuple[tuple[int, ...], ...] = ()
     former: str = ""
@@ -95,7 +94,7 @@ def allow_any(_number: int) -> None:
 class AttemptHistory(Protocol):
     """Keeps the attempts of an owner, and has every one judged with those before it."""
 
-    def begin(self, making: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
+    def begin(self, model: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
         """Keep that an attempt was begun, and return its number, from 1 on.
 
         What `check` raises of that number ends it before it is one. Raises AuditError (A020)
@@ -103,7 +102,7 @@ class AttemptHistory(Protocol):
         already and refused.
         """
 
-    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
+    def judge(self, model: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
         """Keep the figures of an attempt, and return what they show with those before it."""
 
 

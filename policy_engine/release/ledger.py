@@ -74,44 +74,46 @@ class Ledger:
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else _default_folder()
 
-    def begin(self, making: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
+    def begin(self, model: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
         """Keep that an attempt was begun, and return its number; errors as `History.begin`.
 
         It counts from now on, whether it comes to an end or not.
         """
-        with self._held() as key:
-            names = _ledger_names(making, key)
+        with self._locked() as key:
+            names = _ledger_names(model, key)
             attempts = names.renewed(self._read(key))
-            before = [one for one in attempts if names.is_on(one)]
-            known = [one for one in before if names.is_of(one)]
+            before = [one for one in attempts if names.has_same_records(one)]
+            known = [one for one in before if names.has_same_model(one)]
             stored = next((one for one in known if one.attacks), None)
-            if stored is not None and not (stored.held or making.repeats):
-                raise _refusal(stored, making)
-            _check_limit(making, len({one.made for one in before} - {names.made}))
+            if stored is not None and not (stored.held or model.repeats):
+                raise _refusal(stored, model)
+            _check_limit(model, len({one.made for one in before} - {names.made}))
             number = number_after(_earlier_attempts(before, names))
             check(number)
             if not known:
                 self._write((*attempts, names.attempt()), key)
         return number
 
-    def judge(self, making: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
+    def judge(self, model: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
         """Keep the figures of an attempt, and judge it with those begun before it.
 
         Its bounds are judged while nobody else can add an attempt, and it is on the disk before
         anybody learns what its attacks reached. One that was judged has its answer already.
         Raises OutputError (O002) where it cannot be written.
         """
-        with self._held() as key:
-            names = _ledger_names(making, key)
+        with self._locked() as key:
+            names = _ledger_names(model, key)
             attempts = names.renewed(self._read(key))
-            earlier = _earlier_attempts([one for one in attempts if names.is_on(one)], names)
-            known = [one for one in attempts if names.is_of(one)]
+            earlier = _earlier_attempts(
+                [one for one in attempts if names.has_same_records(one)], names
+            )
+            known = [one for one in attempts if names.has_same_model(one)]
             for one in known:
                 if one.attacks and _without_pooled(one.attacks) == tuple(attacks):
                     return JudgedAttempts(one.attacks, _without_sketches((*earlier, one)))
             judged_attacks = pool_attempts(attacks, earlier, names.way)
             attempt = names.attempt(
-                judged_attacks, held=not any(shortfalls(making.asked, judged_attacks))
+                judged_attacks, held=not any(shortfalls(model.audits, judged_attacks))
             )
             unfinished = next((one for one in known if not one.attacks), None)
             place = len(attempts) if unfinished is None else attempts.index(unfinished)
@@ -135,7 +137,7 @@ class Ledger:
     # -- the files --------------------------------------------------------------------------------
 
     @contextmanager
-    def _held(self) -> Iterator[bytes]:
+    def _locked(self) -> Iterator[bytes]:
         """Hold the folder for this run alone, and yield the owner's key."""
         with self._writing():
             self.folder.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -202,13 +204,13 @@ class Ledger:
         self._put(self.folder / _HEAD, page.mac.encode())  # the run was killed before it could
 
     def _write(self, attempts: Sequence[Attempt], key: bytes) -> None:
-        page = _Page(attempts=tuple(attempts), before=self._mac_now(), mac="0" * 64)
+        page = _Page(attempts=tuple(attempts), before=self._current_mac(), mac="0" * 64)
         document = page.model_dump(mode="json")
         document["mac"] = _mac_of(document, key)
         self._put(self.folder / _LEDGER, json.dumps(document, indent=1).encode())
         self._put(self.folder / _HEAD, document["mac"].encode())
 
-    def _mac_now(self) -> str:
+    def _current_mac(self) -> str:
         """Return the HMAC of the page that is there, empty where there is none."""
         try:
             return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).mac
@@ -302,11 +304,11 @@ class _Names(BaseModel):
             names["made"] = self.made
         return one.model_copy(update=names)
 
-    def is_on(self, one: Attempt) -> bool:
+    def has_same_records(self, one: Attempt) -> bool:
         """Tell whether an attempt is on the same records, or the same for the most part."""
         return self.data == one.data or shares_records(self.records, one.records)
 
-    def is_of(self, one: Attempt) -> bool:
+    def has_same_model(self, one: Attempt) -> bool:
         """Tell whether an attempt is of the same model, attacked and bounded in the same way."""
         return (self.made, self.asked) == (one.made, one.asked)
 
@@ -319,26 +321,26 @@ class _Names(BaseModel):
         return Attempt(**names, time=now, held=held, attacks=attacks)
 
 
-def _ledger_names(making: AttemptedModel, key: bytes) -> _Names:
-    data = _mac(key, b"data", making.data.encode())
-    way = _mac(key, b"way", making.way.encode())
-    seed = _mac(key, b"seed", str(making.seed).encode())
-    asked = _canonical([one.model_dump(mode="json") for one in making.asked])
+def _ledger_names(model: AttemptedModel, key: bytes) -> _Names:
+    data = _mac(key, b"data", model.data.encode())
+    way = _mac(key, b"way", model.way.encode())
+    seed = _mac(key, b"seed", str(model.seed).encode())
+    asked = _canonical([one.model_dump(mode="json") for one in model.audits])
     return _Names(
         data=data,
         way=way,
         seed=seed,
-        made=_mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode()),
+        made=_mac(key, b"made", way.encode(), seed.encode(), model.exactly.encode()),
         asked=_mac(key, b"asked", asked),
-        records=tuple("".join(_sketch_name(one, key) for one in each) for each in making.records),
-        former=_former_names(making, seed, key),
+        records=tuple("".join(_sketch_name(one, key) for one in each) for each in model.records),
+        former=_former_names(model, seed, key),
     )
 
 
-def _former_names(making: AttemptedModel, seed: str, key: bytes) -> _Former:
-    data = _mac(key, b"data", making.former.encode())
-    way = _mac(key, b"way", data.encode(), making.way.encode())
-    made = _mac(key, b"made", way.encode(), seed.encode(), making.exactly.encode())
+def _former_names(model: AttemptedModel, seed: str, key: bytes) -> _Former:
+    data = _mac(key, b"data", model.former.encode())
+    way = _mac(key, b"way", data.encode(), model.way.encode())
+    made = _mac(key, b"made", way.encode(), seed.encode(), model.exactly.encode())
     return _Former(data=data, way=way, made=made)
 
 
@@ -363,9 +365,9 @@ def _without_pooled(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasure
     return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
 
 
-def _check_limit(making: AttemptedModel, before: int) -> None:
+def _check_limit(model: AttemptedModel, before: int) -> None:
     """Raise AuditError (A020) where a policy allows no more attempts on its data."""
-    allowed = min((one.attempts for one in making.asked if one.attempts), default=None)
+    allowed = min((one.attempts for one in model.audits if one.attempts), default=None)
     if allowed is not None and before >= allowed:
         times = "once" if before == 1 else f"{before} times"
         message = f"Of these records, or most of them, a model was made and attacked {times} in "
@@ -376,8 +378,8 @@ def _check_limit(making: AttemptedModel, before: int) -> None:
         )
 
 
-def _refusal(stored: Attempt, making: AttemptedModel) -> PolicyEngineError:
+def _refusal(stored: Attempt, model: AttemptedModel) -> PolicyEngineError:
     """Return the answer that an attempt was given before: the same bounds fall short."""
     when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
-    sentences = shortfalls(making.asked, stored.attacks)
+    sentences = shortfalls(model.audits, stored.attacks)
     return CertificateError(*(Problem("V007", sentence, when) for sentence in sentences))

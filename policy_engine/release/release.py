@@ -62,7 +62,7 @@ class Release(BaseModel):
     made_by: MadeBy = None
     doubts: tuple[str, ...] = ()
 
-    def audited(
+    def with_audits(
         self, judged_attempts: JudgedAttempts, reports: tuple[MembershipAudit, ...]
     ) -> "Release":
         """Return the release with what the audits of its plan measured."""
@@ -145,7 +145,7 @@ def run_plan(
     judged_attempts, reports = audit_table(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
-    return release.audited(judged_attempts, reports), stored
+    return release.with_audits(judged_attempts, reports), stored
 
 
 def read_inputs(
@@ -226,4 +226,4 @@ def _model_release(
         seed=seed,
         upstream=upstream,
     )
-    return release.audited(model.judged, model.reports) if plan.audits else release
+    return release.with_audits(model.judged_attempts, model.reports) if plan.audits else release

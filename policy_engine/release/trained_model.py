@@ -32,14 +32,14 @@ _SECRET_BITS = 128
 class Modelled:
     """What was made and found: the table that the model learnt from, the audits, their bounds.
 
-    `held_out` rows were kept for the audit; `suppressed` is of the table. `judged` is what the
-    attacks show of every bound, with the attempts before.
+    `held_out` rows were kept for the audit; `suppressed` is of the table. `judged_attempts` is what
+    the attacks show of every bound, with the attempts before.
     """
 
     sanitised: Written
     held_out: int
     suppressed: int
-    judged: JudgedAttempts
+    judged_attempts: JudgedAttempts
     reports: tuple[MembershipAudit, ...]
     files: FilesMeasured
 
@@ -85,7 +85,7 @@ def release_model(
         sanitised=sanitised,
         held_out=table.num_rows - len(training_table.members),
         suppressed=sanitised.made.suppressed if sanitised.made else 0,
-        judged=_judge(attempt, tuple(measurements(plan.audits, reports[0])), history),
+        judged_attempts=_judge(attempt, tuple(measurements(plan.audits, reports[0])), history),
         reports=reports,
         files=files,
     )
@@ -136,7 +136,7 @@ def _begin_attempt(
     attempt: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
 ) -> None:
     """Begin an attempt that can show its bounds; raises what `check` does of its number."""
-    if history and attempt.asked:
+    if history and attempt.audits:
         history.begin(attempt, check)
     else:
         check(1)

@@ -98,7 +98,7 @@ class TrainingTable:
         problems = []
         for name, size, drawn in zip(names, sizes.tolist(), chosen, strict=True):
             expected = int(size * self.modelling.share)
-            if 2 * len(drawn) < expected or len(drawn) < self._each:
+            if 2 * len(drawn) < expected or len(drawn) < self._fewest_per_class:
                 message = f"The class {name!r} has {size:,} records, but a few of them repeat so "
                 message += f"often that {len(drawn):,} of {expected:,} can be trained on: equal "
                 message += "records are trained on together, or kept for the audit together."
@@ -112,7 +112,9 @@ class TrainingTable:
             raise AuditError(*problems)
 
     def _check_sizes(self, names: list[str], sizes: NDArray[np.int64]) -> None:
-        least, fewest = (math.ceil(one / self.modelling.share) for one in (1, self._each))
+        least, fewest = (
+            math.ceil(one / self.modelling.share) for one in (1, self._fewest_per_class)
+        )
         if least * len(names) > self.table.num_rows:
             message = f"{len(names):,} classes for {self.table.num_rows:,} records are too many: "
             message += f"each class needs at least {fewest}."
@@ -121,7 +123,8 @@ class TrainingTable:
             Problem(
                 "A001",
                 f"The class {name!r} has {size:,} records, and needs {fewest:,}: "
-                f"{self.modelling.share:g} of them are trained on, {self._each} of each class.",
+                f"{self.modelling.share:g} of them are trained on, {self._fewest_per_class} of each "
+                "class.",
                 "Leave the class out, join it with another, or give more records.",
             )
             for name, size in zip(names, sizes.tolist(), strict=True)
@@ -142,12 +145,12 @@ class TrainingTable:
     def fitted(self) -> FittedFeatures:
         """How columns become features, from what the model may know alone."""
         if self.is_released:
-            released = self._shown().take(pa.array(self.members))
+            released = self._shown_table().take(pa.array(self.members))
             return fit_for_release(self._as_values(released), self.modelling.label, self.fewest)
-        return fit_on_release(self._learnt(), self.modelling.label, self._covered)
+        return fit_on_release(self._released_table(), self.modelling.label, self._covered)
 
     @property
-    def _each(self) -> int:
+    def _fewest_per_class(self) -> int:
         """How many of each class are to be trained on at least."""
         return self.fewest if self.is_released else 1
 
@@ -172,7 +175,7 @@ class TrainingTable:
     ) -> MembershipAudit:
         """Train the model and attack it, by all that the steps ask for together."""
         report = audit(
-            self._judged,
+            self._audited_records,
             self._learner,
             self._settings(steps),
             architecture=self.modelling.architecture,
@@ -185,8 +188,8 @@ class TrainingTable:
         )
         on_others = report.target_test
         warnings = (
-            *constant_feature_warning(self._learnt_from),
-            *accuracy_warning(self._judged, on_others),
+            *constant_feature_warning(self._training_records),
+            *accuracy_warning(self._audited_records, on_others),
         )
         warnings = (*report.warnings, *warnings)
         return report.model_copy(update={"warnings": warnings})
@@ -197,10 +200,10 @@ class TrainingTable:
         As `audit_splits`, and as where labels or features are no use, or say nothing (A022): before
         anything is attempted.
         """
-        check_informative(self._learnt_from)
+        check_informative(self._training_records)
         settings, groups = self._settings(steps), self.groups
         attacks = attacks_of_model(settings, self._learner.gives)
-        audit_splits(self._judged, attacks, settings, self.members, groups=groups)
+        audit_splits(self._audited_records, attacks, settings, self.members, groups=groups)
 
     def _settings(self, steps: Sequence[AuditStep]) -> Settings:
         attacks = dict.fromkeys(name for step in steps for name in step.method.run)
@@ -215,9 +218,9 @@ class TrainingTable:
         )
 
     @cached_property
-    def _judged(self) -> Records:
+    def _audited_records(self) -> Records:
         """The records as an attacker shows them to the model."""
-        return self._records(self._shown(), "the input")
+        return self._records(self._shown_table(), "the input")
 
     @cached_property
     def _learner(self) -> Learner:
@@ -227,11 +230,11 @@ class TrainingTable:
         """Return what the files of the model give away of the records that it learnt from."""
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
-        shown = self._as_values(self._shown().take(members))
+        shown = self._as_values(self._shown_table().take(members))
         inputs = TrainingInputs(
-            tables=(self._as_values(self.table.take(members)), shown, self._learnt()),
-            records=self._learnt_from,
-            asked=self._records(shown, "the records learnt from"),
+            tables=(self._as_values(self.table.take(members)), shown, self._released_table()),
+            records=self._training_records,
+            original=self._records(shown, "the records learnt from"),
             architecture=self.modelling.architecture,
         )
         return audit_files(folder, inputs, bounds, allow_pickle=allow_pickle)
@@ -259,10 +262,10 @@ class TrainingTable:
     def _columns(self) -> list[str]:
         return [*self.modelling.features, self.modelling.label]
 
-    def _learnt(self) -> pa.Table:
+    def _released_table(self) -> pa.Table:
         return _select_columns(self.sanitised.held, self._columns)
 
-    def _shown(self) -> pa.Table:
+    def _shown_table(self) -> pa.Table:
         """Return the original records, as they are shown to the model."""
         original = self.table.select(self._columns)
         if self.plan.anonymize is None:
@@ -270,7 +273,7 @@ class TrainingTable:
         return as_released(original, self.sanitised.held, self._covered)
 
     @cached_property
-    def _learnt_from(self) -> Records:
+    def _training_records(self) -> Records:
         """The records as the model that is audited learns from them."""
         return self._sanitised_records(self.members)
 
@@ -289,7 +292,7 @@ class TrainingTable:
         if self.plan.anonymize is None:
             return self._records(self.table.take(pa.array(rows)).select(self._columns), "a share")
         if np.array_equal(rows, self.members):
-            return self._records(self._learnt(), "the model's table")
+            return self._records(self._released_table(), "the model's table")
         table = as_typed(self._anonymized(rows).table)
         return self._records(_select_columns(table, self._columns), "a shadow's table")
 

@@ -41,7 +41,7 @@ def test_attempts_are_counted_by_their_records_whatever_the_model(ledger):
     assert ledger.begin(MAKING) == 1
     ledger.judge(MAKING, attacks())
     assert ledger.begin(from_seed(2)) == 2
-    assert ledger.begin(from_seed(2, asked=(ASKED.model_copy(update={"shadow_models": 5}),))) == 2
+    assert ledger.begin(from_seed(2, audits=(ASKED.model_copy(update={"shadow_models": 5}),))) == 2
     assert ledger.begin(from_seed(2, way="another forest")) == 3
     assert ledger.begin(from_seed(2, data="other data")) == 1
 
@@ -70,10 +70,10 @@ def test_figures_are_pooled_with_those_of_the_same_way_alone(ledger):
 
 def test_an_attempt_counts_from_its_beginning(ledger):
     asked = (ASKED.model_copy(update={"attempts": 1}),)
-    first = from_seed(1, asked=asked)
+    first = from_seed(1, audits=asked)
     assert ledger.begin(first) == 1
     with pytest.raises(AuditError, match=r"A020 .* allows 1 attempt"):
-        ledger.begin(from_seed(2, asked=asked))
+        ledger.begin(from_seed(2, audits=asked))
     assert ledger.begin(first) == 1  # what was killed may be made again
     assert len(ledger.judge(first, attacks()).attempts) == 1
     assert ledger.begin(from_seed(2)) == 2
@@ -120,7 +120,7 @@ def test_what_was_refused_is_not_made_again_from_the_same_seed(ledger):
     assert "made and refused at" in caught.value.problems[0].hint
     assert ledger.begin(replace(MAKING, repeats=True)) == 1
     loose = ASKED.model_copy(update={"bounds": (AttackBound(measure="auc", asked=0.8),)})
-    assert ledger.begin(replace(MAKING, asked=(loose,))) == 1
+    assert ledger.begin(replace(MAKING, audits=(loose,))) == 1
 
 
 def test_the_same_attempt_has_the_same_answer_whatever_came_after_it(ledger):
@@ -140,10 +140,10 @@ def test_a_model_that_comes_out_otherwise_is_another_attempt(ledger):
 def test_a_policy_may_allow_so_many_attempts_and_no_more(ledger):
     asked = (ASKED.model_copy(update={"attempts": 2}),)
     for seed in (1, 2):
-        ledger.begin(from_seed(seed, asked=asked))
-        ledger.judge(from_seed(seed, asked=asked), attacks(0.7))
+        ledger.begin(from_seed(seed, audits=asked))
+        ledger.judge(from_seed(seed, audits=asked), attacks(0.7))
     with pytest.raises(AuditError, match=r"A020 .* made and attacked 2 times .* allows 2 attempts"):
-        ledger.begin(from_seed(3, asked=asked))
+        ledger.begin(from_seed(3, audits=asked))
     assert ledger.begin(from_seed(3)) == 3
 
 

@@ -38,12 +38,12 @@ class TrainingInputs:
     """What a model learnt from.
 
     `tables` are the records, first as they were, then as they became, `records` their features as
-    the model was trained on, and `asked` those of the records as they were.
+    the model was trained on, and `original` those of the records as they were.
     """
 
     tables: tuple[pa.Table, ...]
     records: Records
-    asked: Records
+    original: Records
     architecture: Network | Estimator
 
 
@@ -60,15 +60,15 @@ def audit_files(
     files = list(read_contents(folder))
     model = _read_model(folder, inputs.architecture)
     fewest = bounds.smallest_leaf
-    width, classes = inputs.asked.features.shape[1], len(inputs.asked.classes)
+    width, classes = inputs.original.features.shape[1], len(inputs.original.classes)
     known_words = words_of_kind(noise_model(inputs.architecture, width, classes))
     edges = Edges.of(files, inputs.tables[0], fewest)
-    rare_values = {(name, repr(value)) for name, value in edges.telling}
+    rare_values = {(name, repr(value)) for name, value in edges.revealing}
     for table in inputs.tables:
         rare_values |= find_rare_values(
-            files, RareValues.of(table, fewest), known_words, edges.sound
+            files, RareValues.of(table, fewest), known_words, edges.safe
         )
-    sizes = [*value_sizes(inputs.asked), *leaf_sizes(model, inputs.records.features)]
+    sizes = [*value_sizes(inputs.original), *leaf_sizes(model, inputs.records.features)]
     return FilesMeasured(
         asked=bounds,
         smallest_leaf=min(fewest, int(np.concatenate(sizes).min())),
@@ -94,7 +94,7 @@ def _violations(
         yield "The model's files hold counts of records."
     # In the weights of networks, a figure is there by chance.
     if model is not None and type(model).__name__ != "MLPClassifier":
-        exact = np.union1d(exact_figures(inputs.records), exact_figures(inputs.asked))
+        exact = np.union1d(exact_figures(inputs.records), exact_figures(inputs.original))
         if count_exact_figures(files, exact):
             yield "The model's files hold exact figures of the records that it learnt from."
 

@@ -35,7 +35,7 @@ class Contents:
     numbers: tuple[NDArray[np.float64], ...] = ()
     document: Any = field(default=None, repr=False)
 
-    def of_column(self, column: str, *kinds: str) -> tuple[float, ...]:
+    def column_numbers(self, column: str, *kinds: str) -> tuple[float, ...]:
         """Return the numbers of some kinds that an encoding tells of a column, in its own unit."""
         document = self.document if isinstance(self.document, dict) else {}
         columns = document.get("columns", ())

@@ -21,14 +21,14 @@ _MOST_PLACES = 22
 class Edges:
     """The edges that files tell: those in which a few records show, by column, and all others."""
 
-    telling: frozenset[tuple[str, float]]
-    sound: frozenset[float]
+    revealing: frozenset[tuple[str, float]]
+    safe: frozenset[float]
 
     @classmethod
     def of(cls, files: Iterable[Contents], table: pa.Table, fewest: int) -> "Edges":
         """Return the edges in files of the columns of a table, which were fitted on it."""
         edges_by_column = {
-            name: tuple(one for file in files for one in file.of_column(name, "edges"))
+            name: tuple(one for file in files for one in file.column_numbers(name, "edges"))
             for name in table.column_names
         }
         telling = {

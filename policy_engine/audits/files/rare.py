@@ -99,7 +99,7 @@ def _rare_numbers(
             yield from (
                 (column, repr(one)) for one in distinctive[np.isin(distinctive, values)].tolist()
             )
-        figures = numbers & set(file.of_column(column, "mean", "deviation"))
+        figures = numbers & set(file.column_numbers(column, "mean", "deviation"))
         yield from ((column, repr(one)) for one in figures)
 
 

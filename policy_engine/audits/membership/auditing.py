@@ -96,7 +96,7 @@ def examine(
     sanitiser: Sanitiser | None = None,
     progress: Progress = silent,
     available: Callable[[], int] = available_memory,
-    kept: Callable[[Chunk], None] = ignore_chunk,
+    on_chunk: Callable[[Chunk], None] = ignore_chunk,
 ) -> Examined:
     """Train a target and its shadows on parts of the records, and attack the target.
 
@@ -106,7 +106,7 @@ def examine(
     otherwise they were told, and no epsilon follows. What models say is kept in the folder `cache`,
     and not asked again; the target is written to the file `model`. A `sanitiser` makes of the rows
     that a model is to learn from what it does learn from; it is asked about the records as they
-    are. Each chunk of models is told to `kept`.
+    are. Each chunk of models is told to `on_chunk`.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
     does not support (A005), classes too small (A001), too little memory (A008), and whatever the
@@ -118,20 +118,26 @@ def examine(
     splits = splits or audit_splits(records, attacks, settings, members, non_members, groups)
     training_records, features = _domains(records, settings)
     trainer = ModelTrainer(
-        learner, training_records, features, ModelCache(cache), sanitiser, available, kept=kept
+        learner,
+        training_records,
+        features,
+        ModelCache(cache),
+        sanitiser,
+        available,
+        on_chunk=on_chunk,
     )
     needed = frozenset[str]().union(*(attack.needs for attack in attacks))
     other_targets = settings.targets - 1
     gathered = gather(trainer, splits, settings.seed, other_targets, model, progress, needed)
     target, evidence = gathered.target, gathered.turn.evidence
-    columns = {name: records.columns[name][splits.judged] for name in settings.slices}
+    columns = {name: records.columns[name][splits.audited] for name in settings.slices}
     parts = record_slices(evidence.target, records.classes, columns)
     outcomes = run_attacks(attacks, evidence, splits.is_member, parts, settings, progress)
     on_others = [
         run_attacks(attacks, turn.evidence, turn.is_member, (), settings, progress)
-        for turn in gathered.further
+        for turn in gathered.other_turns
     ]
-    members_of_each = [turn.is_member for turn in (gathered.turn, *gathered.further)]
+    members_of_each = [turn.is_member for turn in (gathered.turn, *gathered.other_turns)]
     upper = _upper(target, sanitiser)
     members_are = drawn or ("told" if members_given else "drawn")
     report = audit_report(
@@ -166,7 +172,9 @@ def examine(
             ),
         ),
     )
-    return Examined(report, record_scores(outcomes, splits.judged, splits.is_member, settings.seed))
+    return Examined(
+        report, record_scores(outcomes, splits.audited, splits.is_member, settings.seed)
+    )
 
 
 def audit_predictions(

@@ -36,7 +36,7 @@ def describe_bins(records: Records, bins: Bins) -> Iterator[str]:
     columns = [(name, place) for name, place in _numeric_features(records)]
     needed = list(
         dict.fromkeys(
-            name for name, place in columns if bins.needed(name, records.features[:, place])
+            name for name, place in columns if bins.is_binned(name, records.features[:, place])
         )
     )
     observed = [name for name in needed if name not in bins.ranges]

@@ -49,7 +49,7 @@ class Levels:
     edges: tuple[float, ...]
     levels: tuple[float, ...]
 
-    def of(self, values: Values) -> Values:
+    def apply(self, values: Values) -> Values:
         """Return the level of each value; nan of nan."""
         places = np.searchsorted(np.array(self.edges), values, side="right")
         levels: Values = np.array(self.levels)[places]

@@ -34,7 +34,7 @@ def _wins(scores: Floats, is_member: Bools) -> Floats:
     """Return in how many of each record's pairs the member scores higher, ties as half, (n,)."""
     order = falling_order(scores)
     points = curve(scores[order], is_member[order])
-    sizes = np.diff(points.hits + points.alarms)
+    sizes = np.diff(points.true_positives + points.false_positives)
     of_members, of_others = (np.repeat(wins, sizes) for wins in points.wins())
     record_wins = np.empty(len(scores))
     record_wins[order] = np.where(is_member[order], of_members, of_others)

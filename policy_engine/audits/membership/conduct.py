@@ -88,7 +88,7 @@ def out_models(evidence: Evidence) -> Literal["none", "disjoint", "shared"]:
     """Return of which kind the models are that were not trained on a record."""
     if not evidence.shadows:
         return "none"
-    return "disjoint" if evidence.shadows[0].seen is None else "shared"
+    return "disjoint" if evidence.shadows[0].trained_on is None else "shared"
 
 
 def thresholds(judgements: Mapping[str, Judgement], evidence: Evidence) -> Iterator[Threshold]:

@@ -37,29 +37,31 @@ class Ranked:
 class Curve:
     """How many members and others lie above each threshold, from the highest down.
 
-    `hits` and `alarms` (points,) start at 0 and end at all; records of one score come in
-    together, as no threshold tells them apart.
+    `true_positives` and `false_positives` (points,) start at 0 and end at all; records of one score
+    come in together, as no threshold tells them apart.
     """
 
-    hits: NDArray[np.int64]
-    alarms: NDArray[np.int64]
+    true_positives: NDArray[np.int64]
+    false_positives: NDArray[np.int64]
 
     @property
     def members(self) -> int:
         """All members."""
-        return int(self.hits[-1])
+        return int(self.true_positives[-1])
 
     @property
-    def others(self) -> int:
+    def non_members(self) -> int:
         """All that are none."""
-        return int(self.alarms[-1])
+        return int(self.false_positives[-1])
 
     def area(self) -> float:
         """Return how often a member has the higher score than another record, ties as half."""
-        pairs = self.members * self.others
+        pairs = self.members * self.non_members
         if not pairs:
             return 0.5
-        twice = (np.diff(self.alarms) * (self.hits[1:] + self.hits[:-1])).sum()
+        twice = (
+            np.diff(self.false_positives) * (self.true_positives[1:] + self.true_positives[:-1])
+        ).sum()
         return float(twice) / (2 * pairs)
 
     def wins(self) -> tuple[Floats, Floats]:
@@ -69,17 +71,22 @@ class Curve:
         an other that does, against all members: the placements of DeLong, DeLong and
         Clarke-Pearson (Biometrics 1988). The mean of either over its records is the area.
         """
-        of_members = 1 - (self.alarms[1:] + self.alarms[:-1]) / (2 * self.others)
-        return of_members, (self.hits[1:] + self.hits[:-1]) / (2 * self.members)
+        of_members = 1 - (self.false_positives[1:] + self.false_positives[:-1]) / (
+            2 * self.non_members
+        )
+        return of_members, (self.true_positives[1:] + self.true_positives[:-1]) / (2 * self.members)
 
-    def hits_at(self, fpr: float) -> float:
+    def true_positives_at(self, fpr: float) -> float:
         """Return how many members are called where a share `fpr` of the others are.
 
         Interpolated between thresholds: of the records of one score some are called by a coin.
         """
-        alarms_wanted = fpr * self.others
-        place = min(self._last_within(alarms_wanted), len(self.hits) - 2)
-        alarms, hits = self.alarms[place : place + 2], self.hits[place : place + 2]
+        alarms_wanted = fpr * self.non_members
+        place = min(self._last_within(alarms_wanted), len(self.true_positives) - 2)
+        alarms, hits = (
+            self.false_positives[place : place + 2],
+            self.true_positives[place : place + 2],
+        )
         return float(np.interp(alarms_wanted, alarms, hits) if alarms[0] < alarms[1] else hits[1])
 
     def needs_coin(self, fpr: float, most: int) -> bool:
@@ -88,37 +95,39 @@ class Curve:
         It is where more others than `most` have the score at which that rate lies, and no
         threshold above finds half as many members.
         """
-        place = min(self._last_within(fpr * self.others), len(self.hits) - 2)
-        tied = int(self.alarms[place + 1] - self.alarms[place])
-        return tied > most and 2 * int(self.hits[place]) <= self.hits_at(fpr)
+        place = min(self._last_within(fpr * self.non_members), len(self.true_positives) - 2)
+        tied = int(self.false_positives[place + 1] - self.false_positives[place])
+        return tied > most and 2 * int(self.true_positives[place]) <= self.true_positives_at(fpr)
 
     def _last_within(self, alarms: float) -> int:
-        return int(np.searchsorted(self.alarms, alarms * (1 + 1e-12), side="right")) - 1
+        return int(np.searchsorted(self.false_positives, alarms * (1 + 1e-12), side="right")) - 1
 
     def members_before(self, others: int) -> Ranked:
         """Return how many members rank before so many others, from 1 on, ties put in order by draw.
 
         All members where there are fewer others.
         """
-        if others > self.others:
+        if others > self.non_members:
             return Ranked(self.members, np.ones(1))
-        end = int(np.searchsorted(self.alarms, others, side="left"))
-        above = int(self.hits[end - 1])
-        members = int(self.hits[end]) - above
-        tied = int(self.alarms[end] - self.alarms[end - 1])
-        return Ranked(above, _rank_probabilities(others - int(self.alarms[end - 1]), tied, members))
+        end = int(np.searchsorted(self.false_positives, others, side="left"))
+        above = int(self.true_positives[end - 1])
+        members = int(self.true_positives[end]) - above
+        tied = int(self.false_positives[end] - self.false_positives[end - 1])
+        return Ranked(
+            above, _rank_probabilities(others - int(self.false_positives[end - 1]), tied, members)
+        )
 
-    def thinned(self) -> Roc:
+    def thin(self) -> Roc:
         """Return at most about 280 points, half of them even on a logarithmic scale."""
-        others, members = max(self.others, 1), max(self.members, 1)
+        others, members = max(self.non_members, 1), max(self.members, 1)
         even = np.linspace(0, others, _STEPS)
         logarithmic = np.geomspace(1, others, _STEPS)
         counts = np.floor(np.union1d(even, logarithmic) + 1e-9)
-        chosen = np.unique(np.searchsorted(self.alarms, counts, side="right") - 1)
-        points = np.union1d(chosen, [0, len(self.hits) - 1])
+        chosen = np.unique(np.searchsorted(self.false_positives, counts, side="right") - 1)
+        points = np.union1d(chosen, [0, len(self.true_positives) - 1])
         return Roc(
-            fpr=tuple((self.alarms[points] / others).tolist()),
-            tpr=tuple((self.hits[points] / members).tolist()),
+            fpr=tuple((self.false_positives[points] / others).tolist()),
+            tpr=tuple((self.true_positives[points] / members).tolist()),
         )
 
 

@@ -39,11 +39,11 @@ class _Rule(Protocol):
         """Return the features of one cell; nan where a number is missing."""
         ...
 
-    def stated(self) -> EncodedColumn:
+    def summary(self) -> EncodedColumn:
         """Return how the column is encoded."""
         ...
 
-    def told(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return all that is needed to encode a cell, as JSON has it."""
         ...
 
@@ -93,9 +93,9 @@ class Encoding:
             raise AuditError(*[_missing_problem(name) for name in missing])
         return _join_features(parts, columns.num_rows)
 
-    def stated(self) -> tuple[EncodedColumn, ...]:
+    def summaries(self) -> tuple[EncodedColumn, ...]:
         """Return how each column is encoded."""
-        return tuple(rule.stated() for rule in self.rules)
+        return tuple(rule.summary() for rule in self.rules)
 
     def _check(self, columns: pa.Table) -> None:
         names = columns.column_names
@@ -123,14 +123,14 @@ class _ColumnFeatures:
         column = cell_column(columns, rule.name)
         numbers = (
             _plain_numbers(column)
-            if isinstance(rule, _Number) and rule.read is _parse_number
+            if isinstance(rule, _Number) and rule.parse is _parse_number
             else None
         )
         if isinstance(rule, _Number) and numbers is not None:
-            return cls(rule.name, np.arange(len(numbers)), rule.scale.of(numbers)[:, None])
+            return cls(rule.name, np.arange(len(numbers)), rule.scale.apply(numbers)[:, None])
         rows, texts = texts_of(rule.name, column)
         used = np.unique(rows)
-        width = rule.stated().width
+        width = rule.summary().width
         vectors = np.zeros((len(texts), width))
         for one in used.tolist():
             vectors[one] = rule.vector(texts[one], leaves)
@@ -167,7 +167,7 @@ class Standardised:
     mean: float
     deviation: float
 
-    def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return numbers with the fitted mean 0 and deviation 1."""
         return (values - self.mean) / self.deviation
 
@@ -178,33 +178,35 @@ class _Number:
 
     name: str
     scale: Standardised | Levels
-    read: Callable[[str], float]
+    parse: Callable[[str], float]
     is_bits: bool = False
 
     def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
         if text and text in leaves:
-            return [float(np.mean([self._of(self._numbers(leaf)) for leaf in leaves[text]]))]
-        return [self._of(self._numbers(text))]
+            return [
+                float(np.mean([self._scale_mean(self._numbers(leaf)) for leaf in leaves[text]]))
+            ]
+        return [self._scale_mean(self._numbers(text))]
 
-    def _of(self, values: list[float]) -> float:
+    def _scale_mean(self, values: list[float]) -> float:
         """Return the mean place on the scale; of no number known, the middle."""
         if not values:
             return 0.5 if self.is_bits else 0.0
-        return float(np.mean(self.scale.of(np.array(values))))
+        return float(np.mean(self.scale.apply(np.array(values))))
 
     def _numbers(self, text: str | None) -> list[float]:
         """Return the numbers that a cell is, or whose mean it stands for; none of '*'."""
         with suppress(ValueError):
-            return [self.read(text or "nan")]
+            return [self.parse(text or "nan")]
         with suppress(ValueError):
             cell = cells.read_cell(text)
-            return [np.nan] if cell.may_be_missing else [self.read(value) for value in cell.values]
+            return [np.nan] if cell.may_be_missing else [self.parse(value) for value in cell.values]
         return []
 
-    def stated(self) -> EncodedColumn:
+    def summary(self) -> EncodedColumn:
         if self.is_bits:
             return EncodedColumn(name=self.name, kind="bits", width=1, says="0 or 1, as it is")
-        unit = "" if self.read is _parse_number else " (seconds)"
+        unit = "" if self.parse is _parse_number else " (seconds)"
         if isinstance(self.scale, Levels):
             says = f"{len(self.scale.levels)} levels{unit}"
             return EncodedColumn(name=self.name, kind="levels", width=1, says=says)
@@ -212,7 +214,7 @@ class _Number:
         says += f"deviation {self.scale.deviation:.6g}{unit}"
         return EncodedColumn(name=self.name, kind="number", width=1, says=says)
 
-    def told(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         return {} if self.is_bits else asdict(self.scale)
 
 
@@ -242,19 +244,19 @@ class _OneHot:
         return cls(name, values, others, has_missing, place)
 
     @property
-    def known(self) -> int:
+    def known_width(self) -> int:
         """How many features stand for values that are not missing."""
         return len(self.values) + bool(self.others)
 
     def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
-        shares = np.zeros(self.known + self.has_missing)
-        for value in self._covered(text, leaves):
+        shares = np.zeros(self.known_width + self.has_missing)
+        for value in self._cell_values(text, leaves):
             places = self._places(value)
             shares[places] += 1 / len(places) if len(places) else 0
         total = shares.sum()
         return (shares / total if total else shares).tolist()
 
-    def _covered(
+    def _cell_values(
         self, text: str | None, leaves: Mapping[str, tuple[str, ...]]
     ) -> tuple[str | None, ...]:
         """Return the values that a cell covers; None stands for the missing one."""
@@ -272,19 +274,19 @@ class _OneHot:
         if (value or "") in self.place:
             return np.array([self.place[value or ""]])
         if value is None:
-            return np.arange(self.known, self.known + self.has_missing)
+            return np.arange(self.known_width, self.known_width + self.has_missing)
         if self.others and value != ALL:
             return np.array([len(self.values)])
-        return np.arange(self.known)
+        return np.arange(self.known_width)
 
-    def stated(self) -> EncodedColumn:
+    def summary(self) -> EncodedColumn:
         says = f"one feature for each of {len(self.values)} values"
         says += f", one for the {len(self.others)} others" if self.others else ""
         says += ", one for missing" if self.has_missing else ""
-        width = self.known + self.has_missing
+        width = self.known_width + self.has_missing
         return EncodedColumn(name=self.name, kind="one-hot", width=width, says=says)
 
-    def told(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return the values that are told: how many the others are is not."""
         has = {"has_others": bool(self.others), "has_missing": self.has_missing}
         return {"values": self.values, **has}

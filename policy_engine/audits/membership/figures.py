@@ -83,7 +83,7 @@ class Figures(_Frozen):
     tpr_at_fpr: tuple[TprAtFpr, ...]
     at_priors: tuple[AtPrior, ...]
 
-    def reached(self, measure: StrengthMeasure) -> Estimate | NotApplicable:
+    def figure(self, measure: StrengthMeasure) -> Estimate | NotApplicable:
         """Return the figure of a measure. Raises KeyError for a rate that was not counted."""
         if measure.measure != "tprAtFpr":
             figure: Estimate | NotApplicable = getattr(self, measure.measure)

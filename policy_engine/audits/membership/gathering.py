@@ -53,8 +53,8 @@ class Turn:
 class ModelObservations:
     """What a model says of the audited records, on which of them it was trained, and of others."""
 
-    said: Observations
-    is_in: Bools
+    observations: Observations
+    is_member: Bools
     references: References | None = None
 
 
@@ -64,7 +64,7 @@ class GatheredEvidence:
 
     target: ModelAnswers
     turn: Turn
-    further: tuple[Turn, ...]
+    other_turns: tuple[Turn, ...]
 
 
 def gather(
@@ -84,7 +84,7 @@ def gather(
     Raises AuditError (A008) where memory would not do, (A007) where there are too few reference
     records, and as the learner does.
     """
-    judged, trained = splits.judged, splits.shadow_train
+    judged, trained = splits.audited, splits.shadow_train
     trainer = replace(trainer, views=seed) if VIEWS in extra_terms else trainer
     reference_rows = _reference_rows(trainer, splits) if REFERENCES in extra_terms else judged[:0]
     questions = np.concatenate([judged, reference_rows])
@@ -111,8 +111,8 @@ def gather(
         first, last = np.split(np.arange(len(questions)), [len(judged)])
         references = References(
             _observe(answers, last, labels[reference_rows], gives),
-            trainer.shown[reference_rows],
-            trainer.shown[judged],
+            trainer.features[reference_rows],
+            trainer.features[judged],
         )
         observed = _observe(answers, first, labels[judged], gives)
         return ModelObservations(
@@ -129,7 +129,10 @@ def gather(
     else:
         shadows_apart = _disjoint_shadows(shadows, asked_rows, splits, labels, gives)
         turns = [
-            Turn(Evidence(one.said, shadows_apart, (), seed, names, one.references), one.is_in)
+            Turn(
+                Evidence(one.observations, shadows_apart, (), seed, names, one.references),
+                one.is_member,
+            )
             for one in (first, *later)
         ]
     return GatheredEvidence(target, turns[0], tuple(turns[1:]))
@@ -137,7 +140,7 @@ def gather(
 
 def _reference_rows(trainer: ModelTrainer, splits: Splits) -> Rows:
     """Return rows that no target was trained on and that are not judged, at most so many."""
-    rows = np.setdiff1d(np.arange(len(trainer.records)), splits.judged)
+    rows = np.setdiff1d(np.arange(len(trainer.records)), splits.audited)
     if len(rows) < FEWEST_REFERENCES:
         message = (
             f"{len(rows):,} records are neither judged nor trained on. "
@@ -185,15 +188,21 @@ def online_turn(
     Those not trained on a record are its out-models, and what each says of its own and of other
     audited records is what attacks learn from.
     """
-    signals = np.stack([one.said.signal for one in online])
-    is_in = np.stack([one.is_in for one in online])
+    signals = np.stack([one.observations.signal for one in online])
+    is_in = np.stack([one.is_member for one in online])
     shadows = tuple(
-        Shadow(one.said, one.is_in, one.said, _other_shadows(signals, is_in, n), seen=one.is_in)
+        Shadow(
+            one.observations,
+            one.is_member,
+            one.observations,
+            _other_shadows(signals, is_in, n),
+            trained_on=one.is_member,
+        )
         for n, one in enumerate(online)
     )
-    pairs = tuple((one.said, one.is_in) for one in online)
-    evidence = Evidence(target.said, shadows, pairs, seed, names, target.references)
-    return Turn(evidence, target.is_in)
+    pairs = tuple((one.observations, one.is_member) for one in online)
+    evidence = Evidence(target.observations, shadows, pairs, seed, names, target.references)
+    return Turn(evidence, target.is_member)
 
 
 def _other_shadows(signals: NDArray[np.float64], inside: Bools, number: int) -> OtherShadows | None:
@@ -216,7 +225,7 @@ def _disjoint_shadows(
         return ()
     observations = [Observations(one.logits, labels[rows_asked]) for one in answers]
     trained = [np.isin(rows_asked, rows) for rows in splits.shadow_train]
-    audited_places = np.searchsorted(rows_asked, splits.judged)
+    audited_places = np.searchsorted(rows_asked, splits.audited)
     shadows = []
     for number, sides in enumerate(zip(splits.shadow_train, splits.shadow_test, strict=True)):
         own = np.searchsorted(rows_asked, np.concatenate(sides))
@@ -229,8 +238,8 @@ def _disjoint_shadows(
             Shadow(
                 own=_observe(answers[number], own, labels[rows_asked[own]], gives),
                 is_member=trained[number][own],
-                judged=_observe(answers[number], audited_places, labels[splits.judged], gives),
-                peers=peers if number < _COMPARED else None,
+                audited=_observe(answers[number], audited_places, labels[splits.audited], gives),
+                other_shadows=peers if number < _COMPARED else None,
             )
         )
     return tuple(shadows)

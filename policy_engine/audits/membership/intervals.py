@@ -99,14 +99,14 @@ def area_under(points: Curve) -> Estimate:
     DeLong and Clarke-Pearson (Biometrics 1988), which takes the spread from the records (on
     log-odds, with Welch's degrees of freedom) and is too short near 0 and 1.
     """
-    value, members, others = points.area(), points.members, points.others
+    value, members, others = points.area(), points.members, points.non_members
     newcombe = area(value, members, others)
     if min(members, others) < 2:
         return newcombe
     of_members, of_others = points.wins()
     spreads = (
-        _spread(of_members, np.diff(points.hits), value),
-        _spread(of_others, np.diff(points.alarms), value),
+        _spread(of_members, np.diff(points.true_positives), value),
+        _spread(of_others, np.diff(points.false_positives), value),
     )
     if not 0 < value < 1 or not any(spreads):
         return newcombe
@@ -193,15 +193,15 @@ def rate_at(points: Curve, fpr: float) -> Estimate:
     little others say something of a small rate. The high end is not below `fpr`, which guessing
     reaches; where the low end lies above the value, the value is raised to it.
     """
-    if not points.members or not points.others:
+    if not points.members or not points.non_members:
         return Estimate(value=0.0, low=0.0, high=1.0)
     low, high = _lower_rate(points, fpr), _upper_rate(points, fpr)
-    value = max(points.hits_at(fpr) / points.members, low)
+    value = max(points.true_positives_at(fpr) / points.members, low)
     return Estimate(value=value, low=low, high=max(high, value, fpr))
 
 
 def _lower_rate(points: Curve, fpr: float) -> float:
-    rates = _rates(fpr, points.others)
+    rates = _rates(fpr, points.non_members)
     each = _EACH / len(rates)
     ends = [0.0]
     for rate, fewest in rates:
@@ -212,7 +212,7 @@ def _lower_rate(points: Curve, fpr: float) -> float:
 
 
 def _upper_rate(points: Curve, fpr: float) -> float:
-    hits = points.members_before(most_false_positives(fpr, points.others) + 1).most(_BY_DRAW)
+    hits = points.members_before(most_false_positives(fpr, points.non_members) + 1).most(_BY_DRAW)
     return clopper_pearson(hits, points.members, 1 - 2 * _EACH).high
 
 

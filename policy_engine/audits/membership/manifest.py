@@ -62,7 +62,7 @@ class ManifestKeeper:
         )
         self._write()
 
-    def of_records(self, digest: str) -> None:
+    def set_records(self, digest: str) -> None:
         """Say of which records the audit is, and whether it goes on with what was broken off."""
         earlier, facts = self._earlier, {"records": digest}
         known = earlier and earlier.data and self._nonce and earlier.data.is_to(facts, self._nonce)
@@ -78,21 +78,21 @@ class ManifestKeeper:
             write_whole(self._folder / NONCE, self._nonce, private=True)
         resumed = earlier.resumed + 1 if goes_on and earlier else 0
         if self._folder:
-            self._tell(data=Commitment.to(facts, self._nonce), resumed=resumed)
+            self._update(data=Commitment.to(facts, self._nonce), resumed=resumed)
 
-    def kept(self, chunk: Chunk) -> None:
+    def count_models(self, chunk: Chunk) -> None:
         """Say how many models are trained and kept."""
-        self._tell(models=(chunk.done, chunk.every))
+        self._update(models=(chunk.done, chunk.total))
 
-    def written(self, figures: str) -> None:
+    def set_figures(self, figures: str) -> None:
         """Say which figures the audit found."""
-        self._tell(figures=sha256(figures.encode()).hexdigest())
+        self._update(figures=sha256(figures.encode()).hexdigest())
 
     def end(self, state: State, *problems: str) -> None:
         """Say how the audit ended, with the codes of what went wrong."""
-        self._tell(state=state, problems=problems, finished=_now())
+        self._update(state=state, problems=problems, finished=_now())
 
-    def _tell(self, **news: Any) -> None:
+    def _update(self, **news: Any) -> None:
         self._now = self._now.model_copy(update={**news, "updated": _now()})
         self._write()
 

@@ -90,7 +90,7 @@ def attack_result(
             evidence.target,
             [one.figures for one in by_class] or [overall],
         ),
-        roc=curve(judgement.scores[order], is_member[order]).thinned(),
+        roc=curve(judgement.scores[order], is_member[order]).thin(),
         histogram=histogram(judgement.scores, is_member),
         notes=judgement.notes,
     )
@@ -138,7 +138,7 @@ def strongest_attack(
     return max(
         results,
         key=lambda one: (
-            _value(one.figures.reached(measure)),
+            _value(one.figures.figure(measure)),
             not one.degenerate,
             one.attack != LabelOnly.notation,
         ),
@@ -177,7 +177,7 @@ def _figures(
     """Return the figures of the records of `order`, which holds them by falling score."""
     called, is_member = called[order], is_member[order]
     all_points = curve(scores[order], is_member)
-    members, others = all_points.members, all_points.others
+    members, others = all_points.members, all_points.non_members
     hits = int(np.count_nonzero(called & is_member))
     alarms = int(np.count_nonzero(called)) - hits
     gained = advantage((hits, members), (alarms, others))
@@ -211,7 +211,7 @@ def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
     return TprAtFpr(
         fpr=fpr,
         tpr=rate_at(points, fpr),
-        randomised=points.needs_coin(fpr, most_false_positives(fpr, points.others)),
+        randomised=points.needs_coin(fpr, most_false_positives(fpr, points.non_members)),
     )
 
 

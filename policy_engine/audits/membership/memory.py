@@ -28,11 +28,11 @@ def check_memory(needed: int, available: int, lower: str) -> None:
         raise AuditError.of("A008", message, lower)
 
 
-def models_at_once(of_one: int, of_two: int, available: int, most: int) -> int:
+def models_at_once(one_model: int, two_models: int, available: int, most: int) -> int:
     """Return how many models fit in memory together, from the estimates for one and for two."""
-    each = max(of_two - of_one, 1)
-    fit = 1 + int(max(available * _SPARED - of_one, 0)) // each
-    return max(1, min(fit, most))
+    each = max(two_models - one_model, 1)
+    fitting = 1 + int(max(available * _SPARED - one_model, 0)) // each
+    return max(1, min(fitting, most))
 
 
 def _format_size(count: int) -> str:

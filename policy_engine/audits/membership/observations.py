@@ -116,7 +116,7 @@ class Observations:
         Where p is exactly 0 or 1, as forests have it, the margin is set a factor of two beyond
         the widest of the others, as if the share were half of the least one seen.
         """
-        return _finite(self._by_block(_margin))
+        return _finite(self._blockwise(_margin))
 
     @property
     def log_odds(self) -> Floats:
@@ -149,12 +149,12 @@ class Observations:
     @cached_property
     def certainty(self) -> Floats:
         """The logit of the highest probability, whichever class has it."""
-        return _finite(self._by_block(lambda logits, _: _margin(logits, logits.argmax(axis=1))))
+        return _finite(self._blockwise(lambda logits, _: _margin(logits, logits.argmax(axis=1))))
 
     @cached_property
     def log_entropy(self) -> Floats:
         """The logarithm of the entropy in nats; of an entropy of 0 as far beyond as the margin."""
-        return _finite(self._by_block(_log_entropy))
+        return _finite(self._blockwise(_log_entropy))
 
     @property
     def entropy(self) -> Floats:
@@ -164,7 +164,7 @@ class Observations:
     @cached_property
     def log_modified_entropy(self) -> Floats:
         """The logarithm of the modified entropy, bounded likewise."""
-        return _finite(self._by_block(_log_modified_entropy))
+        return _finite(self._blockwise(_log_modified_entropy))
 
     @property
     def modified_entropy(self) -> Floats:
@@ -175,7 +175,7 @@ class Observations:
         """
         return np.exp(self.log_modified_entropy)
 
-    def _by_block(self, figure: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
+    def _blockwise(self, figure: Callable[[Floats, NDArray[np.int64]], Floats]) -> Floats:
         """Compute a figure some records at a time: float64 copies of all would be large."""
         records, classes = self.logits.shape
         step = max(_CELLS // classes, 1)
@@ -208,30 +208,30 @@ class Shadow(Generic[SeenT]):
     """A model that the attacker trained, on records that they know.
 
     `own` are its training rows and then its test rows, `is_member` (n,) tells which is which;
-    `judged` the records in question, none of which it was trained on, or those of them that
-    `seen` (2m,) says. Of a reference model, which was trained elsewhere, that alone is known: it
-    has no own. With `peers` an attack that compares models can be tried on this one as if it were
-    the target.
+    `audited` the records in question, none of which it was trained on, or those of them that
+    `trained_on` (2m,) says. Of a reference model, which was trained elsewhere, that alone is known:
+    it has no own. With `other_shadows` an attack that compares models can be tried on this one as
+    if it were the target.
     """
 
     own: SeenT
     is_member: Bools
-    judged: SeenT
-    peers: OtherShadows | None = None
-    seen: Bools | None = None
+    audited: SeenT
+    other_shadows: OtherShadows | None = None
+    trained_on: Bools | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class References:
     """Records that the attacker knows to be no members, (r,), and those in question.
 
-    `seen` is what the target says of the former, `features` (r, d) and `judged` (2m, d) what
-    both are.
+    `observations` is what the target says of the former, `features` (r, d) and `audited` (2m, d)
+    what both are.
     """
 
-    seen: Observations
+    observations: Observations
     features: NDArray[Any]
-    judged: NDArray[Any]
+    audited: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

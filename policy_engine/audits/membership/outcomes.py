@@ -81,9 +81,9 @@ def summarise_targets(
     splits: Splits,
 ) -> OverTargets | NotApplicable:
     """Return what the attacks reach on all targets, each in its turn."""
-    if not gathered.further:
+    if not gathered.other_turns:
         return ONE_TARGET
-    turns = (gathered.turn, *gathered.further)
+    turns = (gathered.turn, *gathered.other_turns)
     sides = [(attack.evidence.target.is_right, attack.is_member) for attack in turns]
     return OverTargets(
         targets=len(turns),

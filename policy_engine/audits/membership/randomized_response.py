@@ -28,7 +28,7 @@ class Bins:
     count: int = BINS
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
-    def needed(self, name: str, numbers: NDArray[Any]) -> bool:
+    def is_binned(self, name: str, numbers: NDArray[Any]) -> bool:
         """Return whether numbers are answered in ranges, not by a number that occurs."""
         return name in self.ranges or len(np.unique(numbers)) > self.count
 
@@ -173,7 +173,7 @@ def _randomise_one_hot(
 def _randomise_number(
     name: str, numbers: NDArray[Any], epsilon: float, random: np.random.Generator, bins: Bins
 ) -> NDArray[Any]:
-    if bins.needed(name, numbers):
+    if bins.is_binned(name, numbers):
         return _randomise_binned(numbers, bins.ends(name, numbers), bins.count, epsilon, random)
     values, codes = np.unique(numbers, return_inverse=True)
     answers: NDArray[Any] = values[perturb_codes(codes, len(values), epsilon, random)]

@@ -100,7 +100,7 @@ class FittedFeatures:
             labels=labels,
             classes=self.classes,
             columns=FeatureTexts(table),
-            encoding=self.encoding.stated(),
+            encoding=self.encoding.summaries(),
             name=name,
             digest=digest_of(features, labels),
             warnings=self.warnings,

@@ -115,9 +115,9 @@ def describe_features(fitted: FittedFeatures) -> dict[str, Any]:
     """Return how columns become features, in their order, as JSON has it."""
     columns = []
     for rule in fitted.encoding.rules:
-        summary = rule.stated()
+        summary = rule.summary()
         entry = {"name": summary.name, "kind": summary.kind, "width": summary.width}
-        columns.append(entry | rule.told())
+        columns.append(entry | rule.parameters())
     return {"label": fitted.label, "classes": fitted.classes, "columns": columns}
 
 

@@ -39,7 +39,7 @@ class ShadowJob:
     """One model to be trained on some rows, and the rows that it is then asked about."""
 
     train: Rows
-    asked: Rows
+    asked_rows: Rows
     seed: int
 
 
@@ -58,13 +58,13 @@ class Sanitiser:
 class Chunk:
     """Models that were trained and kept together: how many, and in how many seconds.
 
-    `done` of `every` models are known by then, those that had been kept before among them.
+    `done` of `total` models are known by then, those that had been kept before among them.
     """
 
     models: int
     seconds: float
     done: int
-    every: int
+    total: int
 
 
 def ignore_chunk(_chunk: Chunk) -> None:
@@ -75,26 +75,26 @@ def ignore_chunk(_chunk: Chunk) -> None:
 class ModelTrainer:
     """Trains models and keeps what they say.
 
-    Models learn from `records`, or from what a sanitiser makes of their rows; they are asked
-    about the rows of `shown` (n, d). `available` is asked how many bytes of memory there are,
-    `clock` how many seconds have passed; each chunk is told to `kept` as soon as it is kept. With
+    Models learn from `records`, or from what a sanitiser makes of their rows; they are asked about
+    the rows of `features` (n, d). `available` is asked how many bytes of memory there are, `clock`
+    how many seconds have passed; each chunk is told to `on_chunk` as soon as it is kept. With
     `disturbed_views` models are also asked about the records as disturbed from that seed.
     """
 
     learner: Learner
     records: Records
-    shown: NDArray[Any]
+    features: NDArray[Any]
     cache: ModelCache = field(default_factory=ModelCache)
     sanitiser: Sanitiser | None = None
     available: Callable[[], int] = available_memory
     clock: Callable[[], float] = time.monotonic
-    kept: Callable[[Chunk], None] = ignore_chunk
+    on_chunk: Callable[[Chunk], None] = ignore_chunk
     views: int | None = None
 
     def check(self, jobs: Sequence[ShadowJob]) -> None:
         """Raise AuditError (A008) where memory would not do for these models."""
         most = max(len(job.train) for job in jobs)
-        needed = self._kept(jobs) + self.learner.memory(self.records, most, 1)
+        needed = self._answer_bytes(jobs) + self.learner.memory(self.records, most, 1)
         hint = "Use fewer shadow models, fewer records, smaller batches or a smaller model."
         check_memory(needed, self.available(), hint)
 
@@ -113,16 +113,16 @@ class ModelTrainer:
         twenty seconds and the memory allow. What a model says does not depend on which others are
         trained with it.
         """
-        digests = (digest_of(self.shown), self.records.digest)
+        digests = (digest_of(self.features), self.records.digest)
         learners = [self.learner] * len(jobs)
         if save:
             learners[0] = release_learner(self.learner)
         keys = [self._key(*one, digests) for one in zip(learners, jobs, strict=True)]
-        forms = [self._forms(len(job.asked)) for job in jobs]
+        forms = [self._forms(len(job.asked_rows)) for job in jobs]
         answers = [self.cache.find(*one) for one in zip(keys, forms, strict=True)]
         open_jobs = [n for n, one in enumerate(answers) if one is None or (save and n == 0)]
         progress(stage, 100 * (len(jobs) - len(open_jobs)), 100 * len(jobs))
-        size, fit = 1, self._fit(open_jobs, jobs) if open_jobs else 1
+        size, fit = 1, self._models_that_fit(open_jobs, jobs) if open_jobs else 1
         while open_jobs:
             chunk, open_jobs, begun = open_jobs[:size], open_jobs[size:], self.clock()
             done = len(jobs) - len(open_jobs) - len(chunk)
@@ -134,7 +134,7 @@ class ModelTrainer:
                 self.cache.keep(keys[n], answer)
                 answers[n] = answer
             seconds = self.clock() - begun
-            self.kept(Chunk(len(chunk), seconds, done + len(chunk), len(jobs)))
+            self.on_chunk(Chunk(len(chunk), seconds, done + len(chunk), len(jobs)))
             progress(stage, 100 * (done + len(chunk)), 100 * len(jobs))
             size = max(1, min(fit, int(_SECONDS * len(chunk) / max(seconds, 1e-3))))
         return [one for one in answers if one is not None]
@@ -150,19 +150,19 @@ class ModelTrainer:
 
     def _key(self, learner: Learner, job: ShadowJob, digests: tuple[str, str]) -> str:
         way = self.sanitiser.name if self.sanitiser else ""
-        rows = digest_of(job.train, job.asked)
+        rows = digest_of(job.train, job.asked_rows)
         parts = (learner.name, *digests, way, rows, job.seed)
         disturbed: tuple[str | int, ...] = ()
         if self.views is not None:
             disturbed = (self.views, *map(str, view_strengths()))
         return key_of(version_of("policy-engine"), *parts, *disturbed)
 
-    def _kept(self, jobs: Sequence[ShadowJob]) -> int:
+    def _answer_bytes(self, jobs: Sequence[ShadowJob]) -> int:
         """Return how many bytes the words of all models take, and the attacks' work on them."""
         copies = 3 if self.views is None else 3 + len(view_strengths())
-        return copies * 4 * len(self.records.classes) * sum(len(job.asked) for job in jobs)
+        return copies * 4 * len(self.records.classes) * sum(len(job.asked_rows) for job in jobs)
 
-    def _fit(self, todo: list[int], jobs: Sequence[ShadowJob]) -> int:
+    def _models_that_fit(self, todo: list[int], jobs: Sequence[ShadowJob]) -> int:
         """Return how many models the memory can hold while they are trained."""
         most = max(len(jobs[n].train) for n in todo)
         one, two = (self.learner.memory(self.records, most, models) for models in (1, 2))
@@ -180,24 +180,26 @@ class ModelTrainer:
         The blocks of rows are those of the model alone: products are rounded by their shape.
         """
         notes = _notes(trained)
-        logits = self._asked(trained, jobs, self.shown)
+        logits = self._ask_alike(trained, jobs, self.features)
         if self.views is None:
             return [ModelAnswers({"logits": one}, notes) for one in logits]
         logits_of_views = [
-            self._asked(trained, jobs, features)
-            for features in disturbed_views(self.shown, self.records.encoding, self.views)
+            self._ask_alike(trained, jobs, features)
+            for features in disturbed_views(self.features, self.records.encoding, self.views)
         ]
         return [
             ModelAnswers({"logits": one, "views": np.stack(each)}, notes)
             for one, *each in zip(logits, *logits_of_views, strict=True)
         ]
 
-    def _asked(
+    def _ask_alike(
         self, trained: Trained, jobs: Sequence[ShadowJob], features: NDArray[Any]
     ) -> list[NDArray[np.float32]]:
         logits_by_job: dict[int, NDArray[np.float32]] = {}
-        for rows_asked in {digest_of(job.asked): job.asked for job in jobs}.values():
-            jobs_alike = [n for n, job in enumerate(jobs) if np.array_equal(job.asked, rows_asked)]
+        for rows_asked in {digest_of(job.asked_rows): job.asked_rows for job in jobs}.values():
+            jobs_alike = [
+                n for n, job in enumerate(jobs) if np.array_equal(job.asked_rows, rows_asked)
+            ]
             logits = self._logits(trained, features, rows_asked, jobs_alike)
             logits_by_job.update(zip(jobs_alike, logits, strict=True))
         return [logits_by_job[n] for n in range(len(jobs))]

@@ -38,7 +38,7 @@ class Splits:
     further_train: tuple[Rows, ...] = ()
 
     @property
-    def judged(self) -> Rows:
+    def audited(self) -> Rows:
         """The rows that attacks judge, (2m,): the target's own, then its test rows."""
         return np.concatenate([self.target_train, self.target_test])
 
@@ -94,20 +94,20 @@ def make_splits(
         sizes = np.bincount(labels, minlength=len(classes))
         _check_sizes(classes, sizes, np.full(len(classes), _QUARTERS))
         train, test = draw.sides(np.arange(len(labels)), sizes // _QUARTERS, (_TARGET, 0))
-        pool = draw.beside(np.arange(len(labels)), np.union1d(train, test))
+        pool = draw.remainder(np.arange(len(labels)), np.union1d(train, test))
     else:
         train, others = _given_sides(len(labels), members, non_members)
         quotas = np.bincount(labels[train], minlength=len(classes))
-        others = draw.beside(others, train)
+        others = draw.remainder(others, train)
         needed = 3 if counts.disjoint and not repeats else 1
         sizes = np.bincount(labels[others], minlength=len(classes))
         _check_sizes(classes, sizes, needed * quotas, " that are no members")
         test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
-        pool = draw.beside(others, test)
+        pool = draw.remainder(others, test)
     shadows = draw.shadows(pool, train, counts.disjoint)
     _check_shadows(labels, classes, train, shadows)
     online = draw.halves(train, test, counts.online)
-    further = draw.each_half(train, test, counts.further)
+    further = draw.single_halves(train, test, counts.further)
     sides = [one for one, _ in shadows], [other for _, other in shadows]
     drawn = [[train], [test], *sides, online, *([further] if further else [])]
     return Splits(
@@ -130,7 +130,7 @@ class _Draw:
     seed: int
     groups: Rows | None = None
 
-    def beside(self, pool: Rows, rows: Rows) -> Rows:
+    def remainder(self, pool: Rows, rows: Rows) -> Rows:
         """Return the rows of a pool that are none of others, in order."""
         return np.setdiff1d(pool, rows)
 
@@ -160,7 +160,7 @@ class _Draw:
         pairs = [self.sides(audited, quotas, (_ONLINE, number)) for number in range(-(-count // 2))]
         return [half for pair in pairs for half in pair]
 
-    def each_half(self, train: Rows, test: Rows, count: int) -> list[Rows]:
+    def single_halves(self, train: Rows, test: Rows, count: int) -> list[Rows]:
         """Draw halves of the rows judged, of every class half, each by itself."""
         audited = np.concatenate([train, test])
         quotas = np.bincount(self.labels[train], minlength=self.classes)
@@ -177,7 +177,7 @@ class _Grouped(_Draw):
         assert self.groups is not None  # noqa: S101 (they say what repeats)
         return self.groups
 
-    def beside(self, pool: Rows, rows: Rows) -> Rows:
+    def remainder(self, pool: Rows, rows: Rows) -> Rows:
         """Return the rows of a pool that are none of others, nor repeat one of them, in order."""
         codes = self._codes()
         return np.setdiff1d(pool[~np.isin(codes[pool], codes[rows])], rows)
@@ -191,21 +191,21 @@ class _Grouped(_Draw):
         """
         random = np.random.default_rng([self.seed, *stage])
         sides_by_class = [
-            self._of_class(pool, n, q, random, both=both) for n, q in enumerate(quotas)
+            self._draw_class(pool, n, q, random, both=both) for n, q in enumerate(quotas)
         ]
         first_side, second_side = (
             np.sort(np.concatenate(side)) for side in zip(*sides_by_class, strict=True)
         )
         return first_side, second_side
 
-    def _of_class(
+    def _draw_class(
         self, pool: Rows, number: int, quota: int, random: np.random.Generator, *, both: bool
     ) -> tuple[Rows, Rows]:
         rows, codes = pool[self.labels[pool] == number], self._codes()
         if not both:
             return draw_groups(rows, codes, quota, random, fill=True), rows[:0]
         first_side = draw_groups(rows, codes, quota, random)
-        second_side = draw_groups(self.beside(rows, first_side), codes, quota, random)
+        second_side = draw_groups(self.remainder(rows, first_side), codes, quota, random)
         size = min(len(first_side), len(second_side))
         return np.sort(random.permutation(first_side)[:size]), np.sort(
             random.permutation(second_side)[:size]
@@ -217,7 +217,7 @@ class _Grouped(_Draw):
         firsts = [self._half(train, audited, (_ONLINE, number)) for number in range(-(-count // 2))]
         return [half for one in firsts for half in (one, np.setdiff1d(audited, one))]
 
-    def each_half(self, train: Rows, test: Rows, count: int) -> list[Rows]:
+    def single_halves(self, train: Rows, test: Rows, count: int) -> list[Rows]:
         """Draw about half of the records judged, each by itself."""
         audited = np.sort(np.concatenate([train, test]))
         return [self._half(train, audited, (_FURTHER, number)) for number in range(count)]

@@ -26,12 +26,12 @@ _DIGITS = 6
 class Structure(BaseModel):
     """What the answers about the target's members have in common.
 
-    Members with one answer are a group: `answers` is how many groups there are, `smallest` the
-    size of the least, `in_small_groups` how many members are in groups of fewer than `few`. Of
-    the groups of `few` or more, `of_one_class` have members of one class alone, so that the answer
+    Members with one answer are a group: `answers` is how many groups there are, `smallest` the size
+    of the least, `in_small_groups` how many members are in groups of fewer than `few`. Of the
+    groups of `few` or more, `of_one_class` have members of one class alone, so that the answer
     tells it of each of them, and `few_of_a_class` some class with members, but fewer than `few`.
-    `by_heart` tells whether all members are classified rightly, and of the `others` clearly fewer;
-    `freedom` is how many members there are beyond the model's parameters.
+    `is_memorised` tells whether all members are classified rightly, and of the `others` clearly
+    fewer; `freedom` is how many members there are beyond the model's parameters.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -49,7 +49,7 @@ class Structure(BaseModel):
     freedom: int | NotApplicable
 
     @property
-    def by_heart(self) -> bool:
+    def is_memorised(self) -> bool:
         """Whether the model is right about all members, and clearly less often about others.
 
         By Fisher's exact test; fewer than ten records of a side show nothing.
@@ -103,7 +103,7 @@ def structure_of(
 
 def structure_sentences(structure: Structure) -> Iterator[str]:
     """Yield what is to be known of a model by its answers alone."""
-    if structure.by_heart:
+    if structure.is_memorised:
         yield (
             f"The model is right about all {structure.members:,} members and about "
             f"{structure.right_on_others:.0%} of the others: it has learnt its records by heart."

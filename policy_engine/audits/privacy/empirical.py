@@ -48,7 +48,7 @@ def epsilon_lower(
         message = f"{len(pairs.members)} pairs of a member and another of its class are too few."
         raise AuditError.of("A011", message, "Give two of each in one class at least.")
     attack, share = _best_attack(attacks, chosen, len(counted.members))
-    correct = counted.hits(attacks[attack])[: _guess_count(share, len(counted.members))]
+    correct = counted.correct_guesses(attacks[attack])[: _guess_count(share, len(counted.members))]
     return EpsilonLower(
         attack=attack,
         delta=delta,
@@ -113,7 +113,7 @@ class _Pairs:
         ]
         return parts[0], parts[1]
 
-    def hits(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def correct_guesses(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return whether each guess is right, the surest guesses first.
 
         Neither the order nor a coin knows which of the two is the member.
@@ -134,7 +134,7 @@ def _best_attack(
 
     promises: dict[tuple[str, float], float] = {}
     for name, scores in attacks.items():
-        cumulated = np.cumsum(chosen.hits(scores))
+        cumulated = np.cumsum(chosen.correct_guesses(scores))
         for share in _SHARES:
             guesses, then = _guess_count(share, len(cumulated)), _guess_count(share, pair_count)
             expected = then * (cumulated[guesses - 1] + 0.5) / (guesses + 1)

@@ -73,7 +73,7 @@ def write_audit_files(
     figures = _as_json(audit)
     write_whole(out / "audit.json", figures, *inputs)
     if keeper is not None:
-        keeper.written(figures)
+        keeper.set_figures(figures)
 
 
 def write_tradeoff(grid: "Tradeoff", out: Path, inputs: list[Path]) -> None:

@@ -93,9 +93,9 @@ def _score_models(
     if not len(tested) or len(np.unique(known)) < 2:
         return NotApplicable(reason=f"{target!r} has one value in the rows learnt from")
     features = _Features(quasi, trained)
-    test = features.of([one.before.taken(tested) for one in quasi])
-    before = features.of([one.before.taken(trained) for one in quasi])
-    after, labels = features.of([one.after for one in quasi]), columns[target].after.cell_of
+    test = features.matrix([one.before.taken(tested) for one in quasi])
+    before = features.matrix([one.before.taken(trained) for one in quasi])
+    after, labels = features.matrix([one.after for one in quasi]), columns[target].after.cell_of
     majority = np.bincount(known).argmax()
     original = _accuracy(before, known, test, truth[tested], seed)
     return Classification(
@@ -137,7 +137,7 @@ class _Features:
     def __init__(self, columns: list[MatchedColumn], training_rows: Ints) -> None:
         self._weights = [_weights(one, one.before.taken(training_rows)) for one in columns]
 
-    def of(self, columns: list[Spread]) -> Floats:
+    def matrix(self, columns: list[Spread]) -> Floats:
         """Return the features of rows, (rows, features)."""
         parts = [
             (one.totals(weights) / _divisor(one, weighed))[one.cell_of]

@@ -113,7 +113,7 @@ def test_what_is_kept_is_not_trained_again(tmp_path, monkeypatch):
 
 
 def test_a_model_that_learns_nothing_gives_nothing_away():
-    learner = EstimatorLearner.of_object(DummyClassifier(strategy="prior"))
+    learner = EstimatorLearner.from_object(DummyClassifier(strategy="prior"))
     found = run(learner=learner)
     for one in found.attacks:
         assert one.figures.accuracy.low <= 0.5 <= one.figures.accuracy.high, one.attack
@@ -130,7 +130,7 @@ def test_the_baseline_is_always_run_and_shadows_only_where_needed():
 
 
 def test_a_model_of_labels_alone():
-    alone = EstimatorLearner.of_object(LabelsAlone())
+    alone = EstimatorLearner.from_object(LabelsAlone())
     found = run(attacks=("label-only",), learner=alone)
     assert [one.attack for one in found.attacks] == ["label-only"]
     assert any("labels alone" in said for said in found.warnings)

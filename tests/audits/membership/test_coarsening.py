@@ -24,7 +24,7 @@ def test_every_cell_holds_enough(values, fewest):
     assert list(cells.edges) == sorted(set(cells.edges))
     assert len(cells.edges) == 0 or min(sizes(cells, values)) >= fewest
     levels = levels_of(np.array(values), fewest)
-    assert np.isfinite(levels.of(np.array(values))).all()
+    assert np.isfinite(levels.apply(np.array(values))).all()
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=8), st.data())
@@ -88,7 +88,7 @@ def test_outliers_join_their_neighbours_and_are_not_told():
 
 def test_levels_have_about_mean_0_and_deviation_1():
     values = np.random.default_rng(3).normal(40, 12, 2_000).round()
-    found = levels_of(values, 10).of(values)
+    found = levels_of(values, 10).apply(values)
     assert abs(found.mean()) < 0.1
     assert found.std() == pytest.approx(1, abs=0.05)
 

@@ -10,7 +10,7 @@ from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 
 
 def test_a_report_says_what_was_asked_and_what_could_not_run():
-    learner = EstimatorLearner.of_object(LabelsAlone())
+    learner = EstimatorLearner.from_object(LabelsAlone())
     found = run(attacks=(), learner=learner, seed=3)
     conduct = found.conduct
     assert (conduct.requested, conduct.out_models, conduct.shadows) == ((), "none", 4)

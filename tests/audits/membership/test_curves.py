@@ -20,27 +20,33 @@ BY_HAND = [(9, True), (8, False), (7, True), (7, False), (1, False)]
 
 def test_a_curve_by_hand():
     found = of(BY_HAND)
-    assert found.hits.tolist() == [0, 1, 1, 2, 2]
-    assert found.alarms.tolist() == [0, 0, 1, 2, 3]
+    assert found.true_positives.tolist() == [0, 1, 1, 2, 2]
+    assert found.false_positives.tolist() == [0, 0, 1, 2, 3]
     assert found.area() == 4.5 / 6
 
 
 def test_between_two_thresholds_a_coin_decides():
     """Of the three others: none, half of the first, the first, half of the second, all."""
-    found = [of(BY_HAND).hits_at(fpr) for fpr in (0, 1 / 6, 1 / 3, 1 / 2, 2 / 3, 1)]
+    found = [of(BY_HAND).true_positives_at(fpr) for fpr in (0, 1 / 6, 1 / 3, 1 / 2, 2 / 3, 1)]
     assert found == pytest.approx([1, 1, 1, 1.5, 2, 2])
 
 
 def test_who_gives_all_one_score_finds_as_many_as_he_accuses():
     """4 members and 4 others, all tied: a coin that accuses a share of them finds that share."""
     tied = of([(0, True)] * 4 + [(0, False)] * 4)
-    assert [tied.hits_at(fpr) / 4 for fpr in (0, 0.001, 0.01, 0.5, 1)] == [0, 0.001, 0.01, 0.5, 1]
+    assert [tied.true_positives_at(fpr) / 4 for fpr in (0, 0.001, 0.01, 0.5, 1)] == [
+        0,
+        0.001,
+        0.01,
+        0.5,
+        1,
+    ]
 
 
 def test_a_rate_that_is_a_whole_number_of_records_is_kept():
     records = [(100 - n, False) for n in range(100)] + [(71.5, True)]
-    assert of(records).hits_at(0.29) == 1
-    assert of(records).hits_at(0.28) == 0
+    assert of(records).true_positives_at(0.29) == 1
+    assert of(records).true_positives_at(0.28) == 0
 
 
 def test_equal_scores_are_put_in_an_order_by_draw():
@@ -100,7 +106,7 @@ def test_swapping_members_mirrors_the_area(records):
 @given(RECORDS)
 def test_a_rising_transform_changes_nothing(records):
     moved = [(np.expm1(score / 3) * 100, member) for score, member in records]
-    assert of(records).hits.tolist() == of(moved).hits.tolist()
+    assert of(records).true_positives.tolist() == of(moved).true_positives.tolist()
 
 
 @given(RECORDS, st.floats(0, 1))
@@ -113,7 +119,7 @@ def test_a_rate_lies_between_the_thresholds_about_it(records, fpr):
     ]
     least = max(hits for alarms, hits in points if alarms <= fpr * others * (1 + 1e-12))
     most = min((hits for alarms, hits in points if alarms > fpr * others), default=least)
-    assert least <= of(records).hits_at(fpr) <= max(most, least)
+    assert least <= of(records).true_positives_at(fpr) <= max(most, least)
 
 
 def test_a_thinned_curve_is_fine_at_low_rates():
@@ -122,7 +128,7 @@ def test_a_thinned_curve_is_fine_at_low_rates():
     scores = draw.normal(size=40_000) + 2 * is_member
     order = falling_order(scores)
     whole = curve(scores[order], is_member[order])
-    roc = whole.thinned()
+    roc = whole.thin()
     fpr, tpr = np.array(roc.fpr), np.array(roc.tpr)
     assert len(fpr) <= 282
     assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
@@ -131,11 +137,11 @@ def test_a_thinned_curve_is_fine_at_low_rates():
     assert ((fpr > 0) & (fpr < 0.01)).sum() > 50
     assert np.trapezoid(tpr, fpr) == pytest.approx(whole.area(), abs=2e-3)
     for rate in (0.001, 0.01):
-        assert tpr[fpr <= rate].max() <= whole.hits_at(rate) / 20_000 + 1e-12
+        assert tpr[fpr <= rate].max() <= whole.true_positives_at(rate) / 20_000 + 1e-12
 
 
 def test_a_short_curve_is_not_thinned():
-    roc = of(BY_HAND).thinned()
+    roc = of(BY_HAND).thin()
     assert roc.fpr == pytest.approx((0, 0, 1 / 3, 2 / 3, 1))
     assert roc.tpr == (0, 0.5, 0.5, 1, 1)
 

@@ -20,7 +20,7 @@ def gathered(attacks=("lira-online", "rmia"), shadows=4, targets=1):
     settings = Settings(attacks, shadows=shadows, targets=targets)
     splits = audit_splits(records, attacks_of_model(settings, learner.gives), settings)
     kept = []
-    workshop = ModelTrainer(learner, records, records.features, kept=kept.append)
+    workshop = ModelTrainer(learner, records, records.features, on_chunk=kept.append)
     return gather(workshop, splits, 0, targets - 1), sum(one.models for one in kept)
 
 
@@ -31,15 +31,15 @@ def test_online_shadows_serve_every_attack_and_each_record_has_those_that_do_not
     assert len(evidence.shadows) == len(evidence.online) == 4
     assert unseen_by_shadows(evidence).sum(axis=0).tolist() == [2] * 200
     for shadow, (_, seen) in zip(evidence.shadows, evidence.online, strict=True):
-        assert (shadow.seen == seen).all()
+        assert (shadow.trained_on == seen).all()
         assert (shadow.is_member == seen).all()
 
 
 def test_a_shadow_is_not_compared_with_the_one_that_has_just_the_other_records():
     found, _ = gathered()
     for shadow in found.turn.evidence.shadows:
-        assert len(shadow.peers.is_member) == 2
-        assert (shadow.peers.is_member.sum(axis=0) == 1).all()
+        assert len(shadow.other_shadows.is_member) == 2
+        assert (shadow.other_shadows.is_member.sum(axis=0) == 1).all()
 
 
 def test_disjoint_shadows_are_trained_where_no_attack_needs_online_ones():
@@ -53,7 +53,7 @@ def test_disjoint_shadows_are_trained_where_no_attack_needs_online_ones():
 def test_several_targets_cost_nothing_where_online_shadows_take_turns(attacks, trained):
     found, models = gathered(attacks, targets=3)
     assert models == trained
-    turns = (found.turn, *found.further)
+    turns = (found.turn, *found.other_turns)
     assert [int(one.is_member.sum()) for one in turns] == [100] * 3
     assert len({one.is_member.tobytes() for one in turns}) == 3
     for turn in turns:
@@ -63,7 +63,7 @@ def test_several_targets_cost_nothing_where_online_shadows_take_turns(attacks, t
 
 def test_whose_turn_it_is_has_no_shadow_by_which_its_members_are_told():
     found, _ = gathered(("lira-online",), targets=3)
-    for turn in found.further:
+    for turn in found.other_turns:
         *online, first = [seen for _, seen in turn.evidence.online]
         assert (np.stack(online).sum(axis=0) == 1).all()
         assert not any((seen == ~turn.is_member).all() for seen in (*online, first))

@@ -53,7 +53,7 @@ def test_a_model_keeps_nothing_of_those_before_it(trained):
 def test_a_seed_gives_the_same_model_and_leaves_the_generators_alone(trained):
     random.seed(5)
     before = random.getstate()
-    again = trained.vessel
+    again = trained.shared
     again.fill(1)
     first = again.weights()
     again.fill(2)
@@ -65,7 +65,7 @@ def test_a_seed_gives_the_same_model_and_leaves_the_generators_alone(trained):
 
 
 def test_all_models_go_through_one_compiled_step(trained):
-    assert trained.vessel._take.experimental_get_tracing_count() == 1
+    assert trained.shared._take.experimental_get_tracing_count() == 1
 
 
 def test_a_saved_model_gives_the_probabilities_of_its_logits(records, trained, tmp_path):
@@ -84,8 +84,8 @@ def test_private_steps_clip_each_record_exactly(records):
     rows = np.arange(12)
     learner = KerasLearner(lambda: _dense(last=None), 1, 12, EXACT)
     trained = learner.train(records, [rows], [4])
-    trained.vessel.fill(4)
-    model, first = trained.vessel.model, trained.vessel.weights()
+    trained.shared.fill(4)
+    model, first = trained.shared.model, trained.shared.weights()
     clipped = [np.zeros_like(one) for one in first]
     for x, label in zip(records.features[rows], records.labels[rows], strict=True):
         with tf.GradientTape() as tape:
@@ -106,8 +106,8 @@ def test_private_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(r
     trained = learner.train(records, [np.arange(12)] * 12, range(12))
     changes = []
     for seed, after in enumerate(trained.models):
-        trained.vessel.fill(seed)
-        pairs = zip(after, trained.vessel.weights(), strict=True)
+        trained.shared.fill(seed)
+        pairs = zip(after, trained.shared.weights(), strict=True)
         changes += [(one - before).ravel() for one, before in pairs]
     share = 0.5 * 50 * 1e-3 / 12
     assert np.concatenate(changes).std() == pytest.approx(share, rel=0.1)
@@ -123,7 +123,7 @@ def test_dropout_can_be_trained_privately(records):
     told = []
     learner = KerasLearner(make, 1, 10, privacy)
     trained = learner.train(records, [np.arange(40)], [1], lambda *one: told.append(one))
-    assert told == [(f"training, epsilon {trained.spendings[0].so_far(4):.2f} spent", 1, 1)]
+    assert told == [(f"training, epsilon {trained.spendings[0].epsilon_after(4):.2f} spent", 1, 1)]
     assert (trained.spendings[0].steps, trained.spendings[0].sampling_rate) == (4, 0.25)
     assert np.isfinite(trained.logits(records.features)).all()
 

@@ -30,7 +30,7 @@ def test_bits_stay_bits():
 def test_texts_of_a_csv_file_are_read_as_the_numbers_that_they_are(tmp_path):
     table = csv(tmp_path, "age,bit,on\n20,0,True\n30,1,False\n40,1,True\n")
     encoding = Encoding.fit(table)
-    assert [one.kind for one in encoding.stated()] == ["number", "bits", "bits"]
+    assert [one.kind for one in encoding.summaries()] == ["number", "bits", "bits"]
     found = encoding.apply(table)
     assert found.dtype == np.float32
     assert found[:, 0] == pytest.approx([-np.sqrt(1.5), 0, np.sqrt(1.5)])
@@ -38,7 +38,7 @@ def test_texts_of_a_csv_file_are_read_as_the_numbers_that_they_are(tmp_path):
 
 
 def test_mean_and_deviation_are_stated():
-    [stated] = Encoding.fit(pa.table({"x": [1, 3]})).stated()
+    [stated] = Encoding.fit(pa.table({"x": [1, 3]})).summaries()
     assert (stated.kind, stated.width) == ("number", 1)
     assert stated.says == "standardised: mean 2, deviation 1"
 
@@ -53,7 +53,7 @@ def test_rare_texts_share_a_feature():
     texts = [f"v{number:03}" for number in range(MOST_VALUES)] * 2 + ["rare", "rarer"]
     table = pa.table({"x": texts})
     encoding = Encoding.fit(table)
-    assert encoding.stated()[0].width == MOST_VALUES + 1
+    assert encoding.summaries()[0].width == MOST_VALUES + 1
     found = encoding.apply(table)
     assert found[-2:, MOST_VALUES].tolist() == [1, 1]
     assert found[:-2, MOST_VALUES].sum() == 0
@@ -63,7 +63,7 @@ def test_rare_texts_share_a_feature():
 def test_dates_are_numbers():
     encoding = Encoding.fit(pa.table({"born": ["2000-01-01", "2000-01-03"]}))
     release = pa.table({"born": ["[2000-01-01 - 2000-01-03]", "2000-01-01"]})
-    assert encoding.stated()[0].kind == "number"
+    assert encoding.summaries()[0].kind == "number"
     assert encoding.apply(release).ravel().tolist() == [0, -1]
 
 
@@ -156,13 +156,13 @@ def test_an_infinite_number_in_a_csv_file_is_no_text(tmp_path):
     table = csv(tmp_path, "age,name\n20.5,inf\n-inf,anna\n40,bob\n")
     with pytest.raises(AuditError, match="A003 The column 'age'"):
         Encoding.fit(table)
-    assert Encoding.fit(table.drop_columns(["age"])).stated()[0].kind == "one-hot"
+    assert Encoding.fit(table.drop_columns(["age"])).summaries()[0].kind == "one-hot"
 
 
 def test_rare_values_share_a_feature_and_so_do_unknown_ones():
     table = pa.table({"city": ["Rome"] * 3 + ["Oslo"] * 2 + ["Bern", "Pisa"]})
     encoding = Encoding.fit(table, 2)
-    assert encoding.stated()[0].width == 3
+    assert encoding.summaries()[0].width == 3
     shown = pa.table({"city": ["Rome", "Bern", "Kiev", "*"]})
     rows = encoding.apply(shown).tolist()
     assert rows[:3] == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
@@ -173,14 +173,14 @@ def test_the_others_are_as_many_as_each_value_and_a_few_missing_are_among_them()
     cities = ["Rome"] * 12 + ["Oslo"] * 11 + ["Bern"] * 4 + [None] * 2
     encoding = Encoding.fit(pa.table({"city": cities}), 10)
     [rule] = encoding.rules  # Oslo is told no longer: 4 and 2 alone were too few
-    assert rule.told() == {"values": ("Rome",), "has_others": True, "has_missing": False}
+    assert rule.parameters() == {"values": ("Rome",), "has_others": True, "has_missing": False}
     shown = pa.table({"city": ["Rome", "Oslo", "Bern", None, "Kiev", "Bern or missing"]})
     assert encoding.apply(shown).tolist() == [[1, 0], *[[0, 1]] * 5]
 
 
 def test_missing_cells_are_told_where_they_are_enough():
     encoding = Encoding.fit(pa.table({"city": ["Rome"] * 12 + [None] * 10}), 10)
-    assert encoding.rules[0].told()["has_missing"]
+    assert encoding.rules[0].parameters()["has_missing"]
     assert encoding.apply(pa.table({"city": ["Rome", None]})).tolist() == [[1, 0], [0, 1]]
 
 
@@ -189,9 +189,9 @@ def test_numbers_that_few_rows_have_become_levels_and_bits_stay_where_both_are_e
     table = pa.table({"age": ages, "rare": rare, "bit": bits})
     encoding = Encoding.fit(table, 10)
     age, rare_, bit = encoding.rules
-    assert age.told()["edges"] == (20.5,)
-    assert rare_.told() == {"edges": (), "levels": (0.0,)}
-    assert (bit.told(), bit.stated().kind) == ({}, "bits")
+    assert age.parameters()["edges"] == (20.5,)
+    assert rare_.parameters() == {"edges": (), "levels": (0.0,)}
+    assert (bit.parameters(), bit.summary().kind) == ({}, "bits")
     found = encoding.apply(pa.table({"age": [3, 20, 21, 99], "rare": [1] * 4, "bit": [1] * 4}))
     assert found[:, 0].tolist() == [found[0, 0]] * 2 + [found[3, 0]] * 2
     assert found[:, 1:].tolist() == [[0, 1]] * 4

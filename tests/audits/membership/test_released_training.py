@@ -143,7 +143,7 @@ def test_only_private_networks_are_trained_otherwise_for_release():
     plain = NetworkLearner(NETWORK.model_copy(update={"privacy": None}))
     assert not release_learner(plain).is_secret
     assert release_learner(plain).name == plain.name
-    tree = EstimatorLearner.of_object
+    tree = EstimatorLearner.from_object
     assert release_learner(tree) is tree
     without = replace(
         plain, network=NETWORK.model_copy(update={"privacy": CentralPrivacy(noise_multiplier=0)})

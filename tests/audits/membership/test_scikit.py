@@ -83,14 +83,14 @@ def test_a_model_without_probabilities_is_asked_for_what_it_decides_by():
 
 
 def test_a_model_that_decides_by_pairs_of_classes_gives_its_labels():
-    learner = EstimatorLearner.of_object(SVC(decision_function_shape="ovo"))
+    learner = EstimatorLearner.from_object(SVC(decision_function_shape="ovo"))
     one_hot = trained(learner).logits(RECORDS.features)
     assert set(np.unique(one_hot)) == {0, 1}
 
 
 def test_a_saturated_model_tells_records_apart_all_the_same():
     far = records_of_arrays(np.array([[-1.0], [1], [-2], [2]] * 3), np.array([0, 1] * 6))
-    learner = EstimatorLearner.of_object(LogisticRegression(C=1e6))
+    learner = EstimatorLearner.from_object(LogisticRegression(C=1e6))
     [logits] = learner.train(far, [np.arange(12)], [0]).logits(np.array([[900.0], [1000.0]]))
     assert softmax(logits)[:, 1].tolist() == [1, 1]
     margins = Observations(logits, np.array([1, 1])).margin
@@ -116,7 +116,7 @@ def test_models_do_not_depend_on_workers_or_on_one_another():
 
 
 def test_steps_of_a_pipeline_are_seeded_too():
-    learner = EstimatorLearner.of_object(
+    learner = EstimatorLearner.from_object(
         make_pipeline(StandardScaler(), LogisticRegression(solver="saga", max_iter=3))
     )
     first, second = trained(learner, [ROWS[0]] * 2, (5, 5)).logits(RECORDS.features)
@@ -125,12 +125,14 @@ def test_steps_of_a_pipeline_are_seeded_too():
 
 def test_the_estimator_given_is_left_as_it_was():
     given = GaussianNB()
-    trained(EstimatorLearner.of_object(given))
+    trained(EstimatorLearner.from_object(given))
     assert not hasattr(given, "classes_")
 
 
 def test_names_tell_parameters_apart():
-    names = [EstimatorLearner.of_object(GaussianNB(var_smoothing=v)).name for v in (1e-9, 1e-9, 1)]
+    names = [
+        EstimatorLearner.from_object(GaussianNB(var_smoothing=v)).name for v in (1e-9, 1e-9, 1)
+    ]
     assert names[0] == names[1] != names[2]
     assert described("GaussianNB").name != described("BernoulliNB").name
 
@@ -145,7 +147,7 @@ class Own(GaussianNB):
     ids=["class", "step", "function"],
 )
 def test_code_of_ones_own_is_never_taken_for_what_it_was(model):
-    names = {EstimatorLearner.of_object(model).name for _ in range(2)}
+    names = {EstimatorLearner.from_object(model).name for _ in range(2)}
     assert len(names) == 2
 
 
@@ -180,7 +182,7 @@ def test_more_neighbours_than_records():
 @pytest.mark.parametrize("given", [object(), "forest", 3])
 def test_what_is_no_classifier(given):
     with pytest.raises(AuditError, match="A009"):
-        EstimatorLearner.of_object(given)
+        EstimatorLearner.from_object(given)
 
 
 class Constant(ClassifierMixin, BaseEstimator):
@@ -196,7 +198,7 @@ class Constant(ClassifierMixin, BaseEstimator):
 
 
 def test_an_estimator_of_one_s_own():
-    learner = EstimatorLearner.of_object(Constant())
+    learner = EstimatorLearner.from_object(Constant())
     assert learner.gives == LABEL_ANSWERS
     assert trained(learner).logits(RECORDS.features)[:, :, 0].all()
 
@@ -219,5 +221,5 @@ def test_few_cells_are_fitted_by_one_thread_after_the_other():
     learner = EstimatorLearner.of(Estimator(name="GaussianNB"), workers=4)
     few = records_of_arrays(np.eye(20, 3), np.arange(20) % 2)
     many = records_of_arrays(np.zeros((40_000, 2)), np.arange(40_000) % 2)
-    assert learner._at_once(few, [np.arange(20)]) == 1
-    assert learner._at_once(many, [np.arange(40_000)]) == 4
+    assert learner._thread_count(few, [np.arange(20)]) == 1
+    assert learner._thread_count(many, [np.arange(40_000)]) == 4

@@ -122,10 +122,10 @@ def test_a_chunk_takes_about_twenty_seconds_and_the_first_is_one_model(seconds, 
             now[0] += seconds * len(rows)
             return super().train(records, rows, *given)
 
-    workshop(Slow(), clock=lambda: now[0], kept=kept.append).run(jobs(11), "models")
+    workshop(Slow(), clock=lambda: now[0], on_chunk=kept.append).run(jobs(11), "models")
     assert [one.models for one in kept] == sizes
     assert [one.seconds for one in kept] == [seconds * size for size in sizes]
-    assert (kept[-1].done, kept[-1].every) == (11, 11)
+    assert (kept[-1].done, kept[-1].total) == (11, 11)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_sides_are_disjoint_balanced_and_of_one_size(labels, disjoint, online, s
     for rows in (*sides, *found.online_train):
         assert np.bincount(labels[rows], minlength=len(quotas)).tolist() == quotas.tolist()
         assert len(np.unique(rows)) == len(rows)
-    judged = set(found.judged.tolist())
+    judged = set(found.audited.tolist())
     assert len(judged) == 2 * len(found.target_train)
     for train, test in zip(found.shadow_train, found.shadow_test, strict=True):
         assert not set(train.tolist()) & set(test.tolist())
@@ -45,14 +45,14 @@ def test_every_judged_record_is_in_half_of_the_online_shadows(labels, online, se
     models = online + online % 2
     assert len(found.online_train) == models
     times = np.bincount(np.concatenate(found.online_train), minlength=len(labels))
-    assert set(times[found.judged].tolist()) == {models // 2}
+    assert set(times[found.audited].tolist()) == {models // 2}
     assert times.sum() == models * len(found.target_train)
 
 
 def test_members_come_first_among_the_judged():
     found = split()
     assert found.is_member.tolist() == [True] * 6 + [False] * 6
-    assert found.judged[found.is_member].tolist() == found.target_train.tolist()
+    assert found.audited[found.is_member].tolist() == found.target_train.tolist()
 
 
 def test_one_seed_one_digest():
@@ -144,7 +144,7 @@ def test_a_record_that_repeats_stands_on_one_side_of_every_model(case, seed):
     found = split(labels, 2, 2, seed, members=members, groups=groups)
     sides = [
         (found.target_train, found.target_test),
-        (found.judged, np.concatenate([*found.shadow_train, *found.shadow_test])),
+        (found.audited, np.concatenate([*found.shadow_train, *found.shadow_test])),
         *zip(found.shadow_train, found.shadow_test, strict=True),
         found.online_train,
     ]
@@ -152,7 +152,7 @@ def test_a_record_that_repeats_stands_on_one_side_of_every_model(case, seed):
         assert not set(groups[one]) & set(groups[other])
     for one, other in [sides[0], *sides[2:-1]]:
         assert np.bincount(labels[one]).tolist() == np.bincount(labels[other]).tolist()
-    assert sorted(np.concatenate(found.online_train)) == sorted(found.judged)
+    assert sorted(np.concatenate(found.online_train)) == sorted(found.audited)
 
 
 def test_records_that_do_not_repeat_are_drawn_as_without_groups():

@@ -44,7 +44,7 @@ def test_answers_of_one_member_each_are_told():
 def test_a_model_that_is_right_about_members_alone_has_learnt_them_by_heart():
     target = answered((0.9, 0, 20), (0.1, 20, 0), OTHERS)
     found = structure_of(target, np.arange(52) < 40)
-    assert found.by_heart
+    assert found.is_memorised
     [said] = structure_sentences(found)
     assert said == (
         "The model is right about all 40 members and about 50% of the others: it has learnt its "
@@ -61,7 +61,7 @@ def test_few_records_do_not_show_that_they_are_learnt_by_heart(members, others):
     target = answered((0.9, *members), (0.8, *others))
     found = structure_of(target, np.arange(sum(members + others)) < sum(members))
     assert found.right_on_members == 1 > found.right_on_others + 0.1
-    assert not found.by_heart
+    assert not found.is_memorised
 
 
 def test_parameters_are_counted_against_members():

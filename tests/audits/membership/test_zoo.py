@@ -45,7 +45,7 @@ def records(kind="plain", count=640):
 
 
 def audited(learner, data=None, attacks=ATTACKS, shadows=6):
-    learner = learner if hasattr(learner, "train") else EstimatorLearner.of_object(learner)
+    learner = learner if hasattr(learner, "train") else EstimatorLearner.from_object(learner)
     settings = Settings(attacks, shadows=shadows, seed=5)
     return audit(data or records(), learner, settings, architecture="of the zoo")
 

@@ -27,8 +27,8 @@ _LARGEST_SAMPLE = 10_000
 class TrainingSet:
     """What one attack model learns from: features (n, d), and which records were members."""
 
-    shown: NDArray[np.float32]
-    is_in: Bools
+    features: NDArray[np.float32]
+    is_member: Bools
 
 
 class AttackModel(Protocol):
@@ -91,14 +91,16 @@ class ClassifierModel:
     ) -> list[Floats]:
         """Return the log-odds that each classifier gives, kept finite."""
         return [
-            self._learnt(lesson, features, seed)
+            self._fit_and_score(lesson, features, seed)
             for lesson, features in zip(lessons, questions, strict=True)
         ]
 
-    def _learnt(self, lesson: TrainingSet, questions: NDArray[np.float32], seed: int) -> Floats:
+    def _fit_and_score(
+        self, lesson: TrainingSet, questions: NDArray[np.float32], seed: int
+    ) -> Floats:
         if not len(questions):
             return np.empty(0)
-        classifier = self.make(len(lesson.shown))
+        classifier = self.make(len(lesson.features))
         seeded = [
             name for name in classifier.get_params() if name.split("__")[-1] == "random_state"
         ]
@@ -106,7 +108,7 @@ class ClassifierModel:
         with warnings.catch_warnings():
             # A network that would go on getting better has learnt enough, or is not chosen.
             warnings.simplefilter("ignore")
-            classifier.fit(lesson.shown, lesson.is_in.astype(int))
+            classifier.fit(lesson.features, lesson.is_member.astype(int))
         if not hasattr(classifier, "predict_proba"):
             return cast(Floats, np.asarray(classifier.decision_function(questions), np.float64))
         # In float32, in which networks answer, 1 less the least share would be 1.
@@ -132,9 +134,9 @@ class NetworkModel:
             train,
         )
 
-        features_of_all = np.concatenate([lesson.shown for lesson in lessons])
-        is_in = np.concatenate([lesson.is_in for lesson in lessons]).astype(np.int64)
-        ends = np.cumsum([len(lesson.is_in) for lesson in lessons])
+        features_of_all = np.concatenate([lesson.features for lesson in lessons])
+        is_in = np.concatenate([lesson.is_member for lesson in lessons]).astype(np.int64)
+        ends = np.cumsum([len(lesson.is_member) for lesson in lessons])
         rows = np.split(np.arange(len(is_in)), ends[:-1])
         design = Design.of(self.network, features_of_all.shape[1], 2)
         drawn = np.random.SeedSequence([seed, _DRAW]).generate_state(len(lessons))

@@ -37,13 +37,13 @@ _CHANCE = 0.5
 class AttackerKnowledge:
     """What the attacker knows: what shadows say of their own n records, and who was in.
 
-    `labels`, `is_in` and `shadow`, (n,), are each record's class, whether it was a member, and
+    `labels`, `is_member` and `shadow`, (n,), are each record's class, whether it was a member, and
     of which shadow.
     """
 
     evidence: Evidence
     labels: Rows
-    is_in: Bools
+    is_member: Bools
     shadow: Rows
 
     @classmethod
@@ -57,7 +57,7 @@ class AttackerKnowledge:
             np.repeat(np.arange(len(shadows)), [len(one.is_member) for one in shadows]),
         )
 
-    def seen(self, view: View) -> NDArray[np.float32]:
+    def views(self, view: View) -> NDArray[np.float32]:
         """Return what an attack model is shown of the shadows' records, (n, d)."""
         return np.concatenate([view(one.own) for one in self.evidence.shadows])
 
@@ -80,21 +80,21 @@ class AttackerKnowledge:
         """
         classes = self.evidence.target.classes
         of_class = [np.flatnonzero(among & (self.labels == one)) for one in range(classes)]
-        large = [one for one in range(classes) if min(self._sides(of_class[one])) >= FEWEST]
+        large = [one for one in range(classes) if min(self._side_sizes(of_class[one])) >= FEWEST]
         models = np.full(classes, len(large))
         models[large] = np.arange(len(large))
-        sets = [self._balanced(of_class[one], rng) for one in large]
+        sets = [self._draw_balanced(of_class[one], rng) for one in large]
         if len(large) < classes:
-            sets.append(self._balanced(np.flatnonzero(among), rng))
+            sets.append(self._draw_balanced(np.flatnonzero(among), rng))
         return sets, models
 
-    def _sides(self, rows: Rows) -> tuple[int, int]:
-        members = int(self.is_in[rows].sum())
+    def _side_sizes(self, rows: Rows) -> tuple[int, int]:
+        members = int(self.is_member[rows].sum())
         return members, len(rows) - members
 
-    def _balanced(self, rows: Rows, rng: np.random.Generator) -> Rows:
-        fewest = min(self._sides(rows))
-        sides = [rows[self.is_in[rows]], rows[~self.is_in[rows]]]
+    def _draw_balanced(self, rows: Rows, rng: np.random.Generator) -> Rows:
+        fewest = min(self._side_sizes(rows))
+        sides = [rows[self.is_member[rows]], rows[~self.is_member[rows]]]
         return np.concatenate([np.sort(rng.permutation(side)[:fewest]) for side in sides])
 
 
@@ -115,29 +115,31 @@ class ModelChoice:
 class Trials:
     """What every attack model says of records of shadows that it did not learn from.
 
-    `rows` (h,) are those records; `scores` their log-odds by each model's name, `raised` what
+    `rows` (h,) are those records; `scores` their log-odds by each model's name, `errors` what
     kept a model from giving any.
     """
 
-    known: AttackerKnowledge
+    knowledge: AttackerKnowledge
     rows: Rows
     models: Mapping[str, AttackModel]
     scores: Mapping[str, Floats]
-    raised: Mapping[str, str]
+    errors: Mapping[str, str]
 
     def choice(self, classes: Sequence[int] | None = None) -> ModelChoice | None:
         """Return the models by how well they do on some classes, or on all.
 
         None where too few records of the classes are held out to tell.
         """
-        chosen = slice(None) if classes is None else np.isin(self.known.labels[self.rows], classes)
+        chosen = (
+            slice(None) if classes is None else np.isin(self.knowledge.labels[self.rows], classes)
+        )
         rows = self.rows[chosen]
-        is_in = self.known.is_in[rows]
+        is_in = self.knowledge.is_member[rows]
         if classes is not None and min(is_in.sum(), (~is_in).sum()) < FEWEST_TO_CHOOSE:
             return None
-        flaws, ranked = dict(self.raised), []
+        flaws, ranked = dict(self.errors), []
         for name, scores in self.scores.items():
-            why = flaw(scores[chosen], self.known.signals[:, rows], is_in)
+            why = flaw(scores[chosen], self.knowledge.signals[:, rows], is_in)
             if why:
                 flaws[name] = why
             else:
@@ -163,10 +165,10 @@ def try_models(knowledge: AttackerKnowledge, models: Sequence[AttackModel], seed
     numbers = _sets_to_try(knowledge, held_out)
     scores, errors = {}, {}
     for model in models:
-        views = knowledge.seen(model.view)
+        views = knowledge.views(model.view)
         scores_or_error = learn(
             model,
-            [TrainingSet(views[lessons[n]], knowledge.is_in[lessons[n]]) for n in numbers],
+            [TrainingSet(views[lessons[n]], knowledge.is_member[lessons[n]]) for n in numbers],
             [views[held_out[n]] for n in numbers],
             seed,
         )
@@ -227,7 +229,7 @@ def auc(scores: Floats, is_in: Bools) -> Estimate:
     """Return how often a member scores higher than another record, with its interval."""
     order = falling_order(scores)
     points = curve(scores[order], is_in[order])
-    return area(points.area(), points.members, points.others)
+    return area(points.area(), points.members, points.non_members)
 
 
 def _is_one_value(scores: Floats) -> bool:
@@ -242,7 +244,10 @@ def _sample(rows: Rows, rng: np.random.Generator) -> Rows:
 
 def _sets_to_try(knowledge: AttackerKnowledge, held_out: Sequence[Rows]) -> list[int]:
     """Return the sets in which models are tried: all, or some where none could choose alone."""
-    fewest = [min(knowledge.is_in[rows].sum(), (~knowledge.is_in[rows]).sum()) for rows in held_out]
+    fewest = [
+        min(knowledge.is_member[rows].sum(), (~knowledge.is_member[rows]).sum())
+        for rows in held_out
+    ]
     if len(held_out) <= _MOST_CLASSES or max(fewest) >= FEWEST_TO_CHOOSE:
         return list(range(len(held_out)))
     return [round(one) for one in np.linspace(0, len(held_out) - 1, _MOST_CLASSES).tolist()]

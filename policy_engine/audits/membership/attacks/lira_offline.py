@@ -41,7 +41,9 @@ class LiraOffline:
 
 def _has_deviations(evidence: Evidence[Any]) -> bool:
     """Tell whether of every shadow's own records some are unseen by two others or more."""
-    known = [shadow.peers for shadow in evidence.shadows if shadow.peers is not None]
+    known = [
+        shadow.other_shadows for shadow in evidence.shadows if shadow.other_shadows is not None
+    ]
     return all(int((~peers.is_member).sum(axis=0).max()) > 1 for peers in known)
 
 

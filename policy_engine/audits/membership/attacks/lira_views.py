@@ -37,7 +37,7 @@ class LiraViews:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return how many deviations the means lie above those of shadows without the record."""
         check(self, evidence)
-        others = np.stack([_mean_margin(one.judged) for one in evidence.shadows])
+        others = np.stack([_mean_margin(one.audited) for one in evidence.shadows])
         distribution = gaussians(others, unseen_by_shadows(evidence))
         return Judgement(distribution.distance(_mean_margin(evidence.target)), None)
 

@@ -41,11 +41,13 @@ class Qmia:
         check(self, evidence)
         references = evidence.references
         assert references is not None  # noqa: S101 (checked above)
-        features = _add_labels(references.features, references.seen)
+        features = _add_labels(references.features, references.observations)
         order = np.random.default_rng([evidence.seed, _DRAW]).permutation(len(features))
         learn, held_out = np.split(order, [int(_LEARN * len(order))])
         middle, high = (
-            _regressor(quantile, evidence.seed).fit(features[learn], references.seen.margin[learn])
+            _regressor(quantile, evidence.seed).fit(
+                features[learn], references.observations.margin[learn]
+            )
             for quantile in (_MIDDLE, _HIGH)
         )
 
@@ -55,9 +57,9 @@ class Qmia:
             distance: Floats = (margin - centre) / width
             return distance
 
-        least = max(float(references.seen.margin.std()) / 100, 1e-9)
-        others = score(features[held_out], references.seen.margin[held_out])
-        audited = _add_labels(references.judged, evidence.target)
+        least = max(float(references.observations.margin.std()) / 100, 1e-9)
+        others = score(features[held_out], references.observations.margin[held_out])
+        audited = _add_labels(references.audited, evidence.target)
         threshold = float(np.quantile(others, 1 - _ALARMS))
         return Judgement(score(audited, evidence.target.margin), threshold)
 

@@ -20,15 +20,18 @@ Those that count have not seen the record; of online shadows, those that have.
 
 def compare_with_shadows(evidence: Evidence[Any], score: Comparison) -> Floats:
     """Return the scores of the audited records against the shadows that do not know them."""
-    signals = np.stack([shadow.judged.signal for shadow in evidence.shadows])
+    signals = np.stack([shadow.audited.signal for shadow in evidence.shadows])
     return score(evidence.target.signal, signals, unseen_by_shadows(evidence))
 
 
 def unseen_by_shadows(evidence: Evidence[Any]) -> Bools:
     """Return which of the audited records, (S, 2m), each shadow was not trained on."""
-    shape = evidence.shadows[0].judged.signal.shape
+    shape = evidence.shadows[0].audited.signal.shape
     return np.stack(
-        [~one.seen if one.seen is not None else np.ones(shape, bool) for one in evidence.shadows]
+        [
+            ~one.trained_on if one.trained_on is not None else np.ones(shape, bool)
+            for one in evidence.shadows
+        ]
     )
 
 
@@ -50,11 +53,11 @@ def left_out_scores(evidence: Evidence[Any], score: Comparison) -> tuple[Floats,
     """
     scores, truths = [], []
     for shadow in evidence.shadows:
-        if shadow.peers is None:
+        if shadow.other_shadows is None:
             continue
-        counts = ~shadow.peers.is_member
+        counts = ~shadow.other_shadows.is_member
         known = counts.any(axis=0)
-        signals = shadow.peers.signals[:, known]
+        signals = shadow.other_shadows.signals[:, known]
         scores.append(score(shadow.own.signal[known], signals, counts[:, known]))
         truths.append(shadow.is_member[known])
     return (np.concatenate(scores), np.concatenate(truths)) if scores else None

@@ -75,7 +75,7 @@ def estimate_slope(evidence: Evidence) -> float:
     the target's the mean of both kinds where half of these are members, as they mostly are.
     """
     if SHADOW_MEMBERS not in evidence.gives:
-        on_others = float(np.mean([doubts(one.judged.margin).mean() for one in evidence.shadows]))
+        on_others = float(np.mean([doubts(one.audited.margin).mean() for one in evidence.shadows]))
         on_members = 2 * float(doubts(evidence.target.margin).mean()) - on_others
         return min(max(on_members / on_others, 0.0), 1.0) if on_others else 1.0
     inside = [doubts(one.own.margin[one.is_member]) for one in evidence.shadows]

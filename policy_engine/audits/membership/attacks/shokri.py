@@ -72,7 +72,7 @@ class Shokri:
         assert overall is not None  # noqa: S101 (of all classes there always is one)
         classes = [np.flatnonzero(set_of_class == number).tolist() for number in range(len(sets))]
         choices = [trials.choice(one) or overall for one in classes]
-        return _Refit(knowledge, sets, set_of_class, choices).judged(classes)
+        return _Refit(knowledge, sets, set_of_class, choices).judge(classes)
 
 
 class _Refit:
@@ -85,88 +85,98 @@ class _Refit:
         own: Rows,
         choices: Sequence[ModelChoice],
     ) -> None:
-        self.known, self.sets, self.choices = known, sets, choices
+        self.knowledge, self.sets, self.choices = known, sets, choices
         target = known.evidence.target
-        self.asked = [np.flatnonzero(own[target.labels] == n) for n in range(len(sets))]
-        self.place = [0] * len(sets)
+        self.audited_rows = [np.flatnonzero(own[target.labels] == n) for n in range(len(sets))]
+        self.rank = [0] * len(sets)
         self.flaws = [dict(one.flaws) for one in choices]
         self.scores = np.zeros(len(target.labels))
 
-    def judged(self, classes: Sequence[Sequence[int]]) -> Judgement:
+    def judge(self, classes: Sequence[Sequence[int]]) -> Judgement:
         """Return the scores of the audited records, and what is to be said of the models."""
-        open_sets = [number for number in range(len(self.sets)) if len(self.asked[number])]
-        while open_sets := [number for number in open_sets if self._model(number)]:
-            first = self._model(open_sets[0])
+        open_sets = [number for number in range(len(self.sets)) if len(self.audited_rows[number])]
+        while open_sets := [number for number in open_sets if self._current_model(number)]:
+            first = self._current_model(open_sets[0])
             assert first is not None  # noqa: S101 (those without one are left out above)
-            sets = [number for number in open_sets if self._model(number) is first]
-            failed = self._learnt(first, sets)
+            sets = [number for number in open_sets if self._current_model(number) is first]
+            failed = self._learn(first, sets)
             open_sets = [number for number in open_sets if number not in sets or number in failed]
         without_model = [
-            n for n in range(len(self.sets)) if len(self.asked[n]) and not self._model(n)
+            n
+            for n in range(len(self.sets))
+            if len(self.audited_rows[n]) and not self._current_model(n)
         ]
-        dead = self._dead(without_model, classes)
+        dead = self._failure(without_model, classes)
         return Judgement(self.scores, 0.0, dead, tuple(self._notes(classes)))
 
-    def _model(self, number: int) -> AttackModel | None:
+    def _current_model(self, number: int) -> AttackModel | None:
         ranking = self.choices[number].ranking
-        return ranking[self.place[number]][0] if self.place[number] < len(ranking) else None
+        return ranking[self.rank[number]][0] if self.rank[number] < len(ranking) else None
 
-    def _learnt(self, model: AttackModel, sets: Sequence[int]) -> list[int]:
+    def _learn(self, model: AttackModel, sets: Sequence[int]) -> list[int]:
         """Let a model learn some sets and judge by it; return those for which it has failed."""
-        views, target = self.known.seen(model.view), model.view(self.known.evidence.target)
-        lessons = [TrainingSet(views[self.sets[n]], self.known.is_in[self.sets[n]]) for n in sets]
-        questions = [np.concatenate([target[self.asked[n]], views[self.sets[n]]]) for n in sets]
-        odds = learn(model, lessons, questions, self.known.evidence.seed)
+        views, target = self.knowledge.views(model.view), model.view(self.knowledge.evidence.target)
+        lessons = [
+            TrainingSet(views[self.sets[n]], self.knowledge.is_member[self.sets[n]]) for n in sets
+        ]
+        questions = [
+            np.concatenate([target[self.audited_rows[n]], views[self.sets[n]]]) for n in sets
+        ]
+        odds = learn(model, lessons, questions, self.knowledge.evidence.seed)
         failed = []
         for place, number in enumerate(sets):
             why = odds if isinstance(odds, str) else self._flaw(number, odds[place])
             if why:
                 failed.append(number)
                 self.flaws[number][model.name] = why
-                self.place[number] += 1
+                self.rank[number] += 1
             else:
-                self.scores[self.asked[number]] = odds[place][: len(self.asked[number])]
+                self.scores[self.audited_rows[number]] = odds[place][
+                    : len(self.audited_rows[number])
+                ]
         return failed
 
     def _flaw(self, number: int, odds: NDArray[np.float64]) -> str:
         """Return what is wrong with a model: with what it says of its own lesson, or of others."""
-        rows, audited = self.sets[number], self.asked[number]
-        margins = self.known.evidence.target.margin[audited]
-        why = flaw(odds[len(audited) :], self.known.signals[:, rows], self.known.is_in[rows])
+        rows, audited = self.sets[number], self.audited_rows[number]
+        margins = self.knowledge.evidence.target.margin[audited]
+        why = flaw(
+            odds[len(audited) :], self.knowledge.signals[:, rows], self.knowledge.is_member[rows]
+        )
         return why or flatness(odds[: len(audited)], margins)
 
-    def _dead(self, sets: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
+    def _failure(self, sets: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
         if not sets:
             return ""
         reasons = sorted({f"{name}: {why}" for n in sets for name, why in self.flaws[n].items()})
-        which = "" if len(sets) == len(self.sets) else f" for {self._called(sets, classes)}"
+        which = "" if len(sets) == len(self.sets) else f" for {self._name_classes(sets, classes)}"
         return f"No attack model has learnt anything{which} ({'; '.join(reasons)})."
 
     def _notes(self, classes: Sequence[Sequence[int]]) -> Iterator[str]:
         """Yield which model judges which classes, how it did where it was held out, and why."""
         notes: dict[tuple[str, str], list[int]] = {}
         for number, choice in enumerate(self.choices):
-            if self._model(number) is None or not len(self.asked[number]):
+            if self._current_model(number) is None or not len(self.audited_rows[number]):
                 continue
-            model, area = choice.ranking[self.place[number]]
+            model, area = choice.ranking[self.rank[number]]
             scope = "" if choice.is_own else " over all classes"
             interval = f"AUC {area.value:.3f} ({area.low:.3f} to {area.high:.3f})"
             figures = f"{interval} on shadows held out{scope}"
             notes.setdefault((model.name, figures), []).append(number)
         for (name, figures), numbers in notes.items():
-            yield f"{self._called(numbers, classes)}: {name}, {figures}."
+            yield f"{self._name_classes(numbers, classes)}: {name}, {figures}."
         flaws: dict[tuple[str, str], list[int]] = {}
         for number, found_flaws in enumerate(self.flaws):
             for flawed in found_flaws.items():
                 flaws.setdefault(flawed, []).append(number)
         for (name, why), numbers in flaws.items():
-            yield f"{self._called(numbers, classes)}: not {name}, for {why}."
+            yield f"{self._name_classes(numbers, classes)}: not {name}, for {why}."
 
-    def _called(self, numbers: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
+    def _name_classes(self, numbers: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
         classes_named = [one for number in numbers for one in classes[number]]
-        if len(classes_named) == len(self.known.evidence.target.logits[0]):
+        if len(classes_named) == len(self.knowledge.evidence.target.logits[0]):
             return "All classes"
-        names = self.known.evidence.names
+        names = self.knowledge.evidence.names
         names_shown = ", ".join(names[one] if names else str(one) for one in classes_named[:5])
         more = f" and {len(classes_named) - 5} more" if len(classes_named) > 5 else ""
         return f"{'Class' if len(classes_named) == 1 else 'Classes'} {names_shown}{more}"

@@ -23,7 +23,7 @@ def ask_in_process(model: Fitted, block: Block) -> Answer:
     """Return what a model says of records. Raises AuditError (A008, A009) where it cannot."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return call_library(lambda: model.say(block), "A009", "The model refuses the data")
+        return call_library(lambda: model.answer(block), "A009", "The model refuses the data")
 
 
 def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:

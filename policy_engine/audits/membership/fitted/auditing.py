@@ -79,7 +79,7 @@ def audit_fitted(
     """
     _check_comparisons(fitted, recipe)
     with open_target(fitted) as (target, described):
-        records = align(questions.given, target.about)
+        records = align(questions.features, target.about)
         views = _view_count(fitted, settings, records)
         view_facts = views, settings.seed
         answers = _ask_views(target, records, questions, fitted, view_facts, progress)
@@ -89,7 +89,7 @@ def audit_fitted(
         lesson = ShadowData(records, labels, first.classes, views, settings.seed)
         trainer = _trainer(target, fitted, recipe, lesson)
         shape = views, len(questions), len(first.classes)
-        cache = cache.of(
+        cache = cache.with_facts(
             "fitted", questions.digest, *target.about.features, *first.classes, *view_facts
         )
         if trainer is not None:
@@ -190,18 +190,18 @@ def _needs_shadows(settings: Settings) -> bool:
 
 def _is_reproducible(target: Target, recipe: Any) -> bool:
     """Return whether shadows would be the same again; a recipe's name tells all that they are."""
-    return recipe is not None or target.is_settled
+    return recipe is not None or target.is_reproducible
 
 
 def _shadow_cache(cache: AnswerCache, target: FittedTarget, recipe: Any) -> AnswerCache:
     """Return where shadows are kept: by the model's file, or their recipe's name, if either is."""
     if recipe is None:
         facts = target.digest, json.dumps(dict(target.versions), sort_keys=True), versions()
-        return cache.of("retrain", *facts) if target.digest else cache.nowhere()
+        return cache.with_facts("retrain", *facts) if target.digest else cache.without_folder()
     if cache.folder is None:
         return cache
-    learner = recipe if isinstance(recipe, Learner) else EstimatorLearner.of_object(recipe)
-    return cache.of("recipe", learner.name)
+    learner = recipe if isinstance(recipe, Learner) else EstimatorLearner.from_object(recipe)
+    return cache.with_facts("recipe", learner.name)
 
 
 def _digest(model: Any) -> str:
@@ -226,9 +226,11 @@ def _ask_references(
         progress("references", number, len(fitted.references))
         reference, digest = replace(fitted, model=model, references=()), _digest(model)
         facts = digest, versions(), fitted.outputs, *fitted.classes
-        reference_cache = cache.of("reference", *facts) if digest else cache.nowhere()
+        reference_cache = (
+            cache.with_facts("reference", *facts) if digest else cache.without_folder()
+        )
         ask = partial(_ask_reference, reference, questions, classes, way, number + 1)
-        answers.append(reference_cache.said(shape, ask, (number + 1, len(fitted.references))))
+        answers.append(reference_cache.answers(shape, ask, (number + 1, len(fitted.references))))
     return answers
 
 
@@ -240,9 +242,9 @@ def _ask_reference(
     number: int,
 ) -> ViewAnswers:
     with open_target(reference) as (target, _):
-        records = align(questions.given, target.about)
+        records = align(questions.features, target.about)
         answers = _ask_views(target, records, questions, reference, way)
-        is_settled = target.is_settled
+        is_settled = target.is_reproducible
     if answers[0].classes != classes or CONFIDENCES not in answers[0].gives:
         message = f"Reference {number} does not answer with probabilities of the same classes."
         raise AuditError.of("A014", message)
@@ -259,7 +261,7 @@ def _check_different(target: str, references: Sequence[str]) -> None:
 def _reference_warnings(evidence: Evidence, is_member: Bools) -> Iterator[str]:
     """Yield what is to be said of references that know members better than others, too."""
     knows_members = [
-        auc(shadow.judged.signal, is_member).low > _CHANCE for shadow in evidence.shadows
+        auc(shadow.audited.signal, is_member).low > _CHANCE for shadow in evidence.shadows
     ]
     if any(knows_members):
         yield (

@@ -40,12 +40,12 @@ class XgboostModel:
         width = int(self.booster.num_features())
         return About("xgboost", "Booster", versions_of("xgboost", "xgboost-cpu"), (), names, width)
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return logits, or the labels where its objective has no more."""
         import xgboost  # noqa: PLC0415 (slow to import, an extra)
 
         objective = _objective_of_booster(self.booster)
-        matrix = as_matrix(self.given(block), np.float32)
+        matrix = as_matrix(self.prepare(block), np.float32)
         matrix_of_booster = xgboost.DMatrix(matrix, feature_names=self.booster.feature_names)
         best = self.booster.attr("best_iteration")
         trees = (0, int(best) + 1) if best is not None else (0, 0)
@@ -60,7 +60,7 @@ class XgboostModel:
             )
         }
 
-    def given(self, block: Block) -> Block:
+    def prepare(self, block: Block) -> Block:
         """Return records with the numbers of categories. Raises AuditError (A003, A014)."""
         if isinstance(block, np.ndarray):
             return block
@@ -89,7 +89,7 @@ class LightgbmModel:
         versions = versions_of("lightgbm")
         return About("lightgbm", "Booster", versions, (), features, int(self.booster.num_feature()))
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return logits: the raw scores, those of two classes by the steepness of their sigmoid."""
         lines = self.booster.model_to_string(num_iteration=1).splitlines()
         stated = next((line for line in lines if line.startswith("objective=")), "objective=")
@@ -97,16 +97,16 @@ class LightgbmModel:
         if objective not in ("binary", "multiclass", "multiclassova", "cross_entropy"):
             raise _not_a_classifier("LightGBM", objective)
         slopes = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
-        scores = self.booster.predict(as_matrix(self.given(block), np.float64), raw_score=True)
+        scores = self.booster.predict(as_matrix(self.prepare(block), np.float64), raw_score=True)
         return {"logits": two_class_logits(scores) * (slopes[0] if slopes else 1.0)}
 
-    def given(self, block: Block) -> Block:
+    def prepare(self, block: Block) -> Block:
         """Return records with the numbers of categories. Raises AuditError (A003, A014)."""
         if isinstance(block, np.ndarray):
             return block
-        return number_categories(block, self.known)
+        return number_categories(block, self.known_categories)
 
     @property
-    def known(self) -> Categories:
+    def known_categories(self) -> Categories:
         """Its categories. Raises AuditError (A014) where it does not tell of which features."""
         return self.categories or lightgbm_categories(self.booster)

@@ -58,7 +58,7 @@ def _records(records: Block, label_classes: LabelClasses, questions: Questions) 
         encoding = Encoding.fit(table)
         features, encoded_columns, columns = (
             encoding.apply(table),
-            encoding.stated(),
+            encoding.summaries(),
             FeatureTexts(records),
         )
     return Records(

@@ -36,7 +36,7 @@ class FunctionModel:
         """Its name, for a function tells no more."""
         return About("Python", getattr(self.function, "__name__", type(self.function).__name__))
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return what the function does, of an array, or of a frame where columns are texts."""
         return to_answer(
             self.function(block if isinstance(block, np.ndarray) else _array_or_frame(block))
@@ -76,9 +76,9 @@ class EstimatorModel:
             int(_attribute(self.model, "n_features_in_") or 0),
         )
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return probabilities, what it decides by, or the labels alone."""
-        inputs = self.given(block)
+        inputs = self.prepare(block)
         if hasattr(self.model, "predict_proba"):
             probabilities = np.asarray(self.model.predict_proba(inputs))
             return {"probabilities": probabilities, **_logits(self.model, inputs, probabilities)}
@@ -88,7 +88,7 @@ class EstimatorModel:
             return {"logits": decisions}
         return {"labels": np.asarray(self.model.predict(inputs)).ravel().astype(str)}
 
-    def given(self, block: Block) -> Any:
+    def prepare(self, block: Block) -> Any:
         """Return records as the classifier takes them: a frame where it goes by names or texts."""
         if isinstance(block, np.ndarray):
             return block.reshape(len(block), -1) if self.about.width else block

@@ -21,7 +21,7 @@ class ViewAnswers:
     """What a model said, by view, and whether it would say the same as long as its facts are."""
 
     logits: list[Logits]
-    is_settled: bool
+    is_reproducible: bool
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class AnswerCache:
     """
 
     folder: Path | None = None
-    tell: Callable[[Chunk], None] = ignore_chunk
+    on_chunk: Callable[[Chunk], None] = ignore_chunk
     facts: tuple[str | int, ...] = ()
 
-    def of(self, *facts: str | int) -> "AnswerCache":
+    def with_facts(self, *facts: str | int) -> "AnswerCache":
         """Return the same for models of which more is known."""
         return replace(self, facts=(*self.facts, *facts))
 
-    def nowhere(self) -> "AnswerCache":
+    def without_folder(self) -> "AnswerCache":
         """Return the same where nothing is kept, for models that no digest is known of."""
         return replace(self, folder=None)
 
-    def said(
+    def answers(
         self, shape: tuple[int, int, int], ask: Callable[[], ViewAnswers], place: tuple[int, int]
     ) -> list[Logits]:
         """Return what a model said, (views, n, C), or what it says now, which is kept.
@@ -57,9 +57,9 @@ class AnswerCache:
             return [*stored.logits]
         begun = time.monotonic()
         answers = ask()
-        if answers.is_settled:
+        if answers.is_reproducible:
             cache.keep(key, ModelAnswers({"logits": np.stack(answers.logits)}))
-        self.tell(Chunk(1, time.monotonic() - begun, *place))
+        self.on_chunk(Chunk(1, time.monotonic() - begun, *place))
         return answers.logits
 
 
@@ -77,11 +77,11 @@ def cached_trainer(
     numbers = count(1)
 
     def trained(rows: Rows, seed: int) -> list[Logits]:
-        known = kept.of(digest_of(rows), seed)
+        known = kept.with_facts(digest_of(rows), seed)
 
         def ask() -> ViewAnswers:
             return ViewAnswers(train(rows, seed), is_settled())
 
-        return known.said(shape, ask, (next(numbers), models))
+        return known.answers(shape, ask, (next(numbers), models))
 
     return trained

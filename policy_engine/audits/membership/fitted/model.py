@@ -41,7 +41,7 @@ class Fitted(Protocol):
         """What the model tells of itself."""
         ...
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return what the model says of some records. Raises whatever its library does."""
         ...
 

@@ -41,7 +41,7 @@ class KerasModel:
         width = shape[1] if is_flat and shape else 0
         return About("keras", type(self.model).__name__, versions, (), (), width)
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return the output of all records."""
         inputs = as_matrix(block, np.float32) if isinstance(block, pa.Table) else block
         output = np.asarray(self.model.predict(inputs, verbose=0))
@@ -62,7 +62,7 @@ class TorchModel:
         """The module's class."""
         return About("torch", self.name or type(self.module).__name__, versions_of("torch"))
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return the output; whole numbers are given as such where the module asks for them."""
         import torch  # noqa: PLC0415 (slow to import, an extra)
 
@@ -73,13 +73,13 @@ class TorchModel:
                 self.module.eval()
         try:
             with torch.no_grad():
-                return to_answer(_tensor_of(self._asked(torch, inputs)).detach().cpu().numpy())
+                return to_answer(_tensor_of(self._call(torch, inputs)).detach().cpu().numpy())
         finally:
             if was_training:
                 with suppress(NotImplementedError):
                     self.module.train()
 
-    def _asked(self, torch: Any, inputs: NDArray[Any]) -> Any:
+    def _call(self, torch: Any, inputs: NDArray[Any]) -> Any:
         try:
             return self.module(torch.from_numpy(inputs.astype(np.float32)))
         except (RuntimeError, TypeError):
@@ -115,7 +115,7 @@ class OnnxModel:
         is_flat = len(shape) == 2 and isinstance(shape[1], int)
         return About("onnxruntime", "ONNX", versions, (), (), shape[1] if is_flat else 0)
 
-    def say(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> Answer:
         """Return the probabilities where it gives some, its first output of numbers, or labels."""
         inputs = self.session.get_inputs()
         inputs_by_name = {inputs[0].name: _to_input(inputs[0].type, block)}

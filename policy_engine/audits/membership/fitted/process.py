@@ -46,14 +46,14 @@ class ModelProcess:
     """A process with an open model, which is asked block by block."""
 
     about: About
-    line: "_Channel"
+    channel: "_Channel"
     model: Literal["target", "like"] = "target"
     has_own_code: bool = False
 
     @property
-    def is_settled(self) -> bool:
+    def is_reproducible(self) -> bool:
         """Whether all code that has run up to now is installed, and none is of the user's own."""
-        return self.line.is_settled and not self.has_own_code
+        return self.channel.is_reproducible and not self.has_own_code
 
     def ask(self, block: Block) -> Answer:
         """Return what the model says of some records.
@@ -62,16 +62,16 @@ class ModelProcess:
         needs more memory than there is (A008).
         """
         header = {"do": "ask", "model": self.model}
-        return self.line.exchange(pack(header, arrays_of(block)))[1]
+        return self.channel.exchange(pack(header, arrays_of(block)))[1]
 
-    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "ModelProcess":
+    def refit(self, block: Block, labels: NDArray[np.int64], seed: int) -> "ModelProcess":
         """Return the model's like, trained anew on some records, instead of the one before it.
 
         Raises AuditError where that cannot be done (A009, A014), and as `ask`.
         """
         arrays = {**arrays_of(block), "labels": labels}
-        header, _ = self.line.exchange(pack({"do": "fit", "seed": seed}, arrays))
-        return ModelProcess(_about(header), self.line, "like", self.has_own_code)
+        header, _ = self.channel.exchange(pack({"do": "fit", "seed": seed}, arrays))
+        return ModelProcess(_about(header), self.channel, "like", self.has_own_code)
 
 
 @contextmanager
@@ -146,7 +146,7 @@ class _Channel:
         self._process, self._seconds = process, seconds
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._printed = bytearray()
-        self.is_settled = True
+        self.is_reproducible = True
         threads = [(self._read, process.stdout), (self._drain, process.stderr)]
         self._threads = [
             threading.Thread(target=one, args=(stream,), daemon=True) for one, stream in threads
@@ -165,11 +165,11 @@ class _Channel:
             hint = "Allow it more: time_limit=SECONDS."
             raise AuditError.of("A016", message_, hint, source=source) from None
         if answer is None:
-            raise self._died(source)
+            raise self._death_error(source)
         try:
             header, arrays = unpack(answer)
             error = _error(header) if "problems" in header else None
-            self.is_settled &= header.get("settled") is True
+            self.is_reproducible &= header.get("settled") is True
         except Exception:  # noqa: BLE001 (whatever a forged message makes of its reader)
             raise AuditError.of("A016", _UNREADABLE, source=source) from None
         if error is not None:
@@ -208,7 +208,7 @@ class _Channel:
                 self._printed += chunk
                 del self._printed[:-_PRINTED_BYTES]
 
-    def _died(self, source: str) -> PolicyEngineError:
+    def _death_error(self, source: str) -> PolicyEngineError:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE)
         self._threads[1].join(_GRACE)

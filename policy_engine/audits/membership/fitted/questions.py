@@ -36,12 +36,12 @@ _MEMBERS = ("members", "member", "membership", "is_member")
 class Questions:
     """Records with their labels, and who was in the model's training data.
 
-    `given` is an array (n, ...) or a table, a column for each feature; `labels` (n,) are texts,
+    `features` is an array (n, ...) or a table, a column for each feature; `labels` (n,) are texts,
     `columns` those of the whole table by name, but the label and who is a member. `digest` is the
     sha-256 of all of it.
     """
 
-    given: Block
+    features: Block
     labels: tuple[str, ...]
     is_member: NDArray[np.bool_]
     columns: Mapping[str, NDArray[np.object_]]
@@ -54,13 +54,13 @@ class Questions:
     @property
     def width(self) -> int:
         """How many features a record has."""
-        if isinstance(self.given, np.ndarray):
-            return int(np.prod(self.given.shape[1:]))
-        return int(self.given.num_columns)
+        if isinstance(self.features, np.ndarray):
+            return int(np.prod(self.features.shape[1:]))
+        return int(self.features.num_columns)
 
     def blocks(self) -> Iterator[Block]:
         """Yield the records some at a time, in their order."""
-        yield from blocks_of(self.given)
+        yield from blocks_of(self.features)
 
 
 def blocks_of(records: Block) -> Iterator[Block]:

@@ -53,7 +53,7 @@ def _refit_estimator(
     changes |= {name: None for name in settings if name.split("__")[-1] == _MEMORY}
     estimator.set_params(**changes)
     _check_places(estimator)
-    return EstimatorModel(estimator.fit(model.given(block), labels))
+    return EstimatorModel(estimator.fit(model.prepare(block), labels))
 
 
 _MEMORY = "memory"
@@ -112,8 +112,8 @@ def _refit_lightgbm(
     categorical = [
         settings.pop(name, None) for name in ("categorical_feature", "categorical_column")
     ]
-    matrix = as_matrix(model.given(block), np.float64)
+    matrix = as_matrix(model.prepare(block), np.float64)
     places: Any = next(filter(None, categorical), "auto")
     dataset = lightgbm.Dataset(matrix, labels, categorical_feature=places)
     rounds = int(parameters.get("num_iterations", model.booster.current_iteration()))
-    return LightgbmModel(lightgbm.train(settings, dataset, rounds), model.known)
+    return LightgbmModel(lightgbm.train(settings, dataset, rounds), model.known_categories)

@@ -92,7 +92,7 @@ class Target(Protocol):
         ...
 
     @property
-    def is_settled(self) -> bool:
+    def is_reproducible(self) -> bool:
         """Whether the digest of its file, and versions, decide all that it said."""
         ...
 
@@ -100,7 +100,7 @@ class Target(Protocol):
         """Return what it says of some records. Raises AuditError where it cannot."""
         ...
 
-    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "Target":
+    def refit(self, block: Block, labels: NDArray[np.int64], seed: int) -> "Target":
         """Return its like, trained anew on records with labels 0 to C-1. Raises AuditError."""
         ...
 
@@ -117,7 +117,7 @@ class InProcessModel:
         object.__setattr__(self, "about", about)
 
     @property
-    def is_settled(self) -> bool:
+    def is_reproducible(self) -> bool:
         """Never: an object tells no digest of what it is."""
         return False
 
@@ -125,7 +125,7 @@ class InProcessModel:
         """Return what the model says. Raises AuditError (A008, A009)."""
         return ask_in_process(self.model, block)
 
-    def refitted(self, block: Block, labels: NDArray[np.int64], seed: int) -> "InProcessModel":
+    def refit(self, block: Block, labels: NDArray[np.int64], seed: int) -> "InProcessModel":
         """Return the model's like, trained anew. Raises AuditError (A008, A009, A014)."""
         return InProcessModel(fit(self.model, block, labels, seed))
 

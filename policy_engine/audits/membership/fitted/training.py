@@ -27,25 +27,25 @@ class ShadowData:
     They are asked about records in as many `views` as the target is, the same ones by the `seed`.
     """
 
-    given: Block
+    features: Block
     labels: Rows
     classes: tuple[str, ...]
     views: int = 1
     seed: int = 0
 
-    def seen(self) -> Iterator[Block]:
+    def view_blocks(self) -> Iterator[Block]:
         """Yield the records in each view."""
-        yield from views_of(self.given, self.views, self.seed)
+        yield from views_of(self.features, self.views, self.seed)
 
 
 def refit_trainer(target: Target, lesson: ShadowData) -> Trainer:
     """Return what trains a model's like, with the settings that it carries itself."""
 
     def train(rows: Rows, seed: int) -> list[Logits]:
-        records = rows_of(lesson.given, rows)
-        like = target.refitted(records, lesson.labels[rows], seed)
+        records = rows_of(lesson.features, rows)
+        like = target.refit(records, lesson.labels[rows], seed)
         ask = partial(_place_logits, like, len(lesson.classes))
-        return [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.seen()]
+        return [np.concatenate([*map(ask, blocks_of(view))]) for view in lesson.view_blocks()]
 
     return train
 
@@ -75,7 +75,7 @@ def learner_trainer(learner: Learner, lesson: ShadowData) -> Trainer:
 
     Raises AuditError (A003) where records are not all numbers.
     """
-    features = _flat(lesson.given)
+    features = _flat(lesson.features)
     records = Records(
         features=features,
         labels=lesson.labels,
@@ -88,7 +88,7 @@ def learner_trainer(learner: Learner, lesson: ShadowData) -> Trainer:
 
     def train(rows: Rows, seed: int) -> list[Logits]:
         trained = learner.train(records, [rows], [seed])
-        return [trained.logits(_flat(view))[0] for view in lesson.seen()]
+        return [trained.logits(_flat(view))[0] for view in lesson.view_blocks()]
 
     return train
 

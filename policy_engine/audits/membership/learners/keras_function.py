@@ -52,7 +52,7 @@ _ROUNDING = 1e-3
 class KerasModels:
     """Trained models that one function made: the weights of each, and what they run in."""
 
-    vessel: "_SharedModel"
+    shared: "_SharedModel"
     models: tuple[Weights, ...]
     spendings: tuple[Spending, ...] = ()
 
@@ -63,11 +63,11 @@ class KerasModels:
 
     def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """Return the logits, or the logs of the probabilities, of records (n, d): (S, n, C)."""
-        return np.stack([self.vessel.logits(weights, features) for weights in self.models])
+        return np.stack([self.shared.logits(weights, features) for weights in self.models])
 
     def save(self, path: Path, model: int = 0) -> "KerasModels":
         """Write one model as a `.keras` file, as the function makes it, and read it back."""
-        network = self.vessel.fresh(0)
+        network = self.shared.fresh(0)
         network.set_weights(self.models[model])
         write_keras(network, path)
         return replace(self, models=(list(read_weights(path)),))
@@ -185,7 +185,7 @@ class _Noise:
     expected: int
     rng: np.random.Generator
 
-    def of_step(self, size: int) -> tuple[NDArray[np.float32], np.float32, np.float32]:
+    def step_noise(self, size: int) -> tuple[NDArray[np.float32], np.float32, np.float32]:
         """Return fresh noise (size,), the clipping norm, and the expected batch."""
         noise = np.empty((1, size), np.float32)
         deviation = self.spending.noise_multiplier * self.spending.clipping_norm
@@ -204,7 +204,7 @@ class _SharedModel:
         self._has_probabilities = _gives_probabilities(self._keras, self.model)
         self._features = self._tf.convert_to_tensor(records.features)
         self._labels = self._tf.convert_to_tensor(records.labels.astype(np.int32))
-        first = self._ready(self._features[:2])
+        first = self._shape_inputs(self._features[:2])
         self._check_outputs(self.model(first), len(records.classes))
         if private:
             refuse_mixing(self.model, first)
@@ -217,7 +217,7 @@ class _SharedModel:
         self._take = self._tf.function(
             self._step_of_rows, input_signature=self._signature(private), autograph=False
         )
-        self._forward = self._tf.function(self._say, autograph=False, reduce_retracing=True)
+        self._forward = self._tf.function(self._logits, autograph=False, reduce_retracing=True)
 
     def fresh(self, seed: int) -> Any:
         """Return a new model with the first weights of a seed."""
@@ -243,7 +243,7 @@ class _SharedModel:
             private: tuple[Any, ...] = ()
             if noise is not None:
                 present = (np.arange(len(rows)) < count).astype(np.float32)
-                private = (present, *noise.of_step(self._size))
+                private = (present, *noise.step_noise(self._size))
             total += float(self._take(rows, *private))
         return total
 
@@ -252,7 +252,8 @@ class _SharedModel:
         self.model.set_weights(weights)
         parts = range(0, len(features), _ROWS_AT_ONCE)
         logits = [
-            self._forward(self._ready(features[start : start + _ROWS_AT_ONCE])) for start in parts
+            self._forward(self._shape_inputs(features[start : start + _ROWS_AT_ONCE]))
+            for start in parts
         ]
         return np.concatenate([one.numpy() for one in logits])
 
@@ -270,11 +271,11 @@ class _SharedModel:
         ]
 
     def _step_of_rows(self, rows: Any, *private: Any) -> Any:
-        features = self._ready(self._tf.gather(self._features, rows))
+        features = self._shape_inputs(self._tf.gather(self._features, rows))
         labels = self._tf.gather(self._labels, rows)
         return self._tf.reduce_sum(self._step(features, labels, *private))
 
-    def _say(self, features: Any) -> Any:
+    def _logits(self, features: Any) -> Any:
         outputs = self._tf.cast(self.model(features, training=False), self._tf.float32)
         tiny = np.finfo(np.float32).tiny
         return self._tf.math.log(outputs + tiny) if self._has_probabilities else outputs
@@ -284,7 +285,7 @@ class _SharedModel:
             labels, outputs, from_logits=not self._has_probabilities
         )
 
-    def _ready(self, features: Any) -> Any:
+    def _shape_inputs(self, features: Any) -> Any:
         inputs = getattr(self.model, "inputs", None)
         kind = inputs[0].dtype if inputs else "float32"
         return self._tf.cast(self._tf.reshape(features, (-1, *self._shape)), kind)

@@ -67,14 +67,14 @@ class Learner(Protocol):
 class ReleaseLearner(Protocol):
     """A learner that trains a model to be released otherwise than those that only attack it."""
 
-    def for_release(self) -> Learner:
+    def release_learner(self) -> Learner:
         """Return what trains the model that is released."""
         ...
 
 
 def release_learner(learner: Learner) -> Learner:
     """Return what trains a model that is released: or the learner itself."""
-    return learner.for_release() if isinstance(learner, ReleaseLearner) else learner
+    return learner.release_learner() if isinstance(learner, ReleaseLearner) else learner
 
 
 WITHOUT_PRIVACY = NotApplicable(reason="The training is not differentially private.")

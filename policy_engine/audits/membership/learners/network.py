@@ -101,7 +101,7 @@ class NetworkLearner:
         privacy = self.network.privacy
         return self.secret and privacy is not None and privacy.noise_multiplier != 0
 
-    def for_release(self) -> "NetworkLearner":
+    def release_learner(self) -> "NetworkLearner":
         """Return what trains the model that is released: as this does, with secret noise."""
         return replace(self, secret=True)
 

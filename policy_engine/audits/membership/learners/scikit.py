@@ -73,7 +73,7 @@ class EstimatorLearner:
         return cls(make_estimator(architecture), name, workers or _processors(), fewest)
 
     @classmethod
-    def of_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
+    def from_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
         """Return the learner of an estimator, which is cloned and so never changed itself.
 
         What code of the user's own trains is never taken for another: its name is of this call
@@ -119,12 +119,12 @@ class EstimatorLearner:
         fitted, as with a parameter out of its range."""
         from joblib import Parallel, delayed  # noqa: PLC0415 (an extra)
 
-        run = Parallel(self._at_once(records, rows), prefer="threads", return_as="generator")
+        run = Parallel(self._thread_count(records, rows), prefer="threads", return_as="generator")
         models = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tasks = (
-                delayed(self._fitted)(records, lot_rows, seed)
+                delayed(self._fit_one)(records, lot_rows, seed)
                 for lot_rows, seed in zip(rows, seeds, strict=True)
             )
             for done, model in enumerate(run(tasks), start=1):
@@ -133,13 +133,13 @@ class EstimatorLearner:
         noted = dict.fromkeys(f"Training warned: {_first_line(one.message)}" for one in caught)
         return TrainedEstimators(tuple(models), len(records.classes), self.gives, tuple(noted))
 
-    def _fitted(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
+    def _fit_one(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
         model = _fit(self.estimator, records, rows, seed)
         if not self.fewest:
             return model
         return strip_estimator(model, records.features[rows], records.labels[rows], self.fewest)
 
-    def _at_once(self, records: Records, rows: Sequence[NDArray[np.int64]]) -> int:
+    def _thread_count(self, records: Records, rows: Sequence[NDArray[np.int64]]) -> int:
         """Return how many models are fitted at once.
 
         With few cells a fit is mostly Python, which one thread does at a time: a second one would

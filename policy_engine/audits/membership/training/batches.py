@@ -25,7 +25,7 @@ class Batches:
         sizes = self.widths.astype(np.int64) * self.counts.shape[1]
         return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
 
-    def between(self, first: int, end: int) -> "Batches":
+    def slice_steps(self, first: int, end: int) -> "Batches":
         """Return the batches of the steps from `first` up to `end`."""
         offsets = self.offsets()
         rows = self.rows[offsets[first] : offsets[end]]

@@ -20,7 +20,7 @@ class Spending:
     steps: int
     delta: float
 
-    def so_far(self, steps: int) -> float:
+    def epsilon_after(self, steps: int) -> float:
         """Return the epsilon of so many steps by Renyi DP."""
         from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
 
@@ -39,7 +39,7 @@ def stage_of(spending: Spending | None, steps: int) -> str:
     """Return what is being done, with what so many steps of private training have spent."""
     if spending is None or spending.noise_multiplier == 0:
         return "training"
-    return f"training, epsilon {spending.so_far(steps):.2f} spent"
+    return f"training, epsilon {spending.epsilon_after(steps):.2f} spent"
 
 
 def steps_per_epoch(records: int, batch_size: int) -> int:

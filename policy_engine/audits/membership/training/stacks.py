@@ -226,7 +226,7 @@ class _Stack:
         losses = np.zeros(len(self._job.rows), np.float32)
         for first in range(0, len(active), at_once):
             end = min(first + at_once, len(active))
-            work = self._work(batches.between(first, end), active[first:end])
+            work = self._work(batches.slice_steps(first, end), active[first:end])
             self._taken, total = self._run(
                 *self._tensors, work, self._rates(), self._state(), self._taken
             )

@@ -45,7 +45,7 @@ def _evidence(rng, boost=3.0, size=120, shadows=3, gives=CONFIDENCE_ANSWERS):
         Shadow(
             own=_said(rng, labels, is_member, boost),
             is_member=is_member,
-            judged=_said(rng, labels, np.zeros(2 * size), boost),
+            audited=_said(rng, labels, np.zeros(2 * size), boost),
         )
         for _ in range(shadows)
     )

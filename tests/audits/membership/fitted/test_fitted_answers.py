@@ -156,8 +156,8 @@ def test_numbers_of_17_digits_are_numbers_and_codes_are_texts(tmp_path):
         "-1.2345678901234567e-5,00012,12345678901234567891,b,0\n"
     )
     found = read_questions(path, "y", "m")
-    assert [str(one) for one in found.given.schema.types] == ["double", "string", "string"]
-    assert found.given["wide"].to_pylist() == [0.12345678901234567, -1.2345678901234567e-5]
+    assert [str(one) for one in found.features.schema.types] == ["double", "string", "string"]
+    assert found.features["wide"].to_pylist() == [0.12345678901234567, -1.2345678901234567e-5]
 
 
 def test_neither_labels_nor_members_are_compared_as_columns():

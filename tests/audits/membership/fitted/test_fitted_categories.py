@@ -50,8 +50,8 @@ def test_a_booster_and_its_classifier_say_of_a_table_what_they_say_of_categories
     booster = from_file(package, model, tmp_path)
     texts = TABLE.set_column(0, "zip", TABLE["zip"].cast(pa.string()))
     for table in (TABLE, texts):
-        np.testing.assert_allclose(softmax(booster.say(table)["logits"]), right, atol=1e-5)
-        said = EstimatorModel(model).say(table)["probabilities"]
+        np.testing.assert_allclose(softmax(booster.answer(table)["logits"]), right, atol=1e-5)
+        said = EstimatorModel(model).answer(table)["probabilities"]
         np.testing.assert_allclose(said, right, atol=1e-6)
 
 
@@ -60,13 +60,13 @@ def test_values_that_are_no_category_of_the_model_are_refused(package, tmp_path)
     booster = from_file(package, classifier(package), tmp_path)
     other = TABLE.set_column(0, "zip", pa.array([7] * 100))
     with pytest.raises(AuditError, match=r"A003 No value of the column 'zip' is a category"):
-        booster.say(other)
+        booster.answer(other)
 
 
 def test_a_booster_trained_anew_knows_the_categories_of_its_like(tmp_path):
     booster = from_file("lightgbm", classifier("lightgbm"), tmp_path)
     like = refit(booster, TABLE, LABELS, seed=1)
-    decided = like.say(TABLE)["logits"][:, 1]
+    decided = like.answer(TABLE)["logits"][:, 1]
     assert decided[LABELS == 1].min() > decided[LABELS == 0].max()
 
 
@@ -78,9 +78,9 @@ def test_categories_of_which_a_booster_keeps_no_names_are_refused_in_a_table():
     kinds = {"feature_types": ["c", "q"], "enable_categorical": True}
     given = xgboost.DMatrix(matrix, LABELS, **kinds)
     booster = xgboost.train({"objective": "binary:logistic", "nthread": 1}, given, 2)
-    assert XgboostModel(booster).say(matrix)["logits"].shape == (100, 2)
+    assert XgboostModel(booster).answer(matrix)["logits"].shape == (100, 2)
     with pytest.raises(AuditError, match=r"A014 The model takes categories by their numbers"):
-        XgboostModel(booster).say(TABLE)
+        XgboostModel(booster).answer(TABLE)
 
 
 def test_ordered_categories_are_refused_where_the_booster_does_not_tell_of_which_column():
@@ -91,4 +91,4 @@ def test_ordered_categories_are_refused_where_the_booster_does_not_tell_of_which
     settings = {"objective": "binary", "verbosity": -1, "num_threads": 1}
     booster = lightgbm.train(settings, lightgbm.Dataset(frame, LABELS), 2)
     with pytest.raises(AuditError, match=r"A014 The model has categories of 1 features"):
-        LightgbmModel(booster).say(TABLE)
+        LightgbmModel(booster).answer(TABLE)

@@ -136,7 +136,7 @@ def test_what_is_trained_anew_keeps_no_cache_where_its_maker_says(noisy, tmp_pat
     pipeline = make_pipeline(inner, GaussianNB(), memory=str(tmp_path / "outer"))
     fresh = refit(EstimatorModel(pipeline), noisy[0], noisy[1], seed=0)
     assert not [*tmp_path.iterdir()]
-    assert fresh.say(noisy[0])["probabilities"].shape == (300, 2)
+    assert fresh.answer(noisy[0])["probabilities"].shape == (300, 2)
 
 
 @pytest.mark.parametrize("grid", [{"memory": ["there"]}, {"steps": [[("a", ANY_PIPELINE)]]}])

@@ -191,8 +191,8 @@ def test_what_code_of_ones_own_says_is_not_settled(weights, records, folder, tmp
     for number, fitted in enumerate(known):
         with open_target(fitted) as (target, _):
             target.ask(records[0])
-            answered = ViewAnswers([np.zeros((80, 3), np.float32)], target.is_settled)
-        AnswerCache(tmp_path / str(number)).said((1, 80, 3), lambda said=answered: said, (1, 1))
+            answered = ViewAnswers([np.zeros((80, 3), np.float32)], target.is_reproducible)
+        AnswerCache(tmp_path / str(number)).answers((1, 80, 3), lambda said=answered: said, (1, 1))
     assert [len([*tmp_path.glob(f"{number}/*")]) for number in range(2)] == [0, 1]
 
 
