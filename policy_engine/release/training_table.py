@@ -123,8 +123,8 @@ class TrainingTable:
             Problem(
                 "A001",
                 f"The class {name!r} has {size:,} records, and needs {fewest:,}: "
-                f"{self.modelling.share:g} of them are trained on, {self._fewest_per_class} of each "
-                "class.",
+                f"{self.modelling.share:g} of them are trained on, {self._fewest_per_class} of "
+                "each class.",
                 "Leave the class out, join it with another, or give more records.",
             )
             for name, size in zip(names, sizes.tolist(), strict=True)
