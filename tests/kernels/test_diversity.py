@@ -209,11 +209,14 @@ def test_hierarchy_knows_depths_heights_and_paths():
     assert TREE.paths().tolist() == [[7] * 5, [5, 5, 6, 6, 4], [0, 1, 2, 3, 4]]
 
 
-def test_hierarchy_may_have_its_root_anywhere():
-    tree = ValueHierarchy(np.array([2, 0, -1]), np.array([1]))  # 1 below 0 below 2
-    assert tree.depths().tolist() == [1, 2, 0]
-    assert tree.heights().tolist() == [1, 0, 2]
-    assert tree.paths().tolist() == [[2], [0], [1]]
+@pytest.mark.parametrize(
+    ("parents", "depths", "heights"),
+    [([2, 0, -1], [1, 2, 0], [1, 0, 2]), ([-1, 0, 1], [0, 1, 2], [2, 1, 0])],
+)
+def test_hierarchy_may_have_its_root_anywhere(parents, depths, heights):
+    tree = ValueHierarchy(np.array(parents), np.arange(3))
+    assert tree.depths().tolist() == depths
+    assert tree.heights().tolist() == heights
 
 
 @pytest.mark.parametrize("parents", [[-1, -1], [1, 0], [-1, 2, 1], [0]])
