@@ -77,6 +77,12 @@ def test_histogram_stays_exact_where_person_numbers_are_huge():
     assert found.members.tolist() == [1, 0, 0, 2]
 
 
+def test_histogram_counts_a_person_with_a_huge_number_in_each_class():
+    found = of([0, 1], [0, 0], [2**62, 2**62])
+    assert found.counts.tolist() == found.members.tolist() == [1, 1]
+    assert found.overall.tolist() == [1]
+
+
 def test_histogram_of_persons_with_one_row_each_is_that_of_the_rows():
     rows, persons = of([0, 1, 0, 1], [0, 1, 1, 1]), of([0, 1, 0, 1], [0, 1, 1, 1], [3, 1, 0, 2])
     for name in ("starts", "values", "counts", "members", "overall"):
