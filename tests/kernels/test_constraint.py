@@ -13,9 +13,12 @@ from policy_engine.kernels.layout import Cutting, People, prepare
 
 def holds(people, asked, rows):
     """Tell, by compiled code, whether rows keep the bounds on the first sensitive column."""
-    count = len(people.sensitive[0])
-    axis = Axis(np.zeros(count, np.int32), Members(1))
-    bounds = (asked, *[Diversity()] * (len(people.sensitive) - 1))
+    return diverse(people, (asked, *[Diversity()] * (len(people.sensitive) - 1)), rows)
+
+
+def diverse(people, bounds, rows):
+    """Tell, by compiled code, whether rows keep the bounds on every sensitive column."""
+    axis = Axis(np.zeros(len(people.sensitive[0]), np.int32), Members(1))
     table = prepare([axis], people, ClassConstraint(1, bounds), Cutting())
     compiled.forget(table.watched, table.tally)
     compiled.count(
@@ -41,6 +44,9 @@ TREE = Ancestry(*(np.array(part, np.int64) for part in (PARENT, heights(PARENT),
         ({"alpha": 0.5}, [0, 1, 3], False),
         ({"recursive": (2.0, 2)}, [0, 1, 3], False),  # 2 < 2 x 1 does not hold
         ({"recursive": (2.1, 2)}, [0, 1, 3], True),
+        ({"recursive": (2.0, 3)}, [0, 1, 3, 6], False),  # 2 < 2 x 1, two counts taken off
+        ({"recursive": (2.1, 3)}, [0, 1, 3, 6], True),
+        ({"recursive": (9.0, 4)}, [0, 1], False),  # nothing is left to be greater
         ({"t": 1 / 3}, [0, 1, 3, 4], True),  # (1/2 - 1/3) twice
         ({"t": 0.3}, [0, 1, 3, 4], False),
         ({"t": 0.25, "distance": "ordered"}, [0, 1, 3, 4], True),  # (1/6 + 1/3) / 2
@@ -75,9 +81,24 @@ def test_a_person_counts_once_for_a_value():
 
 
 def test_the_ordered_distance_has_steps_only_between_values_that_occur():
-    people = People((ints([0, 2, 4]),))
+    people = People((ints([0, 1, 4]),))
+    assert holds(people, Diversity(t=0.5, distance="ordered"), [0])  # (2/3 + 1/3) / 2
+    assert not holds(people, Diversity(t=0.49, distance="ordered"), [0])
+
+
+def test_the_ordered_distance_of_one_of_two_values_is_all_there_is():
+    people = People((ints([0, 1]),))
     assert holds(people, Diversity(t=0.5, distance="ordered"), [0])
     assert not holds(people, Diversity(t=0.49, distance="ordered"), [0])
+
+
+def test_the_ordered_distances_of_two_columns_are_of_their_own_values():
+    people = People((ints([0, 0, 1]), ints([0, 1, 2])))
+    # Of the first two rows a third goes from 0 to 1 in the one column; in the other a sixth each
+    # leaves 0 and 1 for 2: (1/6 + 1/3) / 2.
+    for first, second, expected in [(0.34, 0.26, True), (0.33, 0.26, False), (0.34, 0.24, False)]:
+        bounds = tuple(Diversity(t=t, distance="ordered") for t in (first, second))
+        assert diverse(people, bounds, [0, 1]) is expected
 
 
 def test_rows_without_a_value_are_not_diverse():
