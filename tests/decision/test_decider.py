@@ -360,6 +360,24 @@ def test_prohibition_of_single_rows_is_no_conflict_that_a_permission_won():
     assert [one.rule.uid for one in found.prohibitions] == ["urn:r:2"]
 
 
+@pytest.mark.parametrize("column", ["a", "b"])
+def test_what_is_so_of_one_column_and_not_known_of_another_is_unknown_of_the_rows(column):
+    either = LogicalConstraint(f"{ODRL}or", (LEVEL, YOUNG))
+    barred = [
+        Rule("prohibition", (Asset("http://e.org/T", (one,)),), (Action(f"{ODRL}use"),), f"urn:{n}")
+        for n, one in enumerate((LEVEL, either))
+    ]
+    columns = tuple((f"http://e.org/T/{one}", "http://e.org/T") for one in "ab")
+    known = Hierarchy(party=(("http://org/alice", "http://org/staff"),), asset=columns)
+    decider = Decider([policy(permission(), prohibitions=tuple(barred), hierarchy=known)])
+    world = World(time=NOON, of={f"http://e.org/T/{column}": {LEVEL.left_operand: (20,)}})
+    asked = ASK.model_copy(update={"targets": ("http://e.org/T",)})
+    found = decider.row_access(asked, world, ["http://e.org/T"]).decision.matches
+    [[level], [joined]] = (one.conditions for one in found if one.kind == "prohibition")
+    assert (level.state, joined.state) == ("unknown", "unknown")
+    assert [part.state for part in joined.parts] == ["unknown", "unknown"]
+
+
 def test_offer_grants_nothing_and_its_prohibitions_hold():
     decision = ask(permission(), type=f"{ODRL}Offer")
     assert not decision.permitted

@@ -144,6 +144,13 @@ def test_a_world_that_says_otherwise_than_the_log_is_refused(tmp_path):
         market.ask("Ann", duties={f"{E}p#pay": "violated"})
 
 
+def test_a_log_says_what_was_done_last_whenever_it_was_logged(tmp_path):
+    market = Market(tmp_path, policy(permission={**READ, "duty": PAY}))
+    market.do("ex:p#pay", "Ann")
+    market.do("ex:p#pay", "Ann", datetime(2026, 5, 1, tzinfo=UTC), violated=True)
+    assert market.ask("Ann", duties={f"{E}p#pay": "fulfilled"}).permitted
+
+
 def test_a_duty_that_its_place_names_is_done_under_one_text(tmp_path):
     nameless = {"action": "compensate"}
     market = Market(tmp_path, policy(permission={**READ, "duty": nameless}))
@@ -326,6 +333,29 @@ def test_what_came_to_be_owed_stays_owed_when_its_policy_is_withdrawn(tmp_path):
     assert market.dues() == [("delete", "Ann", "fulfilled")]
 
 
+def test_what_was_violated_stays_owed_when_its_policy_is_withdrawn(tmp_path):
+    gone = {"uid": "ex:p#gone", "action": "delete"}
+    ban = {"uid": "ex:p#ban", "target": "ex:Visits", "action": "distribute", "remedy": gone}
+    fine = {"uid": "ex:p#fine", "action": "inform", "assignee": "ex:Office"}
+    price = {**PAY, "consequence": fine, "constraint": until("2026-06-30")}
+    held = policy(permission={**READ, "duty": price}, prohibition=ban)
+    market = Market(tmp_path, held)
+    for party in ("Ann", "Bob", "Eve"):
+        market.ask(party)
+    for party, day in (("Ann", 2), ("Bob", 3)):
+        market.do("ex:p#pay", party, datetime(2026, 6, day, tzinfo=UTC), violated=True)
+        market.do("ex:p#ban", "Cid", datetime(2026, 6, day, tzinfo=UTC), violated=True)
+    market.policies = InForce((), ended=[held])
+    assert market.dues(JULY) == [
+        ("pay", "Ann", "violated"),
+        ("fine", "Office", "outstanding"),
+        ("pay", "Bob", "violated"),
+        ("fine", "Office", "outstanding"),
+        ("gone", "Cid", "outstanding"),
+        ("gone", "Cid", "outstanding"),
+    ]
+
+
 def test_what_another_version_says_anew_is_owed_once_and_what_it_leaves_out_stays_owed(tmp_path):
     first = policy(obligation=[DELETE, {**DELETE, "uid": "ex:p#tell", "action": "inform"}])
     second = policy(obligation=DELETE)
@@ -429,8 +459,11 @@ def test_a_duty_of_others_or_of_an_offer_is_recorded_for_nobody(tmp_path):
     }
     market = Market(tmp_path, policy(permission=rule, obligation=DELETE))
     for duty in ("pay", "fine", "delete"):
-        with pytest.raises(RequestError, match=f"D008 .*p#{duty} is nothing that .*Bob has to do"):
+        with pytest.raises(
+            RequestError, match=f"D008 .*p#{duty} is nothing that .*Bob has to do"
+        ) as told:
             market.do(f"ex:p#{duty}", "Bob")
+        assert "hierarchy=" in told.value.problems[0].hint
     more = Hierarchy(party=((f"{E}Bob", f"{E}Ward"),))
     market.do("ex:p#pay", "Bob", hierarchy=more)
     market.do("ex:p#fine", "Ann")

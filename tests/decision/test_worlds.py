@@ -4,10 +4,12 @@ from datetime import UTC, date, datetime
 import mypy.api
 import pytest
 from pydantic import ValidationError
+from ruling import ODRL, is_permitted, policy, rule
 
 from policy_engine.authoring.policy_tests.reading import read_suite
 from policy_engine.decision import World, read_world
 from policy_engine.errors import RequestError
+from policy_engine.policy import Hierarchy
 
 PERFORMED = ("fulfilled", "violated")
 
@@ -127,6 +129,15 @@ def test_a_rule_that_is_named_twice_is_refused(key, one, other):
 def test_facts_within_one_thing_that_are_named_twice_are_refused():
     [(code, _, message)] = refused({"of": {"urn:a": {"spatial": 1, "odrl:spatial": 2}}})
     assert (code, "is given twice" in message) == ("D003", True)
+
+
+def test_a_world_that_says_what_an_action_implies_may_void_a_policy():
+    glance, display = "http://e.org/glance", f"{ODRL}display"
+    clashing = rule("permission", action=glance), rule("prohibition", action=display)
+    other = rule("permission", "urn:a:U", uid="urn:r:other")
+    given = [policy(*clashing, other, conflict="invalid")]
+    assert is_permitted(given, "urn:a:U")
+    assert not is_permitted(given, "urn:a:U", memberships=Hierarchy(implied=((glance, display),)))
 
 
 def test_counts_are_found_in_every_spelling_of_a_rule():
