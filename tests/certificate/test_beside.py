@@ -101,10 +101,20 @@ def test_a_journal_of_the_version_before_is_read(tmp_path):
     assert found == Journal(tmp_path, stage, (Pair(CERTIFICATE, "a.csv"),), ["a.csv"])
 
 
+@pytest.mark.parametrize("certificate", [CERTIFICATE, OWN])
+def test_a_journal_of_any_certificate_is_read(tmp_path, certificate):
+    stage, pair = f"{STAGE}{'0' * 32}", {"certificate": certificate, "file": "a.csv"}
+    facts = {"stage": stage, "pairs": [pair, {"certificate": f"b.{CERTIFICATE}"}], "replaced": []}
+    (tmp_path / JOURNAL).write_text(json.dumps(facts))
+    pairs = Pair(certificate, "a.csv"), Pair(f"b.{CERTIFICATE}")
+    assert find_journal(tmp_path, tmp_path) == Journal(tmp_path, stage, pairs)
+
+
 @pytest.mark.parametrize(
     "pairs",
     [
         [],
+        [{"certificate": f"...{CERTIFICATE}", "file": "b.csv"}],
         [{"certificate": "a.csv", "file": "b.csv"}],
         [{"certificate": f"../{CERTIFICATE}", "file": "b.csv"}],
         [{"certificate": CERTIFICATE, "file": "../b.csv"}],

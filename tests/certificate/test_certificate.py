@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT
@@ -6,10 +7,22 @@ from building import ANALYST, DATASET, OUTPUT
 from policy_engine.api.applying import apply_policy
 from policy_engine.api.certifying import certify_output
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import Certificate, Certified, check, read_certificate
+from policy_engine.certificate.certificate import (
+    Certificate,
+    Certified,
+    check,
+    files_of,
+    proven,
+    read_certificate,
+)
+from policy_engine.certificate.page import certificate_html
+from policy_engine.engines.engine import Ended
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
+from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
 from policy_engine.methods.recoding import Recoding
+from policy_engine.plan.training import FileBounds, FilesMeasured
 
 
 @pytest.fixture
@@ -135,6 +148,72 @@ def test_rows_may_be_suppressed_up_to_the_limit(found):
 
 def test_a_certificate_of_nothing_does_not_hold(found):
     assert not found.certificate.model_copy(update={"output_digest": ""}).holds
+
+
+def test_what_is_told_of_a_refused_release_is_nothing_of_an_output(found):
+    made = found.certificate.model_copy(
+        update={"ended": Ended(seconds=1, stage="partitioning", left=1), "approximated": ("age",)}
+    )
+    told = made.refused()
+    assert (told.output_digest, told.commitment, told.rows_out) == ("", None, 0)
+    assert (told.measurements, told.models, told.ended, told.approximated) == ((), (), None, ())
+    assert told.utility == NotApplicable(reason="nothing was released")
+    assert (told.plan, told.time) == (made.plan, made.time)
+
+
+def test_what_was_measured_attacked_and_found_in_files_is_told_in_one_line(certificate):
+    reached = Estimate(value=0.5, low=0.4, high=0.6)
+    attack = AttackMeasurement(
+        attack="loss", bound=AttackBound(measure="auc", asked=0.6), reached=reached
+    )
+    files = FilesMeasured(asked=FileBounds(smallest_leaf=10), smallest_leaf=10, rare_values=0)
+    told = certificate.model_copy(update={"attacks": (attack,), "files": files})
+    assert proven(told) == (
+        "k 2 (at least 2), l 2 (at least 2) of disease, "
+        f"loss 0.5 (95% interval 0.4 to 0.6) ({attack.bound}), "
+        "smallestLeaf 10 (at least 10), rareValues 0 (at most 0), "
+        "checks of the files all (all passed)"
+    )
+    unfit = attack.model_copy(update={"unfit": "it ranks nobody"})
+    assert "loss" not in proven(told.model_copy(update={"attacks": (unfit,)}))
+
+
+@pytest.mark.parametrize(
+    ("leaf", "rare", "broken", "expected"),
+    [
+        (10, 1, (), ["at least 10: 10, True", "at most 1: 1, True", "all passed: all, True"]),
+        (
+            9,
+            2,
+            ("x",),
+            ["at least 10: 9, False", "at most 1: 2, False", "all passed: 1 broken, False"],
+        ),
+    ],
+)
+def test_files_of_a_model_are_told_with_what_is_asked_of_them(
+    certificate, leaf, rare, broken, expected
+):
+    asked = FileBounds(smallest_leaf=10, rare_values=1)
+    files = FilesMeasured(asked=asked, smallest_leaf=leaf, rare_values=rare, broken=broken)
+    told = [*files_of(certificate.model_copy(update={"files": files}))]
+    assert [name for name, *_ in told] == ["smallestLeaf", "rareValues", "checks of the files"]
+    assert [f"{asked}: {found}, {holds}" for _, asked, found, holds in told] == expected
+    assert [*files_of(certificate)] == []
+
+
+def test_a_certificate_is_a_table_of_a_page(certificate):
+    reached = Estimate(value=0.5, low=0.4, high=0.6)
+    bound = AttackBound(measure="auc", asked=0.6)
+    attack = AttackMeasurement(attack="loss", bound=bound, reached=reached)
+    page = certificate_html(certificate.model_copy(update={"attacks": (attack,)}))
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page)
+    assert f"{OUTPUT}: 6 rows" in page
+    assert cells == [
+        *("measure", "asked", "achieved"),
+        *("k", "at least 2", "2"),
+        *("l of disease", "at least 2", "2"),
+        *("loss", str(bound), "0.5 (95% interval 0.4 to 0.6)"),
+    ]
 
 
 def with_recoding(certificate, recoding):
