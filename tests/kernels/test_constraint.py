@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from drawn import heights, ints, peoples
+from drawn import ancestries, figures, heights, ints, peoples
 from drawn import is_diverse as is_diverse_by_measures
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.kernels import constraint as compiled
@@ -113,6 +113,33 @@ def test_compiled_bounds_are_those_that_certify_a_release(data):
         rows = data.draw(st.lists(st.integers(0, 9), unique=True, min_size=1))
         expected = is_diverse_by_measures(people, 0, rows, asked.diversity[0])
         assert holds(people, asked.diversity[0], rows) == expected
+
+
+AT_LEAST, AT_MOST, BELOW = ("distinct", "entropy"), ("alpha", "t", "beta", "enhanced_beta"), "delta"
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_a_bound_is_kept_up_to_the_figure_that_is_measured_and_no_further(data):
+    people, _ = data.draw(peoples(10))
+    rows = data.draw(st.lists(st.integers(0, 9), unique=True, min_size=1))
+    assume(people.sensitive and (people.sensitive[0][rows] >= 0).any())
+    tree = data.draw(ancestries(int(people.sensitive[0].max()) + 1))
+    for distance in ("variational", "ordered", "hierarchical"):
+        found = figures(people, 0, rows, distance, tree)
+        for name in (*AT_LEAST, *AT_MOST, BELOW) if distance == "hierarchical" else ("t",):
+            if not 1e-6 < found[name] < np.inf:
+                continue
+            kept, broken = (
+                holds(people, Diversity(**{name: bound}, distance=distance, ancestry=tree), rows)
+                for bound in (found[name], found[name] * (1 + 1e-6 * (1 - 2 * (name in AT_MOST))))
+            )
+            assert (kept, broken) == ((False, True) if name == BELOW else (True, False)), name
+    for l in (2, 3):  # noqa: E741
+        ratio, _ = figures(people, 0, rows, l=l)["recursive"]
+        for c in [ratio, ratio * (1 + 1e-6)] if ratio < np.inf else [1e9]:
+            is_above = ratio < c
+            assert holds(people, Diversity(recursive=(c, l)), rows) == is_above
 
 
 @settings(deadline=None, max_examples=150)
