@@ -1,21 +1,21 @@
 """What is judged once on the way to a decision, and what is judged again for every way."""
 
-from policy_engine.decision.deciding.judged import Judged
+from policy_engine.decision.deciding.cache import DecisionCache
 
 
 def judge_twice(*, above, cut, before=()):
     """Return how often something was judged that is asked twice, and what is cut after that."""
-    judged, times = Judged(cut={*before}), []
+    cache, times = DecisionCache(cut={*before}), []
 
     def judge():
         times.append(len(times))
-        judged.cut.update(cut)
+        cache.cut.update(cut)
         return None, f"target {len(times)}"
 
-    found = [judged.once("key", frozenset(above), judge) for _ in range(2)]
+    found = [cache.get_or_compute("key", frozenset(above), judge) for _ in range(2)]
     assert found[0] == (None, "target 1")
     assert found[1] == (None, f"target {len(times)}")
-    return len(times), judged.cut
+    return len(times), cache.cut
 
 
 def test_what_depends_on_no_way_is_judged_once():
@@ -37,6 +37,6 @@ def test_what_was_cut_before_stays_cut_and_does_not_matter_here():
 
 
 def test_what_is_asked_otherwise_is_judged_by_itself():
-    judged = Judged()
+    cache = DecisionCache()
     for key in ("one", "other"):
-        assert judged.once(key, frozenset(), lambda key=key: (None, key)) == (None, key)
+        assert cache.get_or_compute(key, frozenset(), lambda key=key: (None, key)) == (None, key)
