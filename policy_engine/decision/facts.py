@@ -83,6 +83,7 @@ class RequestFacts:
         "own_closures",
         "part",
         "policy",
+        "purposes",
         "request",
         "rows",
         "rule",
@@ -105,6 +106,7 @@ class RequestFacts:
     ) -> None:
         self.request = request
         self.world = world
+        self.purposes: tuple[Literals, ...] = (request.purpose,) if request.purpose else ()
         self.together = request.targets
         self.history = history
         self.making = request.action in MAKING
@@ -159,7 +161,7 @@ class RequestFacts:
             return self.together
         if left_operand == DERIVED:
             return ("asked for" if self.is_derived else "exempt",)
-        return (self.request.purpose,) if self.request.purpose else None
+        return self.purposes or None
 
     def _read_so_far(self) -> tuple[Literals, ...] | None:
         """Return what the assignee has read once this is done, by the log or else by the world.

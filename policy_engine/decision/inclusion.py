@@ -52,14 +52,17 @@ def count_uncovered(clause: Clause, expanded: ExpandedRequest) -> int:
 
 def overlaps_request(clause: Clause, expanded: ExpandedRequest, needed: Sequence[str]) -> bool:
     """Tell whether a prohibition overlaps a request, conditions aside."""
-    overlaps = expanded.closures.overlaps
-    if clause.targets and not any(
-        overlaps("asset", one, other)
-        for one in expanded.request.targets
-        for other in clause.targets
-    ):
-        return False
-    return overlaps_besides_targets(clause, expanded, needed)
+    targets = expanded.request.targets
+    return overlaps_targets(clause, targets, expanded.closures) and overlaps_besides_targets(
+        clause, expanded, needed
+    )
+
+
+def overlaps_targets(clause: Clause, targets: Sequence[str], closures: Closures) -> bool:
+    """Tell whether a prohibition overlaps one of the targets of a request."""
+    return not clause.targets or any(
+        closures.overlaps("asset", one, other) for one in targets for other in clause.targets
+    )
 
 
 def overlaps_besides_targets(

@@ -31,10 +31,11 @@ _SEVERITY: Mapping[State, int] = {"satisfied": 0, "unknown": 1, "unsatisfied": 2
 _Verdicts = tuple[Verdict, ...]
 
 
-_Member = Party | Asset | Action
+Member = Party | Asset | Action
+"""What a rule names for a part."""
 
 
-_Group = tuple[Part, Sequence[_Member], Sequence[str]]
+_Group = tuple[Part, Sequence[Member], Sequence[str]]
 """The members that a rule names for a part, and the request's names to match with them."""
 
 
@@ -47,7 +48,7 @@ def permission_verdicts(
     or actions of the rule cover a name, the one with the best outcome counts.
     """
     rule, request = clause.rule, expanded.request
-    _set_rule(facts, clause, expanded.closures, expanded.closures)
+    set_rule(facts, clause, expanded.closures, expanded.closures)
     verdicts = [evaluate(condition, facts) for condition in rule.constraints]
     groups: list[_Group] = [
         ("party", rule.assignees, [request.assignee]),
@@ -56,12 +57,7 @@ def permission_verdicts(
     ]
     for part, members, [name] in groups:
         if _are_refined(members):
-            covering = [one for one in members if one.iri in expanded.closures.up(part, name)]
-            options = [
-                _join_alternatives([*_alternatives(part, name, one, expanded, facts)])
-                for one in covering
-            ]
-            verdicts += min(options, key=_severity, default=())
+            verdicts += covering_verdicts(part, name, members, expanded, facts) or ()
     return tuple(verdicts)
 
 
@@ -78,7 +74,7 @@ def prohibition_verdicts(
     that could be meant. One member for which that is unknown is enough for it to apply.
     """
     rule, request = clause.rule, expanded.request
-    _set_rule(facts, clause, own_closures, expanded.closures)
+    set_rule(facts, clause, own_closures, expanded.closures)
     verdicts = [evaluate(condition, facts) for condition in rule.constraints]
     if any(verdict.state == "unsatisfied" for verdict in verdicts):
         return None
@@ -89,16 +85,51 @@ def prohibition_verdicts(
     ]
     for part, members, names in groups:
         if _are_refined(members):
-            options = [*_remaining_verdicts(part, names, members, expanded, facts)]
-            if not options:
+            remaining = overlapping_verdicts(part, names, members, expanded, facts)
+            if remaining is None:
                 return None
-            verdicts += min(options, key=_severity)
+            verdicts += remaining
     return tuple(verdicts)
 
 
-def _set_rule(
+def covering_verdicts(
+    part: Part,
+    name: str,
+    members: Sequence[Member],
+    expanded: ExpandedRequest,
+    facts: RequestFacts,
+) -> tuple[Verdict, ...] | None:
+    """Return the verdicts on the refinements of the member that best covers a name.
+
+    Every one that could be meant by the name has to satisfy them. None where no member covers it.
+    """
+    covering = [one for one in members if one.iri in expanded.closures.up(part, name)]
+    options = [
+        _join_alternatives([*_alternatives(part, name, one, expanded, facts)]) for one in covering
+    ]
+    return min(options, key=_severity, default=None)
+
+
+def overlapping_verdicts(
+    part: Part,
+    names: Sequence[str],
+    members: Sequence[Member],
+    expanded: ExpandedRequest,
+    facts: RequestFacts,
+) -> tuple[Verdict, ...] | None:
+    """Return the verdicts on the refinements of the member that best overlaps one of the names.
+
+    One that could be meant by a name is enough. None where no member overlaps a name, or each does
+    so with a refinement that is not satisfied.
+    """
+    options = _remaining_verdicts(part, names, members, expanded, facts)
+    return min(options, key=_severity, default=None)
+
+
+def set_rule(
     facts: RequestFacts, clause: Clause, own_closures: Closures, all_closures: Closures
 ) -> None:
+    """Set facts for a rule, with the closures of its own policy and of all."""
     facts.policy, facts.rule = clause.policy.uid, clause.label
     has_no_uid = is_made_up(clause.label)
     facts.digest = clause.policy.digest if has_no_uid else ""
@@ -107,14 +138,14 @@ def _set_rule(
     facts.own_closures, facts.all_closures = own_closures, all_closures
 
 
-def _are_refined(members: Sequence[_Member]) -> bool:
+def _are_refined(members: Sequence[Member]) -> bool:
     return any(member.refinements for member in members)
 
 
 def _remaining_verdicts(
     part: Part,
     names: Sequence[str],
-    members: Sequence[_Member],
+    members: Sequence[Member],
     expanded: ExpandedRequest,
     facts: RequestFacts,
 ) -> Iterator[_Verdicts]:
@@ -133,21 +164,29 @@ def _remaining_verdicts(
 
 
 def _alternatives(
-    part: Part, name: str, member: _Member, expanded: ExpandedRequest, facts: RequestFacts
+    part: Part, name: str, member: Member, expanded: ExpandedRequest, facts: RequestFacts
 ) -> Iterator[_Verdicts]:
     """Yield the verdicts on a member's refinements for each name that could be meant."""
     if not member.refinements:
         yield ()
         return
     for about in _possible_members(part, name, member, expanded, facts):
-        facts.about, facts.part = about, part
-        facts.is_act = part == "action" and about == expanded.request.action
-        yield tuple([evaluate(one, facts) for one in member.refinements])
-        facts.about, facts.is_act = None, False
+        yield verdicts_about(about, part, member, expanded, facts)
+
+
+def verdicts_about(
+    about: str, part: Part, member: Member, expanded: ExpandedRequest, facts: RequestFacts
+) -> tuple[Verdict, ...]:
+    """Return the verdicts on the refinements of a member, for one that is meant by it."""
+    facts.about, facts.part = about, part
+    facts.is_act = part == "action" and about == expanded.request.action
+    verdicts = tuple([evaluate(one, facts) for one in member.refinements])
+    facts.about, facts.is_act = None, False
+    return verdicts
 
 
 def _possible_members(
-    part: Part, name: str, member: _Member, expanded: ExpandedRequest, facts: RequestFacts
+    part: Part, name: str, member: Member, expanded: ExpandedRequest, facts: RequestFacts
 ) -> Sequence[str]:
     if part == "action":
         reach, source = expanded.closures.reach, member.iri
@@ -176,6 +215,11 @@ def _merge_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     parts = tuple(map(_merge_verdicts, zip(*(one.parts for one in verdicts), strict=True)))
     is_unanimous = all(one.state == first.state for one in verdicts)
     return replace(first, state=first.state if is_unanimous else "unknown", parts=parts)
+
+
+def worst_state(verdicts: Iterable[Verdict]) -> State:
+    """Return the state that is farthest from satisfied; satisfied without any verdict."""
+    return max((one.state for one in verdicts), key=_SEVERITY.__getitem__, default="satisfied")
 
 
 def _severity(verdicts: Iterable[Verdict]) -> int:

@@ -1,19 +1,34 @@
 """Which policies a state of the world makes void."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from weakref import ref
 
 from policy_engine.decision.closures import Closures
 from policy_engine.policy import Asset, Party, Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part
+from policy_engine.policy.model import Strategy
 from policy_engine.policy.validation.clashes import Overlaps, clashing
 
 
 def has_conflict(policy: Policy, hierarchy: Hierarchy) -> bool:
     """Tell whether two rules of a policy clash by what is known; worked out once for each."""
     return _has_conflict(_PolicyIdentity(policy), hierarchy)
+
+
+def yields_to(
+    conflict: Strategy,
+    issuers: AbstractSet[str],
+    permitting: Callable[[], Iterable[AbstractSet[str]]],
+) -> bool:
+    """Tell whether a prohibition yields to permissions of its policy (ODRL IM 2.2, section 2.10).
+
+    `issuers` are who issued it, and `permitting` who issued each of them. Of several owners who
+    issue one policy, none lifts another's prohibition.
+    """
+    return conflict == "perm" and all(issuers <= others for others in permitting())
 
 
 class _PolicyIdentity:

@@ -38,14 +38,14 @@ def compliance_report(
     Each text is given as a path or as itself, in Turtle, N-Triples, RDF/XML or JSON-LD, with
     `contexts`, `limits` and `vocabularies` as in `Reading`. There is one report for each policy
     and request, and in it one for each rule of the policy and of the request. A premise that
-    cannot be told gives no permission, and lifts no prohibition. Where it is said who `owners` are
-    (see `load_owners`), whether those who issued a rule speak for the target is one of its
-    premises. Where neither the request nor
-    the world tells the time, it is the clock's; else the same texts give the same report, to the
-    byte.
+    cannot be told gives no permission, and lifts no prohibition. What the conflict strategy of a
+    policy makes of its reports, `conflicts.py` tells. Where it is said who `owners` are (see
+    `load_owners`), whether those who issued a rule speak for the target is one of its premises.
+    Where neither the request nor the world tells the time, it is the clock's; else the same texts
+    give the same report, to the byte.
 
     Raises DataError for a missing file, PolicyError for a policy and RequestError for a request
-    or a world that cannot be understood (ODRL Information Model 2.2, sections 2.1 to 2.7).
+    or a world that cannot be understood (ODRL Information Model 2.2, sections 2.1 to 2.10).
     """
     known = Reading(contexts, limits=limits, vocabularies=vocabularies).vocabulary
     contexts = known.contexts(contexts)

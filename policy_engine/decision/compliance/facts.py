@@ -1,80 +1,28 @@
-"""What conditions are evaluated against: a request and a state of the world."""
+"""A compliance case as decisions know one: a request, and a state of the world."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, tzinfo
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
-from policy_engine.decision.compliance.asking import SOTW, TOLD, RequestedRule
+from policy_engine.decision.compliance.asking import CHANNEL, SOTW, TOLD, RequestedRule
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
 from policy_engine.decision.facts import DATE_TIME, PURPOSE
-from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.decision.model import World
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import COUNT, JOINTLY
 from policy_engine.policy.structure import VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 
 Terms: TypeAlias = tuple[Term, ...]
-_NOTHING = "urn:x-policy-engine:nothing"
+_NOTHING = ("urn:x-policy-engine:nothing",)
 """What a left operand is that a request could have told and did not: no name at all."""
 
-_NONE = Literal("", STRING)
+_UNTOLD = (Literal("", STRING),)
 _SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
-
-
-@dataclass
-class StatedFacts:
-    """What a request and the world tell of left operands; what neither tells is not known.
-
-    `known` holds them as they are written. With `is_closed`, a request that tells no purpose
-    has none; otherwise its purpose is not known. `about` is the party, asset or action that
-    refinements are about: what the world says of it counts, and else nothing unless it `is_act`,
-    the action that is asked for. The time and the purpose are always those of the request.
-    """
-
-    world: StatementGraph
-    hierarchy: Hierarchy
-    known: Mapping[str, Terms]
-    is_closed: bool
-    about: str = ""
-    is_act: bool = False
-    zone: tzinfo = UTC
-
-    def values(self, left_operand: str) -> tuple[Literals, ...] | None:
-        """Return what a left operand is now."""
-        found = self.told(left_operand)
-        if not found and left_operand in TOLD and not self._is_of_its_own(left_operand):
-            return (_NOTHING,) if self.is_closed else None
-        return _values(found)
-
-    def referenced(self, iri: str) -> tuple[Literals, ...] | None:
-        """Return the values that the world tells of a reference, under rdf:value."""
-        return _values(self.world.objects(iri, VALUE))
-
-    def includes(self, left_operand: str, narrow: str, wide: str) -> bool:
-        """Tell whether one name is included in another."""
-        part: Part = "purpose" if left_operand == PURPOSE else "party"
-        return bool(self.hierarchy.path(part, narrow, wide))
-
-    def told(self, left_operand: str) -> Terms:
-        """Return what a left operand is, as it is written."""
-        if left_operand in (DATE_TIME, PURPOSE):
-            return self.known.get(left_operand, ())
-        own = self.world.objects(self.about, left_operand) if self.about else ()
-        is_own = self._is_of_its_own(left_operand)
-        return own if own or is_own else self.known.get(left_operand, ())
-
-    def _is_of_its_own(self, left_operand: str) -> bool:
-        """Tell whether a left operand is what is said of a party or an asset alone."""
-        is_shared = self.is_act or left_operand in (DATE_TIME, PURPOSE)
-        return bool(self.about) and not is_shared
-
-    def shown(self, left_operand: str) -> Terms:
-        """Return what a report shows of a left operand: of one that is not told, the empty text."""
-        return self.told(left_operand) or ((_NONE,) if left_operand in TOLD else ())
 
 
 def told_by(world: StatementGraph, asked: RequestedRule, time: Term) -> Mapping[str, Terms]:
@@ -83,7 +31,46 @@ def told_by(world: StatementGraph, asked: RequestedRule, time: Term) -> Mapping[
     for node in world.typed(_WORLDS):
         for operand in world.about[node]:
             found[terms.canonical(operand)] = world.objects(node, operand)
-    return {**found, DATE_TIME: (time,)}
+    own = {DATE_TIME: (time,), JOINTLY: asked.targets}
+    return {**found, PURPOSE: found.get(PURPOSE, ()), **own}
+
+
+def shown(told: Mapping[str, Terms], left_operand: str) -> Terms:
+    """Return what a report shows of a left operand: of one that is not told, the empty text."""
+    return told.get(left_operand) or (_UNTOLD if left_operand in TOLD else ())
+
+
+def purposes_of(told: Mapping[str, Terms], *, is_closed: bool) -> tuple[Literals, ...]:
+    """Return the purposes of a request, none where that is not known.
+
+    Where it `is_closed`, one that tells no purpose has none: that is known.
+    """
+    found = told.get(PURPOSE, ())
+    return (_values(found) or ()) if found or not is_closed else _NOTHING
+
+
+def world_of(graph: StatementGraph) -> World:
+    """Return what a world tells of parties, assets and actions, and of references."""
+    of = {graph.name(node): _facts(graph, node) for node in graph.about}
+    referenced = {name: facts[VALUE] for name, facts in of.items() if VALUE in facts}
+    # Unlike those of JSON, the values here may be durations.
+    return World.model_construct(values=cast("Any", referenced), of=cast("Any", of))
+
+
+def with_told(
+    world: World, told: Mapping[str, Terms], labels: Iterable[str], *, is_closed: bool
+) -> World:
+    """Return a world in which left operands are what is told of them, for rules of some labels.
+
+    Where it `is_closed`, a request that tells no channel of delivery has none.
+    """
+    values = {operand: _values(found) for operand, found in told.items() if found}
+    known = {operand: found for operand, found in values.items() if found is not None}
+    if is_closed and not told.get(CHANNEL):
+        known[CHANNEL] = _NOTHING
+    times = known.pop(COUNT, ())
+    counts = dict.fromkeys(labels, times[0]) if len(times) == 1 and type(times[0]) is int else {}
+    return world.model_copy(update={"values": {**world.values, **known}, "counts": counts})
 
 
 def memberships(
@@ -106,6 +93,11 @@ def with_own_purposes(known: Hierarchy, request: StatementGraph, asked: Requeste
         for kind in request.types(one)
     )
     return known.joined([Hierarchy(purpose=own)]) if own else known
+
+
+def _facts(graph: StatementGraph, node: str) -> dict[str, tuple[Literals, ...]]:
+    facts = {terms.canonical(of): _values(graph.objects(node, of)) for of in graph.about[node]}
+    return {operand: found for operand, found in facts.items() if found is not None}
 
 
 def _values(found: Terms) -> tuple[Literals, ...] | None:

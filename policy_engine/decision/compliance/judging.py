@@ -1,24 +1,23 @@
 """One policy evaluated against one rule of a request: the state of each rule and its premises."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
-from policy_engine.decision.closures import Closures
-from policy_engine.decision.compliance.asking import (
-    DutyState,
-    RequestedRule,
-    duties_of,
-)
+from policy_engine.decision.compliance.applying import Applicability, is_at_least
+from policy_engine.decision.compliance.asking import DutyState, RequestedRule, duties_of
+from policy_engine.decision.compliance.conflicts import resolved
 from policy_engine.decision.compliance.facts import (
-    StatedFacts,
+    Terms,
     memberships,
+    shown,
     told_by,
     with_own_purposes,
+    world_of,
 )
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.model import (
@@ -34,27 +33,17 @@ from policy_engine.decision.compliance.reading import values
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import PURPOSE
-from policy_engine.decision.members import RefinedMembers
+from policy_engine.decision.model import World
+from policy_engine.decision.rule_verdicts import Member
+from policy_engine.decision.voiding import has_conflict
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import (
-    IRI,
-    Action,
-    Asset,
-    Constraint,
-    LogicalConstraint,
-    Party,
-    Policy,
-    Rule,
-    Value,
-)
+from policy_engine.policy.model import IRI, Constraint, LogicalConstraint, Policy, Rule, Value
 from policy_engine.policy.owners import Owners
 
 Texts: TypeAlias = tuple[StatementGraph, StatementGraph, StatementGraph]
 """The graphs of a policy, a request and a world."""
 
-_Member: TypeAlias = Party | Asset | Action
 _Name: TypeAlias = Literal["Target", "Party", "Action"]
-_STATES: tuple[State, ...] = ("unsatisfied", "unknown", "satisfied")
 _DEONTIC = {"Performed": "Fulfilled", "Unperformed": "Violated", "Unknown": "NonSet"}
 
 
@@ -67,6 +56,7 @@ class Setting:
     seed: uuid.UUID
     hierarchy: Hierarchy
     told: Mapping[str, Sequence[DutyState]]
+    world: World
     speaking: Speaking | None = None
 
     @classmethod
@@ -81,7 +71,13 @@ class Setting:
         hierarchy = memberships(known.hierarchy, texts[2], known.vocabulary)
         said = memberships(known.vocabulary.hierarchy, texts[2], known.vocabulary)
         speaking = Speaking(owners, policies, said) if owners else None
-        return [cls(policy, texts, seed, hierarchy, told, speaking) for policy in policies]
+        parts = (texts, seed, hierarchy, told, world_of(texts[2]), speaking)
+        return [cls(policy, *parts) for policy in policies]
+
+    @cached_property
+    def is_void(self) -> bool:
+        """Whether rules of the policy clash, and its strategy voids it."""
+        return self.policy.conflict == "invalid" and has_conflict(self.policy, self.hierarchy)
 
 
 class ComplianceCase:
@@ -109,28 +105,39 @@ class ComplianceCase:
         return self._texts[0].written.get(name, name)
 
     def rule_reports(self) -> Iterator[RuleReport]:
-        """Yield the reports on the permissions and the prohibitions."""
+        """Yield the reports on the permissions and the prohibitions, their conflicts resolved."""
+        has_owners, found = self._setting.speaking is not None, [*self.unresolved()]
+        yield from resolved(self.policy, found, is_void=self.is_void, has_owners=has_owners)
+
+    def unresolved(self) -> Iterator[tuple[Rule, RuleReport]]:
+        """Yield the permissions and the prohibitions, each with the report on it by itself."""
         for at, rule in enumerate((*self.policy.permissions, *self.policy.prohibitions)):
-            is_permission = rule.kind == "permission"
-            premises = tuple(self._premises(rule, at))
-            duties = rule.duties if is_permission else ()
-            conditions = tuple(
-                report
-                for n, duty in enumerate(duties)
-                for report in self._duty(duty, at, "duty", n)
-            )
-            # What is not known gives nobody a permission, and lifts no prohibition.
-            least: State = "satisfied" if is_permission else "unknown"
-            holds = all(_at_least(premise.state, least) for premise in premises)
-            yield RuleReport(
-                node=self.node("rule", at),
-                kind="Permission" if is_permission else "Prohibition",
-                rule=self.written(rule.uid),
-                request=self.asked.rule,
-                premises=premises,
-                conditions=conditions,
-                active=holds and not any(duty.deontic == "Violated" for duty in conditions),
-            )
+            yield rule, self._rule_report(rule, at)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether rules of the policy clash by all that is known, and its strategy voids it."""
+        return self._setting.is_void
+
+    def _rule_report(self, rule: Rule, at: int) -> RuleReport:
+        is_permission = rule.kind == "permission"
+        premises = tuple(self._premises(rule, at))
+        duties = enumerate(rule.duties if is_permission else ())
+        conditions = tuple(
+            report for n, duty in duties for report in self._duty(duty, at, "duty", n)
+        )
+        # What is not known gives nobody a permission, and lifts no prohibition.
+        least: State = "satisfied" if is_permission else "unknown"
+        holds = all(is_at_least(premise.state, least) for premise in premises)
+        return RuleReport(
+            node=self.node("rule", at),
+            kind="Permission" if is_permission else "Prohibition",
+            rule=self.written(rule.uid),
+            request=self.asked.rule,
+            premises=premises,
+            conditions=conditions,
+            active=holds and not any(duty.deontic == "Violated" for duty in conditions),
+        )
 
     def duty_reports(self) -> Iterator[DutyReport]:
         """Yield the reports on the obligations: those bind whether or not they are asked for."""
@@ -141,81 +148,33 @@ class ComplianceCase:
     # -- premises -----------------------------------------------------------------------------
 
     def _premises(self, rule: Rule, at: int) -> Iterator[Premise]:
-        parts: tuple[tuple[_Name, Part, tuple[str, ...], Sequence[_Member]], ...] = (
-            ("Target", "asset", self.asked.targets, rule.targets),
-            ("Party", "party", self.asked.parties, rule.assignees),
-            ("Action", "action", self.asked.actions, rule.actions),
+        clause = self._applicability.clause(rule)
+        parts: tuple[tuple[_Name, Part, tuple[str, ...], Sequence[Member]], ...] = (
+            ("Target", "asset", self.asked.targets, clause.rule.targets),
+            ("Party", "party", self.asked.parties, clause.rule.assignees),
+            ("Action", "action", self.asked.actions, clause.rule.actions),
         )
-        is_open = rule.kind == "prohibition"
         for name, part, asked, members in parts:
             if members:
-                state = self._lies_within(part, asked, members, is_open=is_open)
+                state = self._applicability.state(clause, part, asked, members)
                 reason = _why_unknown(name, asked) if state == "unknown" else ""
                 yield PartReport(self.node("rule", at, name), name, state, reason)
         if self._setting.speaking:
-            node = self.node("rule", at, "Assigner")
-            yield self._setting.speaking.report(self, rule, node, self._closures)
-        yield from self._constraints(rule, self._facts(is_open=is_open), "rule", at)
+            node, known = self.node("rule", at, "Assigner"), self._applicability.closures
+            yield self._setting.speaking.report(self, rule, node, known)
+        yield from self._constraints(rule, "rule", at)
 
-    def _lies_within(
-        self, part: Part, asked: tuple[str, ...], members: Sequence[_Member], *, is_open: bool
-    ) -> State:
-        """Tell whether what is asked is permitted, all of it, or any of it prohibited."""
-        if not asked:
-            return "unknown"
-        among = [
-            _best(self._is_within(part, one, member, is_open=is_open) for member in members)
-            for one in asked
-        ]
-        return _best(among) if is_open else _worst(among)
-
-    def _is_within(self, part: Part, one: str, member: _Member, *, is_open: bool) -> State:
-        included = self._is_included(part, one, member.iri, is_open=is_open)
-        if included == "unsatisfied" or not member.refinements:
-            return included
-        met = [
-            _worst(self._refined(part, one, about, member, is_open=is_open))
-            for about in self._meant(part, one, member) or [one]
-        ]
-        return _worst([included, _best(met) if is_open else _worst(met)])
-
-    def _meant(self, part: Part, one: str, member: _Member) -> Sequence[str]:
-        """Return of what refinements are asked where a request has a name."""
-        if part == "action":
-            return [one]
-        known = self._closures
-        return self._members.candidates(part, one, member.iri, member.refinements, known, known)
-
-    def _refined(
-        self, part: Part, one: str, about: str, member: _Member, *, is_open: bool
-    ) -> Iterator[State]:
-        is_act = part == "action" and about == one
-        facts = replace(self._facts(is_open=is_open), about=about, is_act=is_act)
-        return (evaluate(each, facts).state for each in member.refinements)
-
-    def _is_included(self, part: Part, narrow: str, wide: str, *, is_open: bool) -> State:
-        """Tell whether a name lies within another; a prohibition holds for what it needs, too."""
-        known = self._hierarchy
-        needed = known.needs(narrow) if is_open and part == "action" else ()
-        if any(known.path(part, one, wide) for one in (narrow, *needed)):
-            return "satisfied"
-        if is_open and known.path(part, wide, narrow):
-            return "satisfied"
-        may_be = is_blank(wide) or (is_open and known.overlaps(part, narrow, wide))
-        return "unknown" if may_be else "unsatisfied"
-
-    def _constraints(
-        self, rule: Rule, facts: StatedFacts, *steps: object
-    ) -> Iterator[ConstraintReport]:
+    def _constraints(self, rule: Rule, *steps: object) -> Iterator[ConstraintReport]:
+        facts = self._applicability.facts(self._applicability.clause(rule))
         if rule.purposes:
             right = tuple(Value(iri, type=IRI) for iri in rule.purposes)
             condition = Constraint(PURPOSE, f"{terms.ODRL}isAnyOf", right)
-            report = self._constraint(evaluate(condition, facts), facts, *steps, "purpose")
+            report = self._constraint(evaluate(condition, facts), *steps, "purpose")
             yield replace(report, right=rule.purposes)
         for n, each in enumerate(rule.constraints):
-            yield self._constraint(evaluate(each, facts), facts, *steps, "constraint", n)
+            yield self._constraint(evaluate(each, facts), *steps, "constraint", n)
 
-    def _constraint(self, verdict: Verdict, facts: StatedFacts, *steps: object) -> ConstraintReport:
+    def _constraint(self, verdict: Verdict, *steps: object) -> ConstraintReport:
         condition = verdict.condition
         report = ConstraintReport(
             node=self.node(*steps),
@@ -226,13 +185,14 @@ class ComplianceCase:
         )
         if isinstance(condition, LogicalConstraint):
             inner = enumerate(verdict.parts)
-            parts = tuple(self._constraint(part, facts, *steps, n) for n, part in inner)
+            parts = tuple(self._constraint(part, *steps, n) for n, part in inner)
             return replace(report, premises=parts)
-        what = "cannot be compared" if facts.told(condition.left_operand) else "is not known"
+        is_told = self._told.get(condition.left_operand) or verdict.seen
+        what = "cannot be compared" if is_told else "is not known"
         unknown = f"{terms.compact(condition.left_operand)} {what}."
         return replace(
             report,
-            left=facts.shown(condition.left_operand),
+            left=shown(self._told, condition.left_operand),
             right=values(self._texts[0], condition.uid),
             reason=unknown if verdict.state == "unknown" else "",
         )
@@ -241,8 +201,8 @@ class ComplianceCase:
 
     def _duty(self, duty: Rule, *steps: object) -> Iterator[DutyReport]:
         """Yield what the world tells of a duty, or that nothing is known of it."""
-        premises = tuple(self._constraints(duty, self._facts(is_open=True), *steps))
-        active = all(_at_least(premise.state, "unknown") for premise in premises)
+        premises = tuple(self._constraints(duty, *steps))
+        active = all(is_at_least(premise.state, "unknown") for premise in premises)
         told = () if is_blank(duty.uid) else self._setting.told.get(duty.uid, ())
         for n, one in enumerate(told or (DutyState("_:", duty.uid, "", ""),)):
             performance = one.performance or "Unknown"
@@ -260,38 +220,14 @@ class ComplianceCase:
     # -- what is known ------------------------------------------------------------------------
 
     @cached_property
-    def _hierarchy(self) -> Hierarchy:
-        return with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
+    def _told(self) -> Mapping[str, Terms]:
+        return told_by(self._texts[2], self.asked, self.time)
 
     @cached_property
-    def _closures(self) -> Closures:
-        return Closures(self._hierarchy)
-
-    @cached_property
-    def _members(self) -> RefinedMembers:
-        said = {node: set(map(terms.canonical, of)) for node, of in self._texts[2].about.items()}
-        return RefinedMembers(said, lambda: self.asked.targets)
-
-    def _facts(self, *, is_open: bool) -> StatedFacts:
-        return replace(self._known, is_closed=not is_open)
-
-    @cached_property
-    def _known(self) -> StatedFacts:
-        world = self._texts[2]
-        told = told_by(world, self.asked, self.time)
-        return StatedFacts(world, self._hierarchy, told, is_closed=True)
-
-
-def _best(states: Iterable[State]) -> State:
-    return max(states, key=_STATES.index)
-
-
-def _worst(states: Iterable[State]) -> State:
-    return min(states, key=_STATES.index)
-
-
-def _at_least(state: State, least: State) -> bool:
-    return _STATES.index(state) >= _STATES.index(least)
+    def _applicability(self) -> Applicability:
+        known = with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
+        world, told = self._setting.world, self._told
+        return Applicability(self.policy, self.asked, known, world, told, self.time)
 
 
 def _why_unknown(name: str, asked: tuple[str, ...]) -> str:

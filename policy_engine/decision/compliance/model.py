@@ -61,7 +61,8 @@ class DutyReport:
 class RuleReport:
     """Whether a permission or a prohibition is in effect for what is asked, and why.
 
-    `request` is the rule of the request; `conditions` are the duties of a permission.
+    `request` is the rule of the request; `conditions` are the duties of a permission. `reason` is
+    why it is not in effect though its premises hold: by the conflict strategy of its policy.
     """
 
     node: str
@@ -71,6 +72,7 @@ class RuleReport:
     premises: tuple[Premise, ...]
     conditions: tuple[DutyReport, ...]
     active: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True)

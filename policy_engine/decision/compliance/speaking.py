@@ -8,6 +8,7 @@ from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.asking import RequestedRule
 from policy_engine.decision.compliance.model import PartReport, RuleReport
+from policy_engine.decision.inclusion import overlaps_targets
 from policy_engine.decision.ownership import OwnerConsent, Ownership
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import GRANT_USE, OFFER, Policy, Rule
@@ -43,10 +44,8 @@ class Speaking:
         ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
         if rule.kind == "permission":
             return ownership.permission_refusal(clause, targets, known)
-        meets = not rule.targets or any(
-            known.overlaps("asset", one, other) for one in targets for other in clause.targets
-        )
-        return ownership.prohibition_refusal(clause, targets, known) if meets else ""
+        is_met = overlaps_targets(clause, targets, known)
+        return ownership.prohibition_refusal(clause, targets, known) if is_met else ""
 
     def _leave(self, case: "ComplianceCase", party: str, asset: str) -> OwnerConsent:
         """Tell whether the owner of an asset lets a party grant its use."""
@@ -72,11 +71,14 @@ class Speaking:
     def _reports(
         self, case: "ComplianceCase", asked: RequestedRule
     ) -> Iterator[tuple[Rule, RuleReport]]:
-        """Yield the rules of all policies but offers, with what they evaluate to for a request."""
-        for policy in self._policies:
-            if policy.type != OFFER:
-                rules = (*policy.permissions, *policy.prohibitions)
-                yield from zip(rules, case.of(policy, asked).rule_reports(), strict=True)
+        """Yield the rules of all policies but offers, with what they evaluate to for a request.
+
+        Whoever issued them: what of them counts is not told yet, so that none yields to another.
+        """
+        for other in (case.of(policy, asked) for policy in self._policies):
+            if other.policy.type != OFFER:
+                found = other.unresolved()
+                yield from (one for one in found if not (self._is_leave(one[0]) and other.is_void))
 
     def _is_leave(self, rule: Rule) -> bool:
         return rule.kind == "permission" and any(one.iri == GRANT_USE for one in rule.actions)

@@ -106,6 +106,7 @@ def _rule(rule: RuleReport) -> Iterator[_Block]:
             (f"{REPORT}premiseReport", [premise.node for premise in rule.premises]),
             (f"{REPORT}conditionReport", [duty.node for duty in rule.conditions]),
             (f"{REPORT}activationState", [_activation(rule)]),
+            (f"{_PREFIXES['rdfs']}comment", _comment(rule.reason)),
         ],
     )
     for premise in rule.premises:
@@ -137,9 +138,8 @@ def _premise(premise: Premise) -> Iterator[_Block]:
         said: list[_Said] = [("a", [f"{REPORT}{premise.part}Report"])]
     else:
         said, inner = _of_constraint(premise), premise.premises
-    comment = [Literal(premise.reason)] if premise.reason else []
     state = (f"{REPORT}satisfactionState", [f"{REPORT}{_satisfaction(premise)}"])
-    yield premise.node, [*said, state, (f"{_PREFIXES['rdfs']}comment", comment)]
+    yield premise.node, [*said, state, (f"{_PREFIXES['rdfs']}comment", _comment(premise.reason))]
     for part in inner:
         yield from _premise(part)
 
@@ -159,6 +159,10 @@ def _of_constraint(premise: ConstraintReport) -> list[_Said]:
         said.append((f"{REPORT}constraintOperator", [premise.operator]))
         said.append((f"{REPORT}constraintRightOperand", premise.right))
     return said
+
+
+def _comment(reason: str) -> list[Literal]:
+    return [Literal(reason)] if reason else []
 
 
 def _activation(report: RuleReport | DutyReport) -> str:
@@ -217,7 +221,7 @@ def _plain_policy(policy: PolicyReport) -> dict[str, Any]:
 
 
 def _plain_rule(rule: RuleReport) -> dict[str, Any]:
-    return {
+    found = {
         "report": rule.node,
         "type": f"{rule.kind}Report",
         "attemptState": "Attempted",
@@ -227,6 +231,7 @@ def _plain_rule(rule: RuleReport) -> dict[str, Any]:
         "conditionReports": [*map(_plain_duty, rule.conditions)],
         "activationState": "Active" if rule.active else "Inactive",
     }
+    return found | ({"comment": rule.reason} if rule.reason else {})
 
 
 def _plain_duty(duty: DutyReport) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from policy_engine.decision.history import MadeFrom
 from policy_engine.decision.inclusion import overlaps_besides_targets, overlaps_request
 from policy_engine.decision.matching import RuleMatch, match_prohibition
 from policy_engine.decision.rule_verdicts import is_about_rows
+from policy_engine.decision.voiding import yields_to
 from policy_engine.policy.model import DERIVED
 
 if TYPE_CHECKING:
@@ -163,12 +164,12 @@ def yields_to_permissions(case: "Case", held: RuleMatch) -> bool:
     Of several owners who issue one policy, none lifts another's prohibition.
     """
     clause = held.clause
-    return clause.policy.conflict == "perm" and (
-        case.ownership is None
-        or all(
-            clause.assigners <= one.clause.assigners for one in _policy_permissions(case, clause)
-        )
-    )
+
+    def permitting() -> Iterator[frozenset[str]]:
+        if case.ownership is not None:
+            yield from (one.clause.assigners for one in _policy_permissions(case, clause))
+
+    return yields_to(clause.policy.conflict, clause.assigners, permitting)
 
 
 def depends_on_rows(case: "Case", held: RuleMatch) -> bool:

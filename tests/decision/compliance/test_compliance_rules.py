@@ -20,6 +20,7 @@ from policy_engine.errors import PolicyError
 
 ASSIGNEE = "odrl:assignee :nurse"
 RULE = "http://example.com/rule"
+MOSAICROWN = "https://www.mosaicrown.eu/ns/mosaicrown/1/"
 
 
 def reports(policy_text, request_text=None, world_text=None):
@@ -141,7 +142,7 @@ def test_heir_has_the_rules_of_its_parent():
     parent = ":policy odrl:inheritFrom :parent . :parent odrl:prohibition :not . :not a odrl:Rule ."
     [child, own] = compliance_report(policy(more=parent), request(), world()).policies
     assert [(one.kind, one.active) for one in child.rules] == [
-        ("Permission", True),
+        ("Permission", False),
         ("Prohibition", True),
     ]
     assert len(own.rules) == 1
@@ -198,11 +199,11 @@ def test_each_rule_of_a_policy_has_its_own_report():
     more = (
         ":policy odrl:permission :other ; odrl:prohibition :not . :other odrl:action odrl:sell . "
     )
-    found = reports(policy(more=f"{more} :not odrl:action odrl:use ."))
+    found = reports(policy(more=f"{more} :not odrl:action odrl:delete ."))
     assert [(one.kind, one.active) for one in found] == [
         ("Permission", True),
         ("Permission", False),
-        ("Prohibition", True),
+        ("Prohibition", False),
     ]
 
 
@@ -252,6 +253,21 @@ def test_prohibition_holds_for_what_the_request_needs():
     assert rule(policy("odrl:action odrl:read", "prohibition", implies), request(":audit")).active
     assert not rule(policy("odrl:action odrl:read", "prohibition"), request(":audit")).active
     assert not rule(policy("odrl:action odrl:read", more=implies), request(":audit")).active
+
+
+def test_refinement_of_an_action_is_asked_of_that_action_where_more_is_asked_for():
+    few = f":few {limit(':level', 'lt', '1')} ."
+    text = policy("odrl:action [ rdf:value odrl:read ; odrl:refinement :few ]", "prohibition", few)
+    claimed = "; sotw:context [ odrl:leftOperand :level ; odrl:rightOperand 5 ]"
+    assert not rule(text, request("odrl:read", told=claimed)).active
+    assert rule(text, request("odrl:use", told=claimed)).active
+
+
+def test_how_something_is_made_is_no_condition_of_its_permission():
+    left = "odrl:leftOperand mosaicrown:k ; odrl:operator odrl:eq ; odrl:rightOperand 5"
+    text = policy("odrl:action [ rdf:value odrl:anonymize ; odrl:refinement [ {left} ] ]")
+    text = text.replace("{left}", left.replace("mosaicrown:k", f"<{MOSAICROWN}k>"))
+    assert rule(text, request("odrl:anonymize")).active
 
 
 def test_prohibition_of_whom_the_policy_does_not_name_is_not_lifted():

@@ -1,0 +1,151 @@
+"""How a rule applies to what is asked, by the same functions as in a decision, part by part."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import cast
+
+from policy_engine.data.rdf.statements import Term, is_blank
+from policy_engine.decision.clauses import Clause
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.compliance.asking import RequestedRule
+from policy_engine.decision.compliance.facts import Terms, purposes_of, with_told
+from policy_engine.decision.compliance.reading import value_of
+from policy_engine.decision.conditions import State
+from policy_engine.decision.facts import RequestFacts
+from policy_engine.decision.inclusion import ExpandedRequest
+from policy_engine.decision.members import RefinedMembers
+from policy_engine.decision.model import Request, World
+from policy_engine.decision.rule_verdicts import (
+    Member,
+    covering_verdicts,
+    overlapping_verdicts,
+    set_rule,
+    verdicts_about,
+    worst_state,
+)
+from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.policy.model import Policy, Rule
+
+_STATES: tuple[State, ...] = ("unsatisfied", "unknown", "satisfied")
+
+
+class Applicability:
+    """What comes of the rules of a policy for one rule of a request, at one moment.
+
+    The `world` is what is told of parties, assets and actions, `told` what is told of left
+    operands. A decision answers yes or no, and a report what became of each part: that alone is
+    told here. A request that could tell its purpose or its channel of delivery, and does not, has
+    none: what is permitted for all but some purposes is so without one. A prohibition is not
+    lifted by that.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        asked: RequestedRule,
+        hierarchy: Hierarchy,
+        world: World,
+        told: Mapping[str, Terms],
+        time: Term,
+    ) -> None:
+        self.closures = Closures(hierarchy)
+        self._policy = policy
+        self._asked = asked
+        self._world = world
+        self._told = told
+        self._time = cast("datetime", value_of(time).value)
+        self._members = RefinedMembers(world.of, lambda: asked.targets)
+        self._requests: dict[tuple[Part, str], ExpandedRequest] = {}
+
+    def clause(self, rule: Rule) -> Clause:
+        """Return a rule made ready."""
+        return Clause.of(0, self._policy, rule, self.closures)
+
+    def state(
+        self, clause: Clause, part: Part, asked: Sequence[str], members: Sequence[Member]
+    ) -> State:
+        """Tell whether what is asked lies within members that a rule names for a part.
+
+        Of a permission, all of it has to be covered by one of them; of a prohibition, any of it is
+        enough that overlaps one.
+        """
+        if not asked:
+            return "unknown"
+        if clause.rule.kind == "permission":
+            return worst(self._is_covered(clause, part, one, members) for one in asked)
+        pairs = ((one, member) for one in asked for member in members)
+        return best(self._is_met(clause, part, one, member) for one, member in pairs)
+
+    def facts(self, clause: Clause, part: Part = "action", name: str = "") -> RequestFacts:
+        """Return what the conditions of a rule are evaluated against."""
+        is_closed = clause.rule.kind == "permission"
+        request, world = self._expanded(part, name).request, self._worlds[is_closed]
+        facts = RequestFacts(request, world, self._time, self.closures)
+        facts.purposes = purposes_of(self._told, is_closed=is_closed)
+        set_rule(facts, clause, self.closures, self.closures)
+        return facts
+
+    def _is_covered(
+        self, clause: Clause, part: Part, name: str, members: Sequence[Member]
+    ) -> State:
+        expanded, facts = self._expanded(part, name), self.facts(clause, part, name)
+        verdicts = covering_verdicts(part, name, members, expanded, facts)
+        unnamed = [self._unnamed(clause, part, name, one) for one in members]
+        return best([*unnamed, "unsatisfied" if verdicts is None else worst_state(verdicts)])
+
+    def _is_met(self, clause: Clause, part: Part, name: str, member: Member) -> State:
+        known = self.closures
+        names = known.needs(name) if part == "action" else (name,)
+        expanded, facts = self._expanded(part, name), self.facts(clause, part, name)
+        verdicts = overlapping_verdicts(part, names, [member], expanded, facts)
+        if verdicts is None:
+            return self._unnamed(clause, part, name, member)
+        is_so = name in known.up(part, member.iri)
+        is_so = is_so or any(member.iri in known.up(part, one) for one in names)
+        return worst(["satisfied" if is_so else "unknown", worst_state(verdicts)])
+
+    def _unnamed(self, clause: Clause, part: Part, name: str, member: Member) -> State:
+        """Tell whether a name lies within a member that has none: that may be, or cannot."""
+        if not is_blank(member.iri):
+            return "unsatisfied"
+        verdicts = verdicts_about(
+            name, part, member, self._expanded(part, name), self.facts(clause, part, name)
+        )
+        return worst(["unknown", worst_state(verdicts)])
+
+    @cached_property
+    def _worlds(self) -> Mapping[bool, World]:
+        """The world of permissions, in which what is not told is not so, and of all other rules."""
+        rules = self._policy.rules
+        labels = [one.label() for rule in rules for one in (rule, *rule.below())]
+        told = self._told
+        return {one: with_told(self._world, told, labels, is_closed=one) for one in (True, False)}
+
+    def _expanded(self, part: Part, name: str) -> ExpandedRequest:
+        """Return what is asked as one request, of several actions or parties that of a name."""
+        if (part, name) not in self._requests:
+            party, action = (*self._asked.parties, "")[0], (*self._asked.actions, "")[0]
+            request = Request.model_construct(
+                assignee=name if part == "party" else party,
+                action=name if part == "action" and name else action,
+                targets=self._asked.targets,
+            )
+            found = ExpandedRequest(request, self.closures, self._members)
+            self._requests[part, name] = found
+        return self._requests[part, name]
+
+
+def best(states: Iterable[State]) -> State:
+    """Return the state that is nearest to satisfied."""
+    return max(states, key=_STATES.index)
+
+
+def worst(states: Iterable[State]) -> State:
+    """Return the state that is farthest from satisfied."""
+    return min(states, key=_STATES.index)
+
+
+def is_at_least(state: State, least: State) -> bool:
+    """Tell whether a state is as near to satisfied as another."""
+    return _STATES.index(state) >= _STATES.index(least)
