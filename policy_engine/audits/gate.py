@@ -1,4 +1,4 @@
-"""The gate: what a release whose model was attacked has to have shown, and where it falls short."""
+"""The gate: what the attacks on a model must have shown before it is released."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -44,7 +44,7 @@ def shortfalls(
 
 
 def _format_reasons(attacks: Sequence[AttackMeasurement]) -> str:
-    """Return why attacks are no evidence, each reason with its attacks."""
+    """Return why attacks are not evidence, each reason with its attacks."""
     reasons = dict.fromkeys(one.unfit for one in attacks)
     return "; ".join(
         f"of {join_names(dict.fromkeys(one.attack for one in attacks if one.unfit == why))}, {why}"

@@ -1,4 +1,4 @@
-"""What the audits of a plan measured of its bounds, and whether so few records could show them."""
+"""What a plan's audits measured of its bounds, and whether so few records can show them."""
 
 import hashlib
 import json
@@ -159,7 +159,7 @@ def _too_few(bound: AttackBound, members: int, share: float, number: int) -> Pro
         needed = int(needed * _STEP) + 1
     message = f"{bound} cannot be shown with {members:,} members and as many others"
     message += f" at attempt {number}" if number > 1 else ""
-    message += ": attacks that merely guess could not be told from such as reach more."
+    message += ": attacks that only guess could not be told from attacks that reach more."
     enough = f"About {_round(needed):,} of each would do, {_round(needed / share):,} records in all"
     if needed >= _MOST:
         enough = f"Not even {_MOST:,} of each would do"

@@ -1,4 +1,4 @@
-"""Attempts: the models that were made and attacked of one dataset, and their evidence together."""
+"""Attempts: the models of one dataset that were attacked, and their pooled evidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Attempt(BaseModel):
 
 
 def shares_records(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether half of the records of the larger of two sets are in the other, too.
+    """Return whether half of the records of the larger of two sets are in the other, too.
 
     Both are given by sketches, each the digests of a few records one after another; those of one
     choice of columns have digests in common, and half of them where half of the records are.

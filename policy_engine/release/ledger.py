@@ -1,4 +1,4 @@
-"""Where an owner's attempts are kept: every model that was made and attacked, released or not."""
+"""The ledger of an owner's attempts: every model that was attacked, released or not."""
 
 import hashlib
 import hmac
@@ -156,7 +156,7 @@ class Ledger:
             except (ValueError, OSError):
                 key = b""
             if len(key) != hashlib.sha256().digest_size:
-                raise self._unreadable("its key is none")
+                raise self._unreadable("its key is not valid")
             return key
         if (self.folder / _LEDGER).exists() and not self._is_empty():
             raise self._unreadable("its key is missing")
@@ -177,7 +177,7 @@ class Ledger:
             text = (self.folder / _LEDGER).read_bytes()
             page = _Page.model_validate_json(text)
         except FileNotFoundError:
-            raise self._unreadable("it is missing, and its key is there") from None
+            raise self._unreadable("it is missing, though its key is there") from None
         except (ValidationError, ValueError, OSError):
             raise self._unreadable("it is not a ledger of this version") from None
         if page.kind not in {_KIND, *_FORMER} or not hmac.compare_digest(
@@ -188,7 +188,7 @@ class Ledger:
         return page.attempts
 
     def _check_last(self, page: _Page) -> None:
-        """Raise AuditError (A019) for a page that others came after."""
+        """Raise AuditError (A019) for a page that is not the latest."""
         try:
             head = (self.folder / _HEAD).read_text(encoding="ascii").strip()
         except FileNotFoundError:
@@ -196,7 +196,7 @@ class Ledger:
                 return
             raise self._unreadable("its head is missing") from None
         except (ValueError, OSError):
-            raise self._unreadable("its head is none") from None
+            raise self._unreadable("its head is not valid") from None
         if page.mac == head:
             return
         if page.kind in _FORMER or page.before != head:
@@ -244,7 +244,7 @@ class Ledger:
 
     def _unreadable(self, why: str) -> PolicyEngineError:
         message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {why}."
-        hint = "Bring back all its files as they were; without them no attempt is the first."
+        hint = "Restore all its files; without them no attempt counts as the first."
         return AuditError.of("A019", message, hint)
 
 
@@ -370,8 +370,7 @@ def _check_limit(model: AttemptedModel, before: int) -> None:
     allowed = min((one.attempts for one in model.audits if one.attempts), default=None)
     if allowed is not None and before >= allowed:
         times = "once" if before == 1 else f"{before} times"
-        message = f"Of these records, or most of them, a model was made and attacked {times} in "
-        message += "any way. "
+        message = f"A model of these records, or of most of them, was made and attacked {times}. "
         message += f"The policy allows {allowed} {'attempt' if allowed == 1 else 'attempts'}."
         raise AuditError.of(
             "A020", message, "Train on other records: another model of these counts too."

@@ -1,4 +1,4 @@
-"""One run at a time in a folder: a file that is held locked, or claims where none can be."""
+"""One run at a time in a folder: a locked file, or claims where files cannot be locked."""
 
 import errno
 import importlib
@@ -174,7 +174,7 @@ def _lock(handle: int) -> bool:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Tell whether an open file is the one that lies at a path."""
+    """Return whether an open file is the one at a path."""
     try:
         opened, on_disk = os.fstat(handle), path.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Where the sanitised data lies, and its digest."""
+"""The release: where the sanitised data lies, and its digest."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -171,9 +171,9 @@ def read_inputs(
 
 
 def mask_columns(plan: Plan, engine: Engine, table: Any) -> Any:
-    """Return a table with the columns masked that a plan has masked.
+    """Return a table with the columns masked that a plan masks.
 
-    Before classes are formed: rows of a class stand in the order of what is released of them.
+    Masked before classes are formed: rows of a class are ordered by their released values.
     """
     return engine.mask(table, plan.mask) if plan.mask else table
 
@@ -185,7 +185,7 @@ def with_rows(sources: tuple[Stored, ...], rows: int) -> tuple[Stored, ...]:
 
 
 def _warnings(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
-    """Yield a warning of columns that look like those of a release that no certificate is of."""
+    """Yield a warning about columns that look generalised and have no certificate."""
     known = {one.name for one in plan.generalised}
     names = [name for name in plan.values_read if name not in known]
     texts = engine.texts(table, names)

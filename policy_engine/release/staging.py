@@ -1,4 +1,4 @@
-"""What lies beside a release until it is published, and how a reader tells that it is not yet."""
+"""The files beside a release until it is published, and how a reader recognises them."""
 
 import re
 import unicodedata
@@ -14,19 +14,19 @@ CERTIFICATE = "certificate.jsonld"
 
 PREFIX = ".policy-engine."
 STAGE = f"{PREFIX}stage."
-"""What the folder begins with in which an output is written and verified; a random text ends it."""
+"""The prefix of the folder in which an output is written and verified; a random text follows."""
 LOCK = f"{PREFIX}lock"
 """The file that a run holds locked while it is at work in a folder."""
 CLAIM = f"{PREFIX}claim."
-"""What the file begins with that stands for the lock where files cannot be locked."""
+"""The prefix of the file that replaces the lock where files cannot be locked."""
 JOURNAL = f"{PREFIX}publishing"
 """The file that is there from the first step of a publication to the last; then in the stage."""
 BACK = f"{PREFIX}back"
 """The mark in a stage by which its publication is undone."""
 OLD = f"{PREFIX}old."
-"""What the names begin with in a stage of what is replaced, until all is published."""
+"""The prefix, in a stage, of what is replaced, until all is published."""
 RECORD = f"{PREFIX}record."
-"""What the file begins with in which a record is written before it gets its name."""
+"""The prefix of the file in which a record is written before it gets its name."""
 _STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
 _CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
 _SHARED = 0o077
@@ -83,11 +83,11 @@ def name_problem(name: str) -> str:
     if name in ("", ".", ".."):
         return "names no file"
     if name.lower().startswith(PREFIX):
-        return f"begins with {PREFIX!r}, as what runs keep beside a release"
+        return f"begins with {PREFIX!r}, which is reserved for the files of runs"
     if is_certificate(name):
         return "is that of a certificate"
     if any(one in "/\\" or unicodedata.category(one) in ("Cc", "Cs") for one in name):
-        return "has a slash, a backslash, or what is not a character of a text"
+        return "has a slash, a backslash, or a character that text cannot have"
     if len(name.encode()) > _LONGEST:
         return f"has more than {_LONGEST} bytes"
     return ""
@@ -108,12 +108,16 @@ _SHOWN = 60
 def check_settled(folder: Place) -> None:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
-    Its certificate may then stand without its output. Whoever next makes a release there brings
-    the publication to its end, where the run that began it was killed.
+    Its certificate may then be without its output. Where the run that began the publication was
+    killed, the next run into the folder completes it.
     """
     if storage.is_taken(storage.join(folder, JOURNAL)):
-        message = f"A release is being published into {str(folder)!r}, or its run was killed then."
-        hint = "Try again; if that run has ended, policy-engine apply into this folder mends it."
+        message = (
+            f"A release is being published into {str(folder)!r}, or the run that did so was killed."
+        )
+        hint = (
+            "Try again; if that run has ended, policy-engine apply into this folder completes it."
+        )
         raise CertificateError.of("V010", message, hint)
 
 
@@ -121,8 +125,8 @@ def check_settled(folder: Place) -> None:
 def unchanged(folder: Place) -> Iterator[None]:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
-    What fails inside is also told so where a release was published meanwhile: the certificate
-    and the output may then have been of two.
+    The same error replaces any other where a release was published meanwhile: the certificate and
+    the output may then belong to two releases.
     """
     with storage.reading(folder):
         check_settled(folder)

@@ -1,4 +1,4 @@
-"""A model made and audited as a plan asks: sanitise a share, train on it, attack the result."""
+"""A plan's model: sanitise a share of the records, train on it, attack the result."""
 
 import json
 import secrets
@@ -25,7 +25,7 @@ from policy_engine.release.attempts import AttemptedModel, AttemptHistory, Judge
 from policy_engine.release.training_table import TrainingTable, group_audits
 
 _SECRET_BITS = 128
-"""Of few bits it could be tried out, and who is trained on and all noise follow from it."""
+"""With fewer bits all seeds could be tried, and members and noise follow from the seed."""
 
 
 @dataclass(frozen=True, eq=False)

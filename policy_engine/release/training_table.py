@@ -151,7 +151,7 @@ class TrainingTable:
 
     @property
     def _fewest_per_class(self) -> int:
-        """How many of each class are to be trained on at least."""
+        """The fewest records of each class that are trained on."""
         return self.fewest if self.is_released else 1
 
     @property
@@ -161,7 +161,7 @@ class TrainingTable:
 
     @property
     def fewest(self) -> int:
-        """How many records everything stands for that a released model tells."""
+        """The fewest records that anything in a released model stands for."""
         return self.plan.fewest
 
     @property
@@ -230,11 +230,11 @@ class TrainingTable:
         """Return what the files of the model give away of the records that it learnt from."""
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
-        shown = self._as_values(self._shown_table().take(members))
+        shown_table = self._as_values(self._shown_table().take(members))
         inputs = TrainingInputs(
-            tables=(self._as_values(self.table.take(members)), shown, self._released_table()),
+            tables=(self._as_values(self.table.take(members)), shown_table, self._released_table()),
             records=self._training_records,
-            original=self._records(shown, "the records learnt from"),
+            original=self._records(shown_table, "the records learnt from"),
             architecture=self.modelling.architecture,
         )
         return audit_files(folder, inputs, bounds, allow_pickle=allow_pickle)
@@ -319,7 +319,7 @@ class TrainingTable:
 
 
 def _select_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return the columns of a release, those whose ranges stand in two columns as both."""
+    """Return the columns of a release, ranges in two columns as both."""
     present = table.column_names
     columns = [
         one

@@ -198,7 +198,9 @@ def test_a_model_of_nodes_needs_the_taxonomy_that_they_are_of(many, tmp_path):
     with pytest.raises(DataError, match="C012 No taxonomy is given for 'places'"):
         plan_policy(training(), {OUTPUT: made})
     other = {"places": tmp_path / "other.csv"}
-    with pytest.raises(DataError, match=r"R007 .* of 'city' are no nodes of the taxonomy 'places'"):
+    with pytest.raises(
+        DataError, match=r"R007 .* of 'city' are not nodes of the taxonomy 'places'"
+    ):
         apply_policy(training(), {OUTPUT: made}, tmp_path / "model", seed=1, taxonomies=other)
     release = apply_policy(training(), {OUTPUT: made}, tmp_path / "model", seed=1, taxonomies=known)
     assert encoded(release)["city"]["values"] == ["Bern", "Nice", "Oslo", "Rome"]

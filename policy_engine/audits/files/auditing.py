@@ -1,4 +1,4 @@
-"""The audit of a released model's files, as they were written, against what it learnt from."""
+"""The audit of a released model's files against the records that the model learnt from."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All that the files of a model say: their texts, their numbers, and the bytes of them."""
+"""The contents of a model's files: their texts, their numbers and their bytes."""
 
 import io
 import json
@@ -23,10 +23,10 @@ _LINKS = {
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What one file says, or one member of an archive, by the name of both.
+    """The contents of a file, or of one member of an archive, by its name.
 
-    `texts` and `numbers` are all that stand in it, but for what links the nodes of trees;
-    `document` is that of JSON.
+    `texts` and `numbers` are all that it holds, except what links the nodes of trees; `document`
+    is the parsed JSON.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Contents:
     document: Any = field(default=None, repr=False)
 
     def column_numbers(self, column: str, *kinds: str) -> tuple[float, ...]:
-        """Return the numbers of some kinds that an encoding tells of a column, in its own unit."""
+        """Return the numbers of some kinds that an encoding has for a column, in its own unit."""
         document = self.document if isinstance(self.document, dict) else {}
         columns = document.get("columns", ())
         entries = [one for one in columns if isinstance(one, dict) and one.get("name") == column]
@@ -46,9 +46,9 @@ class Contents:
 
 
 def read_contents(folder: Path) -> Iterator[Contents]:
-    """Yield what all files of a folder say, archives member by member.
+    """Yield the contents of all files in a folder, archives member by member.
 
-    Raises AuditError (A017) for a file of a kind that nobody can look into here.
+    Raises AuditError (A017) for a file of a kind that cannot be inspected.
     """
     for path in sorted(one for one in folder.rglob("*") if not one.is_dir()):
         name = path.relative_to(folder).as_posix()
@@ -80,7 +80,7 @@ def _parse_file(name: str, data: bytes) -> Iterator[Contents]:
 
 
 def _unreadable(name: str) -> PolicyEngineError:
-    message = f"Nobody can tell what the file {name!r} of the model says."
+    message = f"The file {name!r} of the model is of a kind that cannot be inspected."
     return AuditError.of("A017", message)
 
 

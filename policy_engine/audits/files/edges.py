@@ -1,4 +1,4 @@
-"""Edges of levels that tell more than that there are records on both their sides."""
+"""Edges of levels that reveal more than that there are records on both sides."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ _MOST_PLACES = 22
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges that files tell: those in which a few records show, by column, and all others."""
+    """The edges in files: those that reveal a few records, by column, and all others."""
 
     revealing: frozenset[tuple[str, float]]
     safe: frozenset[float]
@@ -53,7 +53,7 @@ def _number_counts(table: pa.Table, name: str) -> Counts:
 
 
 def revealing_edges(edges: tuple[float, ...], values: Counts, fewest: int) -> frozenset[float]:
-    """Return the edges that a few of some numbers show in: none, where all are as they should be.
+    """Return the edges that reveal a few of some numbers, none where all are as they should be.
 
     Whatever numbers there are, an edge lies half a unit below a whole number of units, and the unit
     is the last decimal that `fewest` of the numbers show: an edge elsewhere was moved by somebody.

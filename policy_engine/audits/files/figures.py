@@ -1,4 +1,4 @@
-"""Exact figures of the records that stand in the files of a model."""
+"""Exact figures of the records in the files of a model."""
 
 from collections.abc import Iterable, Iterator
 
@@ -34,10 +34,10 @@ def exact_figures(records: Records) -> Floats:
 
 
 def count_exact_figures(files: Iterable[Contents], exact: Floats) -> int:
-    """Return how many exact figures stand in files, 0 where so many would do so by chance.
+    """Return how many exact figures files hold, 0 where chance explains so many.
 
-    Among thousands of thresholds some lie as near to a figure as it is told exactly. How many, is
-    counted with the figures moved a little, up or down, a thousand times.
+    Among thousands of thresholds some lie as near to a figure as rounding does. How many is
+    estimated by shifting the figures a little, up or down, a thousand times.
     """
     from scipy.stats import poisson  # noqa: PLC0415 (slow to import, an extra)
 
@@ -63,7 +63,7 @@ def _count_near(numbers: Floats, figures: Floats) -> int:
 
 
 def holds_record_counts(files: Iterable[Contents], records: Records) -> bool:
-    """Tell whether the number of records stands in files, or those of all classes together."""
+    """Return whether files hold the number of records, or those of all classes together."""
     sizes = np.bincount(records.labels).astype(np.float64)
     for file in files:
         for values in file.numbers:

@@ -1,4 +1,4 @@
-"""Values of a few records that stand in the files of a model."""
+"""Values of a few records in the files of a model."""
 
 import re
 from collections import Counter
@@ -48,11 +48,11 @@ def find_rare_values(
     known: frozenset[str],
     sound: frozenset[float] = frozenset(),
 ) -> set[tuple[str, str]]:
-    """Return the columns and values that files tell of and that few records have.
+    """Return the columns and values that files hold and that few records have.
 
-    A text counts where it stands by itself, and a long one as words of another too, unless it is
-    `known` of every such model; a number where it has several digits, or is told of its column. An
-    edge that is `sound` is where it is whatever values there are, and tells none.
+    A text counts where it is a text of its own, a long one also as words of another, unless it is
+    `known` in every such model; a number where it has several digits, or belongs to its column's
+    encoding. An edge that is `sound` lies where it does whatever the values, and reveals none.
     """
     values: set[tuple[str, str]] = set()
     for file in files:
@@ -75,7 +75,7 @@ def _rare_texts(
 
 
 def _occurs(text: str, words: frozenset[bytes], data: bytes) -> bool:
-    """Tell whether a text stands in some bytes, not as a part of a longer word."""
+    """Return whether some bytes hold a text, not as a part of a longer word."""
     for encoding in ("utf-8", "utf-32-le"):
         encoded = text.encode(encoding, "surrogatepass")
         is_word = encoding == "utf-8" and text.isalnum()

@@ -60,7 +60,7 @@ def _tolerance(values: Floats) -> float:
 
 
 def check_logits(values: Floats) -> None:
-    """Raise AuditError (A004) where a logit is missing or too large to be told from others.
+    """Raise AuditError (A004) where a logit is missing or too large to be distinguished.
 
     One that is as far below 0 says that a class is impossible; it may not say so of all classes.
     """

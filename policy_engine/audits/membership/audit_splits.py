@@ -29,8 +29,8 @@ def audit_splits(
     """Return the rows of every model of an audit.
 
     Where an attack needs online shadows, these serve all the others too, and there are no
-    disjoint ones. Errors as `make_splits`; (A007) for more targets than online shadows can stand
-    in for, (A011) for several of them where it is told who the members are.
+    disjoint ones. Errors as `make_splits`; (A007) for more targets than online shadows can
+    replace, (A011) for several of them where the members are given.
     """
     needed = frozenset[str]().union(*(one.needs for one in attacks))
     online = ONLINE_SHADOWS in needed
@@ -50,9 +50,7 @@ def audit_splits(
 def _check_targets(settings: Settings, *, online: bool, members_given: bool) -> None:
     problems = []
     if members_given:
-        message = (
-            "Several targets are trained on parts drawn by lot. It was told who the members are."
-        )
+        message = "Several targets are trained on parts drawn at random. The members were given."
         problems.append(Problem("A011", message, "Audit one target, or leave that out."))
     most = settings.shadows + 1 if settings.shadows >= _FEWEST_TURNS else 1
     if online and settings.targets > most:
@@ -61,7 +59,7 @@ def _check_targets(settings: Settings, *, online: bool, members_given: bool) -> 
             f"Given: {settings.targets} targets, {settings.shadows} shadow models."
         )
         needed = max(settings.targets - 1, _FEWEST_TURNS)
-        problems.append(Problem("A007", message, f"There are to be {needed} or more of them."))
+        problems.append(Problem("A007", message, f"Use at least {needed} shadow models."))
     if problems:
         raise AuditError(*problems)
 

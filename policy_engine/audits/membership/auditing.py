@@ -1,4 +1,4 @@
-"""An audit from end to end: split, train, attack, count, and say what was found."""
+"""An audit from end to end: split, train, attack, measure and report."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,11 +102,11 @@ def examine(
 
     With `members`, the target is trained on these rows and tested on others of `non_members`, and
     rows of one of the `groups` are one record (see `make_splits`); with `splits`, all models are
-    trained and tested as these say. Who gives members or splits says how members were `drawn`;
-    otherwise they were told, and no epsilon follows. What models say is kept in the folder `cache`,
-    and not asked again; the target is written to the file `model`. A `sanitiser` makes of the rows
-    that a model is to learn from what it does learn from; it is asked about the records as they
-    are. Each chunk of models is told to `on_chunk`.
+    trained and tested as these say. `drawn` says how given members or splits were drawn; without it
+    they count as chosen, and no epsilon follows. Answers are kept in the folder `cache` and reused;
+    the target is written to the file `model`. A `sanitiser` turns the rows that a model would learn
+    from into those that it does learn from; it answers about the records as they are. `on_chunk` is
+    called with each chunk of models.
 
     Nothing is trained before all has been checked: raises AuditError for attacks that the model
     does not support (A005), classes too small (A001), too little memory (A008), and whatever the
@@ -193,10 +193,10 @@ def examine_predictions(
     evidence: Evidence | None = None,
     doubts: Sequence[str] | None = None,
 ) -> Examined:
-    """Attack a model of which nothing is known but what it said of some records.
+    """Attack a model that is known only by its answers about some records.
 
-    With `evidence` the attacker also holds what other models say of these records. `doubts` are
-    what is to be said of the records where more is known of them than what stands beside answers.
+    With `evidence` the attacker also holds other models' answers about these records. `doubts` are
+    warnings about the records, where more is known of them than the columns beside the answers.
     Raises AuditError for attacks that need shadow models (A007) or more than was said (A005),
     DataError (C005) for slices by columns that are not there.
     """

@@ -1,4 +1,4 @@
-"""The ranges in which numbers are answered at random: as declared, or as the records have them."""
+"""The ranges of numbers in randomized response: as declared, or read off the records."""
 
 from collections.abc import Iterator, Sequence
 

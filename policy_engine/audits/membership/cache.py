@@ -1,4 +1,4 @@
-"""What models said, kept on disk, so that an audit that was interrupted goes on."""
+"""The answers of models, kept on disk so that an interrupted audit can go on."""
 
 import hashlib
 import io
@@ -19,7 +19,7 @@ from policy_engine.errors import OutputError
 
 @dataclass(frozen=True, eq=False)
 class ModelAnswers:
-    """What one model says, as named arrays, and `notes` on how it was trained.
+    """The answers of one model, as named arrays, and `notes` on how it was trained.
 
     A classifier's are its `logits`, (rows, classes), in float32.
     """
@@ -55,7 +55,7 @@ class ModelCache:
     folder: Path | None = None
 
     def find(self, key: str, forms: Mapping[str, Form]) -> ModelAnswers | None:
-        """Return what the model of a key said, arrays of these forms; None where not known."""
+        """Return the answers of a key's model, arrays of these forms; None where not known."""
         if self.folder is None:
             return None
         try:
@@ -69,7 +69,7 @@ class ModelCache:
         return answers if is_sound and isinstance(answers.notes, dict) else None
 
     def keep(self, key: str, answers: ModelAnswers) -> None:
-        """Keep what a model said. Raises OutputError (O002) where the folder is not writable."""
+        """Keep a model's answers. Raises OutputError (O002) where the folder is not writable."""
         if self.folder is None:
             return
         try:

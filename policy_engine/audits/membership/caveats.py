@@ -1,4 +1,4 @@
-"""What is to be said beside the figures of an audit, so that nobody reads more into them."""
+"""Caveats to the figures of an audit, so that nobody reads more into them."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _FROM_THE_SYSTEM = (
 def settings_caveats(
     settings: Settings, records: Records, splits: Splits, learner: Learner
 ) -> Iterator[str]:
-    """Yield what a reader of the figures has to know of the settings."""
+    """Yield what a reader of the figures must know about the settings."""
     if learner.gives == LABEL_ANSWERS:
         yield "The model gives labels alone: only the label-only attack was run."
     if len(splits.online_train) > settings.shadows:
@@ -54,7 +54,7 @@ def settings_caveats(
 
 
 def uncalibrated_caveats(attacks: Iterable[str]) -> Iterator[str]:
-    """Yield what attacks miss that compare the model with none that has not seen the records."""
+    """Yield what attacks miss where none compares the model with models without the records."""
     known = terms.attacks()
     calibrated = [name for name, term in known.items() if term.tells("calibrated")]
     if not set(calibrated) & set(attacks):
@@ -65,10 +65,10 @@ def uncalibrated_caveats(attacks: Iterable[str]) -> Iterator[str]:
 
 
 def small_sample_caveats(others: int) -> Iterator[str]:
-    """Yield what so many records that are no members cannot show."""
+    """Yield which false-positive rates so few non-members cannot show."""
     if others < 1000:
         percent = math.floor(others / 100)
-        are = "records are no members" if others != 1 else "record is not a member"
+        are = "records are not members" if others != 1 else "record is not a member"
         yield (
             f"{others:,} {are}: a false-positive rate of 0.1% stands for none of them, one of 1% "
             f"for at most {percent}."

@@ -122,15 +122,15 @@ class _Grid:
     unit: Fraction
 
     def cut(
-        self, ends: tuple[int, int], rows: tuple[int, int], beside: tuple[int, int]
+        self, ends: tuple[int, int], rows: tuple[int, int], outer_rows: tuple[int, int]
     ) -> Iterator[_Mark]:
         """Yield the cells between two points of the grid, and the edges between them, in order.
 
-        From the first to the last of its `rows` lie in it. So many lie `beside` it, below and
+        From the first to the last of its `rows` lie in it. So many lie `outer_rows` it, below and
         above, as are too few for cells of their own: they count as if they were in the first cell
         and in the last.
         """
-        (low, high), (first, last), (below, above) = ends, rows, beside
+        (low, high), (first, last), (below, above) = ends, rows, outer_rows
         middle = _middle(low, high)
         if last - first < self.fewest or middle is None:
             yield self._number(low, high)

@@ -70,7 +70,7 @@ def _variance(gains: Floats) -> float:
 
 
 def _needed_records(value: float, variance: float) -> int | NotApplicable:
-    """Return of how many members, and others, four in five draws would tell the difference."""
+    """Return how many members, and as many others, would show the difference in 4 of 5 draws."""
     if abs(value) < _NO_DIFFERENCE:
         return NotApplicable(reason="the two reach the same")
     return ceil(_SURE**2 * variance / value**2)

@@ -1,4 +1,4 @@
-"""How an audit was conducted: what was asked, what could not run, on which models it rests."""
+"""How an audit was conducted: the request, the attacks that could not run, the models."""
 
 import platform
 from collections.abc import Iterator, Mapping

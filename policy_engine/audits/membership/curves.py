@@ -51,7 +51,7 @@ class Curve:
 
     @property
     def non_members(self) -> int:
-        """All that are none."""
+        """All others."""
         return int(self.false_positives[-1])
 
     def area(self) -> float:
@@ -152,7 +152,7 @@ def falling_order(scores: Floats) -> NDArray[np.int64]:
 
 
 def curve(ordered: Floats, is_member: Bools) -> Curve:
-    """Return the curve of records that stand from the highest score down."""
+    """Return the curve of records that are sorted from the highest score down."""
     is_last = np.append(ordered[:-1] != ordered[1:], True)[: len(ordered)]
     ends = np.flatnonzero(is_last)
     hits = np.append(0, np.cumsum(is_member, dtype=np.int64)[ends])

@@ -1,4 +1,4 @@
-"""Scores that tell no records apart, whatever the model gave away."""
+"""Scores that distinguish no records, whatever the model gives away."""
 
 import numpy as np
 from numpy.typing import NDArray

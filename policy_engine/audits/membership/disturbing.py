@@ -1,4 +1,4 @@
-"""Records a little other than they are: what a model is asked to see how sure it is around them."""
+"""Records disturbed a little, to see how sure a model is in their neighbourhood."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

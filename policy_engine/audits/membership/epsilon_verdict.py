@@ -1,4 +1,4 @@
-"""The sentence on epsilon: what the accountant proves, and what the attack shows."""
+"""The sentence on epsilon: what the accountant proves and what the attack shows."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What an attacker gathers: what the target says, and what shadow models say that they trained."""
+"""The evidence of an attacker: the answers of the target and of the shadow models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class ModelObservations:
-    """What a model says of the audited records, on which of them it was trained, and of others."""
+    """A model's answers about the audited records and others, and which of them are members."""
 
     observations: Observations
     is_member: Bools
@@ -60,7 +60,7 @@ class ModelObservations:
 
 @dataclass(frozen=True, eq=False)
 class GatheredEvidence:
-    """What all models said: the target's own words, its turn, and those of further targets."""
+    """The target's own answers, its turn, and those of further targets."""
 
     target: ModelAnswers
     turn: Turn
@@ -76,7 +76,7 @@ def gather(
     progress: Progress = silent,
     extra_terms: Terms = _NONE,
 ) -> GatheredEvidence:
-    """Train all models and return what they say, with so many models in the target's place.
+    """Train all models and return their answers, with so many models in the target's place.
 
     Online shadows take turns as targets, at no cost; without any, others are trained on
     halves of the audited records. The target is written to the file `model`. Of `extra_terms`,
@@ -84,11 +84,11 @@ def gather(
     Raises AuditError (A008) where memory would not do, (A007) where there are too few reference
     records, and as the learner does.
     """
-    judged, trained = splits.audited, splits.shadow_train
+    audited, trained = splits.audited, splits.shadow_train
     trainer = replace(trainer, views=seed) if VIEWS in extra_terms else trainer
-    reference_rows = _reference_rows(trainer, splits) if REFERENCES in extra_terms else judged[:0]
-    questions = np.concatenate([judged, reference_rows])
-    asked_rows = np.unique(np.concatenate([judged, *trained, *splits.shadow_test]))
+    reference_rows = _reference_rows(trainer, splits) if REFERENCES in extra_terms else audited[:0]
+    questions = np.concatenate([audited, reference_rows])
+    asked_rows = np.unique(np.concatenate([audited, *trained, *splits.shadow_test]))
     jobs = [
         ShadowJob(splits.target_train, questions, seed_of(seed, TARGET)),
         *(ShadowJob(rows, asked_rows, seed_of(seed, SHADOW, n)) for n, rows in enumerate(trained)),
@@ -108,15 +108,15 @@ def gather(
     shadows, rest = answers[: len(trained)], answers[len(trained) :]
 
     def observe(answers: ModelAnswers, rows: Rows) -> ModelObservations:
-        first, last = np.split(np.arange(len(questions)), [len(judged)])
+        first, last = np.split(np.arange(len(questions)), [len(audited)])
         references = References(
             _observe(answers, last, labels[reference_rows], gives),
             trainer.features[reference_rows],
-            trainer.features[judged],
+            trainer.features[audited],
         )
-        observed = _observe(answers, first, labels[judged], gives)
+        observed = _observe(answers, first, labels[audited], gives)
         return ModelObservations(
-            observed, np.isin(judged, rows), references if len(reference_rows) else None
+            observed, np.isin(audited, rows), references if len(reference_rows) else None
         )
 
     halves = (*splits.online_train, *splits.further_train)
@@ -143,7 +143,7 @@ def _reference_rows(trainer: ModelTrainer, splits: Splits) -> Rows:
     rows = np.setdiff1d(np.arange(len(trainer.records)), splits.audited)
     if len(rows) < FEWEST_REFERENCES:
         message = (
-            f"{len(rows):,} records are neither judged nor trained on. "
+            f"{len(rows):,} records are neither audited nor trained on. "
             f"{FEWEST_REFERENCES} or more are needed as reference records."
         )
         raise AuditError.of("A007", message)

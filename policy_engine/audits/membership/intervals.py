@@ -1,4 +1,4 @@
-"""Intervals for the figures of an attack that are no plain shares."""
+"""Intervals for the figures of an attack that are not plain shares."""
 
 from collections.abc import Sequence
 from functools import cache

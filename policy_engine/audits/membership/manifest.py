@@ -1,4 +1,4 @@
-"""What stands in an audit's folder from its first second on: what is being done, and how far."""
+"""The manifest in an audit's folder: what is being done, and how far it is."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What an attack reaches, counted on records whose membership is known."""
+"""The figures of an attack, counted on records whose membership is known."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -99,10 +99,10 @@ def attack_result(
 def _degenerate(
     attack: Attack, scores: Floats, target: ModelSignal, figures_within: Sequence[Figures]
 ) -> str:
-    """Return why a score tells next to nothing; not of one that is shown to tell members.
+    """Return why a score shows next to nothing; empty where it is shown to find members.
 
-    That has to be shown within a class: a score that follows from the class tells members only
-    where the classes do.
+    That must be shown within a class: a score that follows from the class finds members only
+    where the classes differ.
     """
     known = terms.attacks()
     if attack.notation in known and not known[attack.notation].tells("ranks"):

@@ -1,4 +1,4 @@
-"""How much memory an audit may use, and whether it would do."""
+"""How much memory an audit may use, and whether it suffices."""
 
 import os
 from contextlib import suppress

@@ -39,7 +39,7 @@ def repeated_members(keys: Keys, splits: Splits) -> Bools:
 def nearly_repeated_members(
     records: Records, splits: Splits, text_codes: NDArray[np.int64], same: Bools
 ) -> tuple[Bools, int]:
-    """Return which members stand nearly so among the others, and in the shadows' pool, (2, m).
+    """Return which members are nearly repeated among the others, and in the shadows' pool, (2, m).
 
     `text_codes` (n,) is a number for each record, the same for those whose texts and label are;
     `same`, (2, m), tells of which members that is known of the very same records. Numbers are put

@@ -64,7 +64,7 @@ Canaries = Callable[
 ]
 
 
-"""Gives features (m, d) and labels (m,) of so many canaries, from records and random numbers."""
+"""Returns features (m, d) and labels (m,) of so many canaries, from records and random numbers."""
 
 
 def random_canaries(

@@ -1,4 +1,4 @@
-"""What the attacks of an audit reach on each target: run, counted, and put together."""
+"""The outcomes of an audit's attacks on each target, and the summaries of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

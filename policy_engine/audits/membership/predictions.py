@@ -1,4 +1,4 @@
-"""What a model said, read from a file: enough for the attacks that need no shadow models."""
+"""A model's answers, read from a file: enough for the attacks that need no shadow models."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ _PREDICTED = ("predicted", "prediction", "predictions")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of n records, and which of them it was trained on.
+    """A model's answers about n records, and which of these it was trained on.
 
     `logits` (n, C) are logarithms of probabilities, or 1 and 0 for labels alone; `labels` (n,)
     count the `classes`. `columns` gives the texts of other columns by name, (n,).
@@ -58,14 +58,14 @@ class Predictions:
 
 
 def read_predictions(source: Any, name: str = "") -> Predictions:
-    """Read what a model said from a file (CSV, CSV.gz, Parquet, npz) or a table in memory.
+    """Read a model's answers from a file (CSV, CSV.gz, Parquet, npz) or a table in memory.
 
     A table has `label`, `member` (0 and 1, true and false, in and out) and one of: `p0` to
     `pC-1`, the probabilities; `p`, that of class 1 of two; `z0` to `zC-1`, the logits;
     `predicted`, the label alone; else all other columns of numbers are probabilities, each
     named as its class. An npz file has `labels`, `members` and `probabilities` (n, C), `logits`
     (n, C) or `predicted` (n,). Raises DataError where it cannot be read, AuditError on labels
-    that are no classes (A002), what is not a probability (A004), and without members or without
+    that are not classes (A002), what is not a probability (A004), and without members or without
     others (A011).
     """
     title = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
@@ -75,7 +75,7 @@ def read_predictions(source: Any, name: str = "") -> Predictions:
 
 
 class _Scores(NamedTuple):
-    """What stands for each class, (n, C), what it is, and the classes' names."""
+    """The scores of each class, (n, C), their kind, and the classes' names."""
 
     values: Floats
     kind: Literal["probabilities", "logits", "labels"]
@@ -138,7 +138,7 @@ def _scores(table: pa.Table, labels: list[str], other_columns: tuple[str, str]) 
         if len(numbered) > 1:
             classes = tuple(map(str, range(len(numbered))))
             if [one.removeprefix(letter).removeprefix("_") for one in numbered] != [*classes]:
-                message = f"The columns {join_names(numbered)} are not of the classes from 0 on."
+                message = f"The columns {join_names(numbered)} do not count the classes from 0 on."
                 raise AuditError.of("A004", message, "Give one for each class, none left out.")
             return _Scores(_matrix(table, numbered), kind, classes, frozenset(numbered))  # type: ignore[arg-type]
     if "p" in names:
@@ -177,7 +177,7 @@ def _texts(table: pa.Table, name: str) -> list[str]:
 
 
 def _two_columns(values: Floats, kind: str) -> Floats:
-    """Return what is said of two classes where one of them alone has a column."""
+    """Return the scores of two classes where only one of them has a column."""
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2:

@@ -1,4 +1,4 @@
-"""What attacks said of each record: a list that discloses who was trained on."""
+"""The scores of each record by each attack: a list that discloses who was trained on."""
 
 import csv
 import io

@@ -244,7 +244,7 @@ def _check_classes(classes: list[str], rows: int) -> None:
     fractions = [one for one in classes if _is_fraction(one)]
     if fractions:
         message = "Labels are classes, not quantities. "
-        message += f"Of {len(classes):,} values, {len(fractions):,} are no whole numbers."
+        message += f"Of {len(classes):,} values, {len(fractions):,} are not whole numbers."
         problems.append(Problem("A002", message, "Name a column of classes, or group the values."))
     if len(classes) >= 2 and rows < _FEWEST * len(classes):
         message = (
@@ -277,7 +277,7 @@ def _numbering_warning(classes: list[str]) -> Iterator[str]:
 
 
 def _are_bits(flat: NDArray[Any]) -> bool:
-    """Tell whether numbers from 0 to 1 are all one or the other; whole ones need no look."""
+    """Return whether numbers from 0 to 1 are all 0 or 1; whole ones need not be examined."""
     return flat.dtype.kind in "bui" or bool(((flat == 0) | (flat == 1)).all())
 
 

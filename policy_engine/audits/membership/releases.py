@@ -88,7 +88,7 @@ def as_values(table: pa.Table, generalised: Iterable[Generalised], covered: Cove
 
 
 def check_nodes(table: pa.Table, generalised: Iterable[Generalised], leaves: Leaves) -> None:
-    """Raise DataError (R007) where cells are no nodes of the taxonomy that they were made by."""
+    """Raise DataError (R007) where cells are not nodes of the taxonomy that generalised them."""
     problems = [
         problem
         for one in generalised
@@ -106,7 +106,7 @@ def _unknown_cells(
     _, texts = texts_of(column.name, table.column(column.name))
     lacking = {value for text in texts for value in _values(text, {})} - known
     if lacking:
-        message = f"{len(lacking):,} cells of {column.name!r} are no nodes of the taxonomy "
+        message = f"{len(lacking):,} cells of {column.name!r} are not nodes of the taxonomy "
         message += f"{column.taxonomy!r}, by which an earlier release generalised them."
         yield Problem("R007", message, "Give the taxonomy that the release was made with.")
 
@@ -185,7 +185,7 @@ def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, .
 
 
 def _expand_all(values: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
-    """Return the values of each cell; those of one that stands for all are all that others have."""
+    """Return the values of each cell; a cell that stands for all has the values of the others."""
     known = tuple(dict.fromkeys(one for each in values for one in each if one != cells.ALL))
     return [known if each == (cells.ALL,) and known else each for each in values]
 

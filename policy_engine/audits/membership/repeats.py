@@ -1,4 +1,4 @@
-"""Records that stand there several times: their rows are drawn together, or none of them."""
+"""Repeated records: their rows are drawn together, or none of them."""
 
 import numpy as np
 from numpy.typing import NDArray

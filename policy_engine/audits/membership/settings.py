@@ -73,20 +73,22 @@ class Settings:
     def _problems(self) -> Iterator[Problem]:
         epsilon = self.local_epsilon
         if epsilon is not None and not (epsilon > 0 and math.isfinite(epsilon)):
-            yield Problem("A006", f"The local epsilon is to be above 0. Given: {epsilon!r}.")
+            yield Problem("A006", f"The local epsilon must be above 0. Given: {epsilon!r}.")
         if not 2 <= self.bins <= MOST_BINS:
             message = f"Numbers are answered in 2 to {MOST_BINS} bins. Given: {self.bins!r}."
             yield Problem("A006", message)
         for name, low, high in self.ranges:
             if not (math.isfinite(low) and math.isfinite(high) and low < high):
-                message = f"The range of {name!r} is from a number to a larger one. "
+                message = (
+                    f"A range goes from a number to a larger one, and that of {name!r} does not. "
+                )
                 yield Problem("A006", f"{message}Given: {low:g} to {high:g}.")
         if self.shadows < FEWEST_SHADOWS and self._needs_shadows():
-            message = f"There are to be {FEWEST_SHADOWS} shadow models or more."
+            message = f"At least {FEWEST_SHADOWS} shadow models are needed."
             yield Problem("A007", f"{message} Given: {self.shadows}.")
 
         if self.targets < 1:
-            yield Problem("A007", f"There is to be a target, or several. Given: {self.targets}.")
+            yield Problem("A007", f"At least one target is needed. Given: {self.targets}.")
 
     def _needs_shadows(self) -> bool:
         try:
@@ -134,8 +136,10 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
         raise AuditError.of("A007", message, hint)
     learning = [one.notation for one in requested if REFERENCES in one.needs - gives]
     if learning:
-        message = f"{join_names(learning)} learns from records that are not judged, and of a model "
-        message += "that is fitted already, or known by its predictions, all records are judged."
+        message = (
+            f"{join_names(learning)} learns from records that are not audited, and of a model "
+        )
+        message += "that is fitted already, or known by its predictions, all records are audited."
         hint = "Leave it out, or have the model trained: give the data, and the model's recipe."
         raise AuditError.of("A005", message, hint)
     runnable = [one for one in attacks_of_model(settings, gives, frozenset()) if one.needs <= gives]

@@ -1,4 +1,4 @@
-"""The target and its shadows: trained a few at a time, and asked for what they say."""
+"""The target and its shadows: trained a few at a time, and asked about the records."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -248,7 +248,7 @@ def _report_progress(
 
 
 def _notes(trained: Trained) -> Mapping[str, Any]:
-    """Return what is to be remembered of a training: its proven epsilon and its warnings."""
+    """Return the notes on a training: its proven epsilon and its warnings."""
     return {
         "epsilon": trained.epsilon.model_dump(mode="json"),
         "warnings": list(getattr(trained, "warnings", ())),

@@ -1,4 +1,4 @@
-"""By what members, of whom it was told that they are, differ from the others."""
+"""How given members differ from the others."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

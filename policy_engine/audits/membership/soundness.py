@@ -36,7 +36,7 @@ _GAIN = 10
 
 
 def data_warnings(records: Records, splits: Splits) -> Iterator[str]:
-    """Yield what is wrong with records on which the target was trained by lot or was told."""
+    """Yield what is wrong with the records of an audit: repetitions, labels in the features."""
     yield from _repetitions(records, splits)
     yield from _labels_in_features(records)
 

@@ -55,7 +55,7 @@ class Splits:
 
 @dataclass(frozen=True)
 class ModelCounts:
-    """How many models there are to be: `disjoint` shadows, `online` ones, `further` targets.
+    """How many models are trained: `disjoint` shadows, `online` ones, `further` targets.
 
     All are drawn from `seed`.
     """
@@ -82,7 +82,7 @@ def make_splits(
     record that repeats: it stands on one side of a model only, and the shadows have none of those
     judged. Their sides may then be smaller than the target's, and halves differ in size. Raises
     AuditError with every class that has too few records (A001), (A007) for one shadow, (A011)
-    where members are no rows, none, or non-members too.
+    where members are not rows, are missing, or are non-members too.
     """
     if counts.disjoint == 1 or counts.online == 1:
         message = "An attack by shadow models needs at least 2 of them. Given: 1."
@@ -101,7 +101,7 @@ def make_splits(
         others = draw.remainder(others, train)
         needed = 3 if counts.disjoint and not repeats else 1
         sizes = np.bincount(labels[others], minlength=len(classes))
-        _check_sizes(classes, sizes, needed * quotas, " that are no members")
+        _check_sizes(classes, sizes, needed * quotas, " that are not members")
         test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
         pool = draw.remainder(others, test)
     shadows = draw.shadows(pool, train, counts.disjoint)
@@ -131,7 +131,7 @@ class _Draw:
     groups: Rows | None = None
 
     def remainder(self, pool: Rows, rows: Rows) -> Rows:
-        """Return the rows of a pool that are none of others, in order."""
+        """Return the rows of a pool without some others, in order."""
         return np.setdiff1d(pool, rows)
 
     def sides(
@@ -178,7 +178,7 @@ class _Grouped(_Draw):
         return self.groups
 
     def remainder(self, pool: Rows, rows: Rows) -> Rows:
-        """Return the rows of a pool that are none of others, nor repeat one of them, in order."""
+        """Return the rows of a pool without some others and their repetitions, in order."""
         codes = self._codes()
         return np.setdiff1d(pool[~np.isin(codes[pool], codes[rows])], rows)
 
@@ -243,14 +243,14 @@ def _check_shadows(
         sizes = np.bincount(labels[side], minlength=len(classes))
         for name, has, needs in zip(classes, sizes.tolist(), needed.tolist(), strict=True):
             if 2 * has < needs:
-                message = f"The class {name!r} repeats so few different records that a side of a "
+                message = f"The class {name!r} has so few distinct records that a side of a "
                 message += f"shadow model has {has:,} of {needs:,}: a record stands on one side."
                 problems[name] = Problem("A001", message, TOO_REPEATED)
     if problems:
         raise AuditError(*problems.values())
 
 
-TOO_REPEATED = "Leave repetitions out, or give more different records."
+TOO_REPEATED = "Leave repetitions out, or give more distinct records."
 
 
 def _given_sides(
@@ -271,11 +271,13 @@ def _check_given(rows: int, members: Rows, others: Rows) -> None:
     overlap, all_rows = len(np.intersect1d(members, others)), np.concatenate([members, others])
     problems = []
     if not len(members) or not len(others):
-        lacking = "members" if not len(members) else "records that are no members"
+        lacking = "members" if not len(members) else "records that are not members"
         message = f"There are no {lacking}: nothing can be told apart."
         problems.append(Problem("A011", message))
     if overlap:
-        problems.append(Problem("A011", f"{overlap:,} records are said to be members and none."))
+        problems.append(
+            Problem("A011", f"{overlap:,} records are given as members and as non-members.")
+        )
     if len(all_rows) and (all_rows.min() < 0 or all_rows.max() >= rows):
         message = (
             f"Members are given by row, 0 to {rows - 1}. Given: {all_rows.min()}, {all_rows.max()}."

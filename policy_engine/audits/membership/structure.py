@@ -1,4 +1,4 @@
-"""What a model's answers show without any attack: answers of few, and records learnt by heart.
+"""What a model's answers show without any attack: rare answers, and memorised records.
 
 These are the structural checks that SACRO-ML makes of a model before it leaves a safe haven, as far
 as they can be made of answers; what the model's files hold is not looked at here.
@@ -102,7 +102,7 @@ def structure_of(
 
 
 def structure_sentences(structure: Structure) -> Iterator[str]:
-    """Yield what is to be known of a model by its answers alone."""
+    """Yield what a model's answers alone show of it."""
     if structure.is_memorised:
         yield (
             f"The model is right about all {structure.members:,} members and about "

@@ -12,8 +12,8 @@ _DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infin
 def as_numbers(table: pa.Table) -> pa.Table:
     """Return a table with the columns of a CSV file as what they hold.
 
-    Decimal numbers are floats, however many digits they have; whole numbers that no integer holds,
-    and such as start with a zero, are names and stay texts.
+    Decimal numbers become floats, however many digits they have. Whole numbers that are too large
+    for an integer, or that start with a zero, are names and stay texts.
     """
     columns = []
     for field, typed in zip(table.schema, as_typed(table), strict=True):

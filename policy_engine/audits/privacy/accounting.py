@@ -263,5 +263,5 @@ def _check(noise: float, rate: float, delta: float) -> None:
 
 def _check_steps(steps: int) -> int:
     if steps < 1:
-        raise AuditError.of("A006", f"There is at least one step. Given: {steps!r}.")
+        raise AuditError.of("A006", f"At least one step is needed. Given: {steps!r}.")
     return steps

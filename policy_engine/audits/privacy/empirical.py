@@ -43,21 +43,21 @@ def epsilon_lower(
     of equal scores is guessed by a coin. Raises AuditError (A011) with fewer than two pairs.
     """
     pairs = _Pairs.of(is_member, labels, seed)
-    chosen, counted = pairs.halves()
+    chosen, guessed = pairs.halves()
     if len(pairs.members) < FEWEST_PAIRS:
         message = f"{len(pairs.members)} pairs of a member and another of its class are too few."
         raise AuditError.of("A011", message, "Give two of each in one class at least.")
-    attack, share = _best_attack(attacks, chosen, len(counted.members))
-    correct = counted.correct_guesses(attacks[attack])[: _guess_count(share, len(counted.members))]
+    attack, share = _best_attack(attacks, chosen, len(guessed.members))
+    correct = guessed.correct_guesses(attacks[attack])[: _guess_count(share, len(guessed.members))]
     return EpsilonLower(
         attack=attack,
         delta=delta,
         members=members,
-        pairs=len(counted.members),
+        pairs=len(guessed.members),
         guesses=len(correct),
         correct=int(correct.sum()),
-        value=one_run_bound(int(correct.sum()), len(correct), len(counted.members), delta),
-        ceiling=ceiling(len(counted.members), delta),
+        value=one_run_bound(int(correct.sum()), len(correct), len(guessed.members), delta),
+        ceiling=ceiling(len(guessed.members), delta),
     )
 
 
@@ -136,9 +136,14 @@ def _best_attack(
     for name, scores in attacks.items():
         cumulated = np.cumsum(chosen.correct_guesses(scores))
         for share in _SHARES:
-            guesses, then = _guess_count(share, len(cumulated)), _guess_count(share, pair_count)
-            expected = then * (cumulated[guesses - 1] + 0.5) / (guesses + 1)
-            promises[name, share] = float(beta.ppf(1 - CONFIDENCE, expected, then - expected + 1))
+            guesses, guesses_later = (
+                _guess_count(share, len(cumulated)),
+                _guess_count(share, pair_count),
+            )
+            expected = guesses_later * (cumulated[guesses - 1] + 0.5) / (guesses + 1)
+            promises[name, share] = float(
+                beta.ppf(1 - CONFIDENCE, expected, guesses_later - expected + 1)
+            )
     return max(promises, key=promises.__getitem__)
 
 

@@ -1,4 +1,4 @@
-"""What is known of the epsilon of a model: at most by its accountant, at least by attacks."""
+"""Bounds on the epsilon of a model: from above by its accountant, from below by attacks."""
 
 from typing import Literal
 

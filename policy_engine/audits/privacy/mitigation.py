@@ -1,4 +1,4 @@
-"""What privacy costs: the accuracy given up for what an attacker loses."""
+"""What privacy costs: the accuracy lost for what an attacker loses."""
 
 from policy_engine.kernels.estimates import NotApplicable
 

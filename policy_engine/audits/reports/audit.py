@@ -46,7 +46,7 @@ def audit_page(audit: MembershipAudit) -> str:
     return html_page(
         "audit.html",
         title=f"Membership inference against {audit.data}",
-        found=audit,
+        audit=audit,
         model=_describe_model(audit),
         provenance=_provenance(audit.fitted) if isinstance(audit.fitted, FittedTarget) else "",
         contradicts=bounds_contradict(audit.epsilon_upper, audit.epsilon_lower),

@@ -1,4 +1,4 @@
-"""The folder of an audit: its page, its figures, the scores of its records, who was trained on."""
+"""The folder of an audit: its page, figures, splits and the scores of its records."""
 
 import io
 import json
@@ -31,7 +31,7 @@ Sides = tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]
 
 
 def check_output(out: Path | None, report: Path | None) -> None:
-    """Make the folder, before hours of training, and see to it that pictures can be drawn."""
+    """Make the folder, and check that pictures can be drawn, before hours of training."""
     if out is None and report is None:
         return
     need_matplotlib()
@@ -85,7 +85,7 @@ def write_tradeoff(grid: "Tradeoff", out: Path, inputs: list[Path]) -> None:
 
 
 def _remove_old(*files: Path) -> None:
-    """Take away what an earlier audit left, which does not go with what is written now."""
+    """Remove the files of an earlier audit, which do not belong to what is written now."""
     for file in files:
         try:
             file.unlink(missing_ok=True)

@@ -59,7 +59,7 @@ def report_page(comparison: Comparison) -> str:
     return html_page(
         "comparison.html",
         title=comparison.title,
-        found=comparison,
+        comparison=comparison,
         totals=_totals(comparison),
         sides=_sides_table(comparison),
         bounds=_bounds(comparison),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Table:
     """A table as a page shows it.
 
-    The columns `texts` hold text, not figures, and the rows `marked` stand out. What stands on a
-    cell's second line, such as its interval, is set smaller.
+    The columns `texts` hold text, not figures, and the rows `marked` are highlighted. A cell's
+    second line, such as its interval, is set smaller.
     """
 
     caption: str

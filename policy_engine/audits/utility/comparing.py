@@ -119,7 +119,7 @@ def compare(
 def _read(
     source: Path | pa.Table, title: str, anonymization: Anonymization, *, with_unit: bool = False
 ) -> tuple[pa.Table, TableSide]:
-    """Return the columns of a table that take part, and the table as it lies."""
+    """Return the columns of a table that are compared, and a description of the table."""
     names = tuple(
         name for name in anonymization.columns.released if name not in anonymization.columns.redact
     )

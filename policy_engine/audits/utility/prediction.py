@@ -1,4 +1,4 @@
-"""What a release is good for when something is to be learnt from it."""
+"""How well a classifier learns from a release."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

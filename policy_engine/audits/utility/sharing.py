@@ -1,4 +1,4 @@
-"""What may leave the hands of the original's owner: the figures of the release alone."""
+"""The comparison that may be shared: the figures of the release alone."""
 
 from collections.abc import Iterator
 

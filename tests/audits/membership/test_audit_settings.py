@@ -46,5 +46,5 @@ def test_what_models_are_to_be_asked_beside_is_run_where_it_is_named():
     assert {"rmia", "rmia-online", "shokri"} < usual
     [first, _] = attacks_of_model(Settings(("label-only-boundary",)), LABEL_ANSWERS)
     assert first.notation == "label-only-boundary"
-    with pytest.raises(AuditError, match=r"A005 .qmia. learns from records that are not judged"):
+    with pytest.raises(AuditError, match=r"A005 .qmia. learns from records that are not audited"):
         attacks_of_predictions(Settings(("qmia",)), CONFIDENCE_ANSWERS)

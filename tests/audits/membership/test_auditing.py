@@ -289,5 +289,5 @@ def test_attacks_that_ask_models_more_are_run_where_they_are_named(tmp_path):
 
 def test_reference_records_are_needed_before_anything_is_trained():
     members, others = np.arange(100), np.arange(100, 200)
-    with pytest.raises(AuditError, match=r"A007 .* are neither judged nor trained on"):
+    with pytest.raises(AuditError, match=r"A007 .* are neither audited nor trained on"):
         run(bits(200), attacks=("qmia",), members=members, non_members=others)

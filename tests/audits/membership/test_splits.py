@@ -108,7 +108,7 @@ def test_too_few_non_members_are_told_class_by_class():
     split(members=members, non_members=others)
     with pytest.raises(AuditError) as error:
         split(disjoint=2, members=members, non_members=others)
-    assert "The class '0' has 4 records that are no members. It needs 12." in str(error.value)
+    assert "The class '0' has 4 records that are not members. It needs 12." in str(error.value)
     assert len(error.value.problems) == 2
 
 
@@ -162,5 +162,5 @@ def test_records_that_do_not_repeat_are_drawn_as_without_groups():
 
 def test_shadows_without_enough_different_records_are_an_error():
     labels, groups = np.zeros(100, dtype=int), np.r_[np.arange(50), np.full(50, 50)]
-    with pytest.raises(AuditError, match=r"A001 .* repeats so few different records"):
+    with pytest.raises(AuditError, match=r"A001 .* has so few distinct records"):
         split(labels, 2, members=np.arange(25), groups=groups)

@@ -105,7 +105,7 @@ def refused(_part):
         (hidden, town().set_column(2, "rich", pa.array(["no"] * 300)), "from 2 to 20 values"),
     ],
 )
-def test_what_cannot_be_foretold_has_a_reason(anonymize, table, reason):
+def test_what_cannot_be_predicted_has_a_reason(anonymize, table, reason):
     found = judged(anonymize, table=table)
     assert isinstance(found, NotApplicable)
     assert reason in found.reason

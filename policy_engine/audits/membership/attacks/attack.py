@@ -54,7 +54,7 @@ class Attack(Protocol):
 
 
 def format_terms(gives: Terms) -> str:
-    """Return in words what a model gives."""
+    """Return what a model gives, as `confidences and labels`."""
     return "labels alone" if gives == LABEL_ANSWERS else " and ".join(sorted(gives))
 
 
@@ -68,7 +68,7 @@ class Offer(Protocol):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many there are of those things of which there may be too few."""
+        """How many there are of each term that may be too rare."""
         ...
 
 
@@ -94,9 +94,9 @@ def check(attack: Attack, offer: Offer) -> None:
 
 
 def best_threshold(scores: Floats, is_member: Bools) -> float:
-    """Return the threshold above which membership is told best on records whose own is known.
+    """Return the threshold that separates known members from known non-members best.
 
-    Best by balanced accuracy, the mean of the hits among members and among others; halfway
+    Best by balanced accuracy, the mean of the true-positive and true-negative rates; halfway
     between two scores, and the highest of several. Infinite where all or none are best called
     members, and where all or none are.
     """

@@ -63,7 +63,7 @@ class AttackerKnowledge:
 
     @cached_property
     def signals(self) -> Floats:
-        """What tells a member without learning, (2, n): the margin, and how sure the model is."""
+        """The signals that need no learning, (2, n): the margin, and how sure the model is."""
         own = [one.own for one in self.evidence.shadows]
         return np.stack(
             [

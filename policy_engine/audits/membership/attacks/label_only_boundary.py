@@ -42,8 +42,10 @@ class LabelOnlyBoundary:
         def score(observed: Observations) -> Floats:
             return _share_right(observed, chosen)
 
-        counted = "all strengths together" if len(chosen) > 1 else f"strength {chosen[0]:g}"
-        notes = (f"Records were disturbed {len(strengths)} times, and counted with {counted}.",)
+        strengths_text = "all strengths together" if len(chosen) > 1 else f"strength {chosen[0]:g}"
+        notes = (
+            f"Records were disturbed {len(strengths)} times, and counted with {strengths_text}.",
+        )
         return Judgement(score(evidence.target), learnt_threshold(evidence, score), notes=notes)
 
 

@@ -36,7 +36,7 @@ def unseen_by_shadows(evidence: Evidence[Any]) -> Bools:
 
 
 def left_out_threshold(evidence: Evidence[Any], score: Comparison) -> float | None:
-    """Return the threshold that tells best whether shadows were trained on their own records.
+    """Return the best threshold for whether shadows were trained on their own records.
 
     None where it is not known what the others say of a shadow's records.
     """
@@ -72,7 +72,7 @@ def online_models(evidence: Evidence[Any]) -> tuple[Floats, Bools]:
     is_member = np.stack([is_member for _, is_member in evidence.online])
     if not _has_both(is_member).all():
         message = "A record was used to train none or all of the online shadow models."
-        hint = "Each record belongs into half of them."
+        hint = "Each record must be in half of them."
         raise AuditError.of("A007", message, hint)
     return signals, is_member
 

@@ -52,7 +52,7 @@ class Rmia:
 
 
 def tune_slope(evidence: Evidence) -> float:
-    """Return the a that tells best which of their own records shadows were trained on.
+    """Return the a that separates shadows' own members from their other records best.
 
     It is the slope where what shadows say of each other's records is not known.
     """

@@ -1,4 +1,4 @@
-"""What a fitted model says, checked, and as logits of the classes that the labels are of."""
+"""A fitted model's answers, checked, as logits of the classes of the labels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Outputs = Literal["", "probabilities", "logits"]
 
 @dataclass(frozen=True, eq=False)
 class ClassAnswers:
-    """What a model says of n records: `logits` (n, C), of labels alone 1 and 0."""
+    """A model's answers about n records: `logits` (n, C), 1 and 0 where it gives labels alone."""
 
     logits: NDArray[np.float32]
     classes: tuple[str, ...]
@@ -39,34 +39,36 @@ class AnswerReading:
 
 def ask_model(
     ask: Callable[[Block], Answer],
-    about: About,
+    model: About,
     records: Block,
     labels: Sequence[str],
     reading: AnswerReading = AnswerReading(),
     progress: Progress = silent,
 ) -> ClassAnswers:
-    """Ask a model about records, and return what it says of them.
+    """Ask a model about records, and return its answers.
 
-    Raises AuditError where its answers are no probabilities of classes (A004), or the labels
-    none of its classes (A002), and whatever `ask` does.
+    Raises AuditError where these are not probabilities of classes (A004), or the labels are not
+    its classes (A002), and whatever `ask` raises.
     """
     answer = _ask_in_blocks(ask, records, progress)
     if "labels" in answer and not {"probabilities", "logits", "output"} & set(answer):
-        return _label_answers(answer["labels"], about, labels)
+        return _label_answers(answer["labels"], model, labels)
     logits = logits_of(answer, len(records), reading.outputs)
-    names = tuple(answer["classes"].tolist()) if "classes" in answer else about.classes
+    names = tuple(answer["classes"].tolist()) if "classes" in answer else model.classes
     return ClassAnswers(
         logits, _classes(logits.shape[1], names, reading.classes, labels), CONFIDENCE_ANSWERS
     )
 
 
 def class_numbers(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
-    """Return labels as places of classes. Raises AuditError (A002) for one that is none."""
+    """Return labels as places of classes. Raises AuditError (A002) for one that is no class."""
     place = {_class_key(one, classes): number for number, one in enumerate(classes)}
     numbers = np.array([place.get(_class_key(one, classes), -1) for one in labels], dtype=np.int64)
     if (numbers < 0).any():
         wrong, known = int((numbers < 0).sum()), len(classes)
-        message = f"{wrong:,} records have a label that is none of the model's {known:,} classes."
+        message = (
+            f"{wrong:,} records have a label that is not one of the model's {known:,} classes."
+        )
         hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
         raise AuditError.of("A002", message, hint)
     return numbers
@@ -99,9 +101,13 @@ def _check_shape(part: Answer, rows: int, earlier: Sequence[Answer]) -> None:
             message = f"Asked about {rows:,} records, the model answers {_shape(values)}."
             raise AuditError.of("A004", message, "One answer per record is needed.")
         if earlier and values.shape[1:] != earlier[0].get(name, values[:0, ...]).shape[1:]:
-            raise AuditError.of("A004", "The model answers one time so, another time otherwise.")
+            raise AuditError.of(
+                "A004", "The form of the model's answers changes from record to record."
+            )
     if earlier and set(part) != set(earlier[0]):
-        raise AuditError.of("A004", "The model answers one time so, another time otherwise.")
+        raise AuditError.of(
+            "A004", "The form of the model's answers changes from record to record."
+        )
 
 
 def _shape(values: NDArray[Any]) -> str:
@@ -109,9 +115,9 @@ def _shape(values: NDArray[Any]) -> str:
 
 
 def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.float32]:
-    """Return what was said of so many records as logits (n, C).
+    """Return the answers about so many records as logits (n, C).
 
-    Raises AuditError (A004) where it cannot be that: missing, or no probabilities.
+    Raises AuditError (A004) where they are missing or are not probabilities.
     """
     if "probabilities" in answer:
         shares = _matrix(answer["probabilities"])
@@ -138,7 +144,7 @@ def logits_of(answer: Answer, rows: int, outputs: Outputs = "") -> NDArray[np.fl
 
 
 _ARE_LOGITS = "Are these logits? Then say so: outputs='logits'."
-_NO_LOGITS = "What predict_proba gives is to be a probability of each class."
+_NO_LOGITS = "predict_proba must give a probability for each class."
 
 
 def _matrix(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -151,14 +157,14 @@ def _matrix(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def _clip_logits(logits: NDArray[np.float64]) -> NDArray[np.float32]:
     if logits.shape[1] < 2:
-        raise AuditError.of("A004", "The model answers with one number that is of no class.")
+        raise AuditError.of("A004", "The model answers with one number, which belongs to no class.")
     check_logits(logits)
     return np.maximum(logits, -WIDEST).astype(np.float32)
 
 
 def _logarithms(shares: NDArray[np.float64]) -> NDArray[np.float32]:
     if shares.shape[1] < 2:
-        raise AuditError.of("A004", "The model answers with one number that is of no class.")
+        raise AuditError.of("A004", "The model answers with one number, which belongs to no class.")
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(shares, 0)).astype(np.float32)
 
@@ -172,7 +178,7 @@ def _classes(
     """Return the classes of answers: as the model has them, as they were named, else 0 to C-1."""
     classes = tuple(plain_number(one) for one in given_classes or model_classes)
     if classes and len(classes) != count:
-        source = "are named" if given_classes else "are what it tells of"
+        source = "are named" if given_classes else "are those that it names"
         message = f"The model answers with {count:,} numbers a record, and {len(classes):,} classes"
         raise AuditError.of("A004", f"{message} {source}.")
     if classes:
@@ -180,20 +186,20 @@ def _classes(
     numbered = tuple(map(str, range(count)))
     hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
     if not set(labels) <= set(numbered):
-        message = f"The model does not tell its {count:,} classes, and the labels are not 0 to "
+        message = f"The model does not name its {count:,} classes, and the labels are not 0 to "
         raise AuditError.of("A002", f"{message}{count - 1}.", hint)
     if "0" not in labels:
-        message = f"The model does not tell its {count:,} classes, and no label is 0: they may be "
+        message = f"The model does not name its {count:,} classes, and no label is 0: they may be "
         raise AuditError.of("A002", f"{message}counted from 0 or from 1.", hint)
     return numbered
 
 
-def _label_answers(answers: NDArray[Any], about: About, labels: Sequence[str]) -> ClassAnswers:
+def _label_answers(answers: NDArray[Any], model: About, labels: Sequence[str]) -> ClassAnswers:
     """Return labels alone as 1 and 0."""
     texts = [plain_number(str(one)) for one in answers.ravel().tolist()]
-    model_classes = tuple(plain_number(one) for one in about.classes)
+    model_classes = tuple(plain_number(one) for one in model.classes)
     if not model_classes and not set(texts) & set(labels):
-        message = "No label that the model gives is a label of the data."
+        message = "None of the model's labels is a label of the data."
         raise AuditError.of("A002", message, "Is this a classifier of these labels?")
     classes = model_classes or tuple(sorted({*texts, *labels}))
     numbers = class_numbers(texts, classes)

@@ -1,4 +1,4 @@
-"""Asking a fitted model, and saying in one sentence what went wrong with it."""
+"""Calls of a fitted model's library, whose failures become errors of one sentence."""
 
 import re
 import warnings
@@ -20,22 +20,22 @@ _LONGEST = 300
 
 
 def ask_in_process(model: Fitted, block: Block) -> Answer:
-    """Return what a model says of records. Raises AuditError (A008, A009) where it cannot."""
+    """Return a model's answers about records. Raises AuditError (A008, A009)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call_library(lambda: model.answer(block), "A009", "The model refuses the data")
 
 
 def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
-    """Return a model's like, trained anew. Raises AuditError (A008, A009, A014)."""
+    """Return the same kind of model, retrained. Raises AuditError (A008, A009, A014)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        failure = "The model cannot be trained anew"
+        failure = "The model cannot be retrained"
         return call_library(lambda: refit(model, block, labels, seed), "A009", failure)
 
 
 def call_library(function: Callable[[], _T], code: str, failure: str) -> _T:
-    """Return what a function does; whatever it raises becomes an AuditError in one sentence.
+    """Return the result of a function; whatever it raises becomes an AuditError of one sentence.
 
     Too little memory has a code of its own (A008). Texts and fractions that a library quotes are
     left out: they may be values of the data.

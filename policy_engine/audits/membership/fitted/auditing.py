@@ -1,4 +1,4 @@
-"""An audit of a model that is fitted already, as it is."""
+"""An audit of a model that is already fitted."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -68,11 +68,11 @@ def audit_fitted(
     progress: Progress = silent,
     cache: AnswerCache = _NOWHERE,
 ) -> Examined:
-    """Attack a fitted model with what it says of members of its training data and of others.
+    """Attack a fitted model by its answers about members of its training data and others.
 
-    By its predictions at least; against shadow models where it is to be trained anew, or by a
-    `recipe`, a learner or an unfitted classifier; against its `references` otherwise; what
-    those of files and recipes say is `cache`. Raises
+    It is attacked by its predictions at least; also against shadow models, where it can be
+    retrained or there is a `recipe`, a learner or an unfitted classifier; else against its
+    `references`. The answers of models from files and recipes are kept in the `cache`. Raises
     AuditError for what is wrong with the model or its answers, for attacks that need more than it
     gives (A005) or models to compare it with (A007); DataError for files, columns to slice by
     (C005) and packages (C011).
@@ -189,7 +189,7 @@ def _needs_shadows(settings: Settings) -> bool:
 
 
 def _is_reproducible(target: Target, recipe: Any) -> bool:
-    """Return whether shadows would be the same again; a recipe's name tells all that they are."""
+    """Return whether shadows would be the same again; a recipe's name determines them."""
     return recipe is not None or target.is_reproducible
 
 
@@ -259,7 +259,7 @@ def _check_different(target: str, references: Sequence[str]) -> None:
 
 
 def _reference_warnings(evidence: Evidence, is_member: Bools) -> Iterator[str]:
-    """Yield what is to be said of references that know members better than others, too."""
+    """Yield a warning where references, too, know members better than others."""
     knows_members = [
         auc(shadow.audited.signal, is_member).low > _CHANCE for shadow in evidence.shadows
     ]

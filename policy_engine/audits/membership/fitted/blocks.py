@@ -1,4 +1,4 @@
-"""Records as a fitted model takes them, and how they are told to another process."""
+"""Records as a fitted model takes them, and as messages to another process."""
 
 import io
 import json
@@ -67,7 +67,7 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def arrays_of(block: Block) -> dict[str, NDArray[Any]]:
-    """Return the arrays by which records are told: themselves, or a table's Arrow stream."""
+    """Return records as arrays for a message: themselves, or a table's Arrow stream."""
     if isinstance(block, np.ndarray):
         return {"array": block}
     out = io.BytesIO()
@@ -77,14 +77,14 @@ def arrays_of(block: Block) -> dict[str, NDArray[Any]]:
 
 
 def block_of(arrays: Mapping[str, NDArray[Any]]) -> Block:
-    """Return the records that arrays tell of."""
+    """Return the records of a message's arrays."""
     if _TABLE not in arrays:
         return arrays["array"]
     return pa.ipc.open_stream(arrays[_TABLE].tobytes()).read_all()
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Tell whether a column of a type holds numbers, or truth values."""
+    """Return whether a column of a type holds numbers, or truth values."""
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )

@@ -35,13 +35,13 @@ class XgboostModel:
 
     @property
     def about(self) -> About:
-        """What its configuration tells."""
+        """What its configuration says of it."""
         names = tuple(self.booster.feature_names or ())
         width = int(self.booster.num_features())
         return About("xgboost", "Booster", versions_of("xgboost", "xgboost-cpu"), (), names, width)
 
     def answer(self, block: Block) -> Answer:
-        """Return logits, or the labels where its objective has no more."""
+        """Return logits, or only labels where its objective gives no more."""
         import xgboost  # noqa: PLC0415 (slow to import, an extra)
 
         objective = _objective_of_booster(self.booster)
@@ -83,7 +83,7 @@ class LightgbmModel:
 
     @property
     def about(self) -> About:
-        """What its file tells."""
+        """What its file says of it."""
         names = tuple(self.booster.feature_name())
         features = () if all(one == f"Column_{n}" for n, one in enumerate(names)) else names
         versions = versions_of("lightgbm")
@@ -92,8 +92,10 @@ class LightgbmModel:
     def answer(self, block: Block) -> Answer:
         """Return logits: the raw scores, those of two classes by the steepness of their sigmoid."""
         lines = self.booster.model_to_string(num_iteration=1).splitlines()
-        stated = next((line for line in lines if line.startswith("objective=")), "objective=")
-        objective, *settings = stated.removeprefix("objective=").split()[:3] or [""]
+        objective_line = next(
+            (line for line in lines if line.startswith("objective=")), "objective="
+        )
+        objective, *settings = objective_line.removeprefix("objective=").split()[:3] or [""]
         if objective not in ("binary", "multiclass", "multiclassova", "cross_entropy"):
             raise _not_a_classifier("LightGBM", objective)
         slopes = [float(one.partition(":")[2]) for one in settings if one.startswith("sigmoid:")]
@@ -108,5 +110,5 @@ class LightgbmModel:
 
     @property
     def known_categories(self) -> Categories:
-        """Its categories. Raises AuditError (A014) where it does not tell of which features."""
+        """Its categories. Raises AuditError (A014) where it does not say of which features."""
         return self.categories or lightgbm_categories(self.booster)

@@ -19,7 +19,7 @@ Categories = Mapping[int, Sequence[Any]]
 def lightgbm_categories(booster: Any) -> Categories:
     """Return the categories of a Booster of LightGBM that was fitted on a frame.
 
-    Raises AuditError (A014) where it does not tell which features they are of.
+    Raises AuditError (A014) where it does not say which features they belong to.
     """
     categories = booster.pandas_categorical or []
     features = booster.params.get("categorical_feature") or booster.params.get("categorical_column")

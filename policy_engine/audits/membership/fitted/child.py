@@ -52,13 +52,13 @@ def main() -> None:
 def _reply(
     models: dict[str, Fitted], request: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> _Reply:
-    """Answer as the target, or as its like; or train that anew."""
+    """Answer as the target or as its retrained copy, or retrain that copy."""
     if request["do"] == "ask":
         return {}, dict(ask_in_process(models[request["model"]], block_of(arrays)))
     models.pop("like", None)
     labels = arrays.pop("labels")
     models["like"] = fit(models["target"], block_of(arrays), labels, request["seed"])
-    return _about(models["like"], "The model cannot be trained anew")
+    return _about(models["like"], "The model cannot be retrained")
 
 
 def _about(model: Fitted, failure: str, notes: tuple[str, ...] = ()) -> _Reply:

@@ -1,4 +1,4 @@
-"""Whether the records that a fitted model is asked about are fit for an audit."""
+"""Warnings about the records that a fitted model is asked about."""
 
 from collections.abc import Iterator
 

@@ -33,11 +33,11 @@ class FunctionModel:
 
     @property
     def about(self) -> About:
-        """Its name, for a function tells no more."""
+        """Its name: a function says no more of itself."""
         return About("Python", getattr(self.function, "__name__", type(self.function).__name__))
 
     def answer(self, block: Block) -> Answer:
-        """Return what the function does, of an array, or of a frame where columns are texts."""
+        """Return the function's result for an array, or for a frame where columns are texts."""
         return to_answer(
             self.function(block if isinstance(block, np.ndarray) else _array_or_frame(block))
         )
@@ -55,15 +55,15 @@ def _array_or_frame(block: pa.Table) -> Any:
 class EstimatorModel:
     """A classifier with scikit-learn's interface: pipelines, XGBoost's and LightGBM's, too.
 
-    Where it knows its features by name it is given a frame of them. What it decides by stands
-    beside its probabilities, where these follow from it: they do not saturate.
+    Where it knows its features by name it is given a frame of them. Its decision function is given
+    beside its probabilities, where these follow from it: it does not saturate.
     """
 
     model: Any
 
     @property
     def about(self) -> About:
-        """What its attributes tell."""
+        """What its attributes say of it."""
         kind = type(self.model)
         package = kind.__module__.partition(".")[0]
         package = {"sklearn": "scikit-learn"}.get(package, package)
@@ -135,7 +135,7 @@ def _names(values: Any) -> tuple[str, ...]:
 
 
 def _decisions(model: Any, inputs: Any, classes: int) -> NDArray[Any] | None:
-    """Return what a classifier decides by, (n, C), where it tells."""
+    """Return a classifier's decision function, (n, C), where it has one."""
     if not hasattr(model, "decision_function"):
         return None
     decisions = np.asarray(model.decision_function(inputs), dtype=np.float64)
@@ -155,7 +155,7 @@ def _margins(model: Any, inputs: Any, classes: int) -> NDArray[Any] | None:
 
 
 def _logits(model: Any, inputs: Any, probabilities: NDArray[Any]) -> Answer:
-    """Return the logits of probabilities where a model tells some of which they are the softmax."""
+    """Return a model's raw scores where the probabilities are their softmax."""
     if probabilities.ndim != 2:
         return {}
     margins = _margins(model, inputs, probabilities.shape[1])

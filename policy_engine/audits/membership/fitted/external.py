@@ -57,7 +57,7 @@ def _has_external(content: memoryview, kind: _Message) -> bool:
 def _fields(content: memoryview) -> Iterator[tuple[int, memoryview | None]]:
     """Yield the number of every field of a message, and its bytes where it has a length.
 
-    Raises IndexError or ValueError where it is none.
+    Raises IndexError or ValueError where it is malformed.
     """
     place = 0
     while place < len(content):

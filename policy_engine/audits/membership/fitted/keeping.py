@@ -1,4 +1,4 @@
-"""What models to compare a fitted one with said, kept so that an interrupted audit goes on."""
+"""Answers of the models that a fitted one is compared with, kept for interrupted audits."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from policy_engine.engines.versions import version_of
 
 @dataclass(frozen=True, eq=False)
 class ViewAnswers:
-    """What a model said, by view, and whether it would say the same as long as its facts are."""
+    """A model's answers by view, and whether the same facts give the same answers again."""
 
     logits: list[Logits]
     is_reproducible: bool
@@ -26,9 +26,9 @@ class ViewAnswers:
 
 @dataclass(frozen=True)
 class AnswerCache:
-    """A folder in which it is kept, and who is told of each model; without a folder nothing is.
+    """A folder of answers; without a folder nothing is kept.
 
-    `facts` are what decides what all of these models say.
+    `on_chunk` is called after each model; `facts` are what decides the answers of all models.
     """
 
     folder: Path | None = None
@@ -36,20 +36,20 @@ class AnswerCache:
     facts: tuple[str | int, ...] = ()
 
     def with_facts(self, *facts: str | int) -> "AnswerCache":
-        """Return the same for models of which more is known."""
+        """Return the same cache for models that are determined by further facts."""
         return replace(self, facts=(*self.facts, *facts))
 
     def without_folder(self) -> "AnswerCache":
-        """Return the same where nothing is kept, for models that no digest is known of."""
+        """Return a cache that keeps nothing, for models without a digest."""
         return replace(self, folder=None)
 
     def answers(
         self, shape: tuple[int, int, int], ask: Callable[[], ViewAnswers], place: tuple[int, int]
     ) -> list[Logits]:
-        """Return what a model said, (views, n, C), or what it says now, which is kept.
+        """Return a model's answers, (views, n, C), from the cache or by asking it now.
 
-        What may be otherwise though all facts are the same is not. `place` is which of how many
-        models it is. Raises OutputError (O002), and whatever `ask` does.
+        New answers are kept where the same facts give the same ones again. `place` is the number of
+        the model and how many there are. Raises OutputError (O002), and whatever `ask` raises.
         """
         cache, key = ModelCache(self.folder), key_of(version_of("policy-engine"), *self.facts)
         stored = cache.find(key, {"logits": Form(shape)})
@@ -70,9 +70,9 @@ def cached_trainer(
     models: int,
     shape: tuple[int, int, int],
 ) -> Trainer:
-    """Return what trains as many models as that, each one once, however often it is interrupted.
+    """Return a trainer of so many models that trains each of them once, even if interrupted.
 
-    Whether they are settled is asked after each.
+    After each model `is_settled` says whether it would be the same again.
     """
     numbers = count(1)
 

@@ -1,4 +1,4 @@
-"""Which kind of model a file holds, told from its content; nothing of it is loaded."""
+"""Which kind of model a file holds, by its content; nothing of it is loaded."""
 
 import hashlib
 import re
@@ -117,7 +117,7 @@ def _archive_kind(path: Path) -> Kind:
 def _unknown(path: Path, head: bytes) -> Exception:
     if head.startswith(b"\x89HDF"):
         message = "The file is HDF5, the format of Keras before version 3."
-        hint = "Save it as .keras where you trust its maker: "
+        hint = "Save it as .keras where you trust its author: "
         hint += 'keras.models.load_model("model.h5").save("model.keras").'
         return AuditError.of("A014", message, hint, source=str(path))
     return AuditError.of("A014", "The file is not a fitted model.", _READABLE, source=str(path))

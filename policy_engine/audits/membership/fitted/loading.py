@@ -73,7 +73,8 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
     if file.kind in _RUNS_CODE and not opening.trust_pickle:
         raise _untrusted(file)
     if file.kind == "torch-weights" and not (opening.model_class or opening.trust_pickle):
-        message = "The file is of torch.save: tensors, and not the code that they belong to."
+        message = "The file was written by torch.save: it holds tensors, and not the code that "
+        message += "they belong to."
         hint = 'Name the class of the module: model_class="net.py:Net". Its code is run.'
         raise AuditError.of("A014", message, hint, source=str(file.path))
     if opening.model_class and file.kind != "torch-weights":
@@ -90,7 +91,8 @@ def check_opening(file: FittedFile, opening: Opening) -> None:
 
 def _untrusted(file: FittedFile) -> Exception:
     message = (
-        f"The file is {_RUNS_CODE[file.kind]}: to open it is to run whatever its maker put into it."
+        f"The file is {_RUNS_CODE[file.kind]}: to open it is to run whatever its author put into "
+        "it."
     )
     hint = "Save the model in a format without code, such as skops or ONNX, or say that you trust "
     hint += "it: trust_pickle=True."
@@ -98,7 +100,7 @@ def _untrusted(file: FittedFile) -> Exception:
 
 
 def load(file: FittedFile, opening: Opening) -> tuple[Fitted, tuple[str, ...]]:
-    """Return the model of a file, and what is to be said of it, as that versions differ.
+    """Return the model of a file, and warnings about it, such as that versions differ.
 
     Raises as `check_opening`, AuditError (A015) for types that skops does not trust, (A014) for a
     file that is not the one of the digest, and whatever the library makes of a damaged one.
@@ -126,7 +128,7 @@ def _identity(file: FittedFile) -> tuple[int, ...]:
 
 def _changed(file: FittedFile) -> Exception:
     message = "The file was changed while it was opened."
-    hint = "Run the audit again when nobody writes it any more."
+    hint = "Run the audit again when the file is no longer being written."
     return AuditError.of("A014", message, hint, source=str(file.path))
 
 
@@ -140,7 +142,7 @@ def _skops(file: FittedFile, opening: Opening) -> Fitted:
             f"The file holds types that are not known to be harmless: {join_names(unknown[:5])}"
         )
         message += f", and {len(unknown) - 5} more." if len(unknown) > 5 else "."
-        hint = "Where you trust its maker, say so: trust_pickle=True."
+        hint = "Where you trust its author, say so: trust_pickle=True."
         raise AuditError.of("A015", message, hint, source=str(file.path))
     return model_of(skops.io.load(file.path, trusted=types))
 
@@ -182,7 +184,7 @@ def _choose_backend() -> None:
 
 
 def _remove_last_activation(keras: Any, model: Any) -> bool:
-    """Take away the last softmax or sigmoid, and tell whether the rest gives its logits.
+    """Remove the last softmax or sigmoid, and return whether the rest gives its logits.
 
     A sigmoid in float32 says 1 of all that it is quite sure of; whoever has the file sees more.
     """
@@ -239,7 +241,7 @@ def _class_of(name: str) -> Callable[[], Any]:
     """Return a class, or a function, by `file.py:Class` or `module:Class`."""
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
-        message = f"The class is to be file.py:Class or module:Class. Given: {name!r}."
+        message = f"The class must be file.py:Class or module:Class. Given: {name!r}."
         raise AuditError.of("A014", message)
     if place.endswith(".py"):
         spec = importlib.util.spec_from_file_location(Path(place).stem, place)

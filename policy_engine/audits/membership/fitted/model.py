@@ -1,4 +1,4 @@
-"""A fitted model as one that can be asked, whichever library it is of."""
+"""The protocol of a fitted model, whichever library it comes from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ Answer = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class About:
-    """What a model tells of itself, as far as it does.
+    """What a model says of itself, as far as it does.
 
     `library` and `name` say what it is, `versions` of which packages; `classes` are those of its
     answers in their order, `features` the names of what it takes, `width` how many these are.
-    `notes` are what is to be said of its opening.
+    `notes` are warnings from its opening.
     """
 
     library: str
@@ -38,16 +38,16 @@ class Fitted(Protocol):
 
     @property
     def about(self) -> About:
-        """What the model tells of itself."""
+        """What the model says of itself."""
         ...
 
     def answer(self, block: Block) -> Answer:
-        """Return what the model says of some records. Raises whatever its library does."""
+        """Return the model's answers about some records. Raises whatever its library raises."""
         ...
 
 
 def to_answer(result: Any) -> Answer:
-    """Return what a function or a module gave: whole numbers and texts are labels."""
+    """Return a function's or a module's result as an answer; whole numbers and texts are labels."""
     values = np.asarray(result)
     if values.ndim == 1 and values.dtype.kind in "biuUSO":
         return {"labels": values.astype(str)}

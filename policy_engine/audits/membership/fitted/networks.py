@@ -105,7 +105,7 @@ class OnnxModel:
 
     @property
     def about(self) -> About:
-        """What its inputs tell."""
+        """What its inputs say of it."""
         inputs = self.session.get_inputs()
         versions = versions_of("onnxruntime", "onnxruntime-gpu")
         if len(inputs) > 1:

@@ -56,7 +56,7 @@ class ModelProcess:
         return self.channel.is_reproducible and not self.has_own_code
 
     def ask(self, block: Block) -> Answer:
-        """Return what the model says of some records.
+        """Return the model's answers about some records.
 
         Raises AuditError where it refuses them (A009), crashes or takes too long (A016), or
         needs more memory than there is (A008).
@@ -65,7 +65,7 @@ class ModelProcess:
         return self.channel.exchange(pack(header, arrays_of(block)))[1]
 
     def refit(self, block: Block, labels: NDArray[np.int64], seed: int) -> "ModelProcess":
-        """Return the model's like, trained anew on some records, instead of the one before it.
+        """Return the same kind of model, retrained on some records; it replaces the one before.
 
         Raises AuditError where that cannot be done (A009, A014), and as `ask`.
         """

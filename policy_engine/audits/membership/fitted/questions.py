@@ -1,4 +1,4 @@
-"""The records that a fitted model is asked about, as it takes them: nothing of them is scaled."""
+"""The records that a fitted model is asked about, unscaled, as it takes them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def read_questions(
     The features are all columns other than the label (the last one, if not given) and the
     members', or those named, in that order; who is a member is never guessed. An npz file, or a
     tuple of arrays in memory, has features (n, ...), labels and members. Raises DataError where
-    it cannot be read, AuditError on labels (A002) or features (A003) that are no use, and without
+    it cannot be read, AuditError on labels (A002) or features (A003) that are unusable, and without
     members (A011).
     """
     if isinstance(data, tuple):
@@ -174,7 +174,7 @@ def _check_features(chosen: list[str], names: list[str], label: str) -> None:
 def missing_members_error(members: str, names: Sequence[str]) -> Exception:
     """Return the error where nothing says which records a model was trained on."""
     if not members:
-        message = "Which records the model was trained on is not said."
+        message = "It is not stated which records the model was trained on."
         hint = "Give both kinds of records, and a column of 1 and 0: members=COLUMN."
         return AuditError.of("A011", message, hint)
     message = f"There is no {members!r} that says who is a member. There are {join_names(names)}."

@@ -1,4 +1,4 @@
-"""Training a fitted model's like anew, from the recipe that it carries itself."""
+"""Retraining a fitted model's kind, by the settings that it carries itself."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,8 +25,8 @@ _TEXTS = ("boosting", "objective", "metric", "data_sample_strategy", "monotone_c
 def refit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
     """Return a model of the same settings, trained on other records; labels are 0 to C-1.
 
-    Raises AuditError (A014) where a model does not tell its settings, and whatever its library
-    makes of the records.
+    Raises AuditError (A014) where a model does not reveal its settings, and whatever its library
+    raises.
     """
     if isinstance(model, EstimatorModel) and callable(getattr(model.model, "fit", None)):
         return _refit_estimator(model, block, labels, seed)

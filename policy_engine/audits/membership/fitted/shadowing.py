@@ -1,4 +1,4 @@
-"""Models to compare a fitted one with: trained anew by its recipe, or given as references."""
+"""Models to compare a fitted one with: shadows trained by its recipe, or references."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,7 +20,7 @@ from policy_engine.engines.engine import Progress, silent
 
 Rows = NDArray[np.int64]
 Trainer = Callable[[Rows, int], list[Logits]]
-"""What trains a model on some rows from a seed, and gives what it says of all, (n, C), by view."""
+"""Trains a model on some rows from a seed, and returns its answers about all, (n, C), by view."""
 
 _HALVES = 102
 

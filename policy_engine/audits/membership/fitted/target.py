@@ -35,10 +35,10 @@ class FittedModel:
     its classes in the order of its answers, `outputs` what these are, where it does not tell.
     `time_limit` is how many seconds opening it, and each answer, may take.
 
-    With `retrain` its likes are trained anew as shadow models, with the settings that it carries
-    itself; `references` are other models of its kind, none of which has seen the records at hand.
-    Images, (n, height, width) or with channels last, are asked about in so many `views`: as they
-    are, mirrored, and shifted by a pixel; other records with some noise.
+    With `retrain` models of its kind are trained as shadow models, with the settings that it
+    carries itself; `references` are other models of its kind, none of which has seen the records at
+    hand. Images, (n, height, width) or with channels last, are asked about in so many `views`: as
+    they are, mirrored, and shifted by a pixel; other records with some noise.
     """
 
     model: Any
@@ -64,7 +64,7 @@ class FittedModel:
             message = f"Outputs are 'probabilities' or 'logits'. Given: {self.outputs!r}."
             raise AuditError.of("A014", message)
         if not self.time_limit > 0:
-            message = f"The time limit is to be above 0 seconds. Given: {self.time_limit!r}."
+            message = f"The time limit must be above 0 seconds. Given: {self.time_limit!r}."
             raise AuditError.of("A014", message)
 
     @property
@@ -88,7 +88,7 @@ class Target(Protocol):
 
     @property
     def about(self) -> About:
-        """What it tells of itself."""
+        """What it says of itself."""
         ...
 
     @property
@@ -97,11 +97,11 @@ class Target(Protocol):
         ...
 
     def ask(self, block: Block) -> Answer:
-        """Return what it says of some records. Raises AuditError where it cannot."""
+        """Return its answers about some records. Raises AuditError where it has none."""
         ...
 
     def refit(self, block: Block, labels: NDArray[np.int64], seed: int) -> "Target":
-        """Return its like, trained anew on records with labels 0 to C-1. Raises AuditError."""
+        """Return its kind, retrained on records with labels 0 to C-1. Raises AuditError."""
         ...
 
 
@@ -118,15 +118,15 @@ class InProcessModel:
 
     @property
     def is_reproducible(self) -> bool:
-        """Never: an object tells no digest of what it is."""
+        """Never: an object has no digest."""
         return False
 
     def ask(self, block: Block) -> Answer:
-        """Return what the model says. Raises AuditError (A008, A009)."""
+        """Return the model's answers. Raises AuditError (A008, A009)."""
         return ask_in_process(self.model, block)
 
     def refit(self, block: Block, labels: NDArray[np.int64], seed: int) -> "InProcessModel":
-        """Return the model's like, trained anew. Raises AuditError (A008, A009, A014)."""
+        """Return the same kind of model, retrained. Raises AuditError (A008, A009, A014)."""
         return InProcessModel(fit(self.model, block, labels, seed))
 
 
@@ -145,35 +145,35 @@ def open_target(fitted: FittedModel) -> Iterator[tuple[Target, FittedTarget]]:
         yield process, _describe(process.about, file.kind, file.digest, file.path.name)
 
 
-def _describe(about: About, kind: str, digest: str, name: str = "") -> FittedTarget:
+def _describe(model: About, kind: str, digest: str, name: str = "") -> FittedTarget:
     return FittedTarget(
         kind=kind,
-        library=about.library,
-        model=about.name,
+        library=model.library,
+        model=model.name,
         file=name,
         digest=digest,
-        versions=dict(about.versions),
+        versions=dict(model.versions),
     )
 
 
-def align(records: Block, about: About) -> Block:
+def align(records: Block, model: About) -> Block:
     """Return records with the features that a model takes: columns by name where it has names.
 
     Raises AuditError (A003) where columns are not there, or are too many or too few.
     """
-    if isinstance(records, pa.Table) and about.features:
+    if isinstance(records, pa.Table) and model.features:
         names = records.column_names
-        lacking = [one for one in about.features if one not in names]
+        lacking = [one for one in model.features if one not in names]
         if not lacking:
-            return records.select(list(about.features))
-        if len(lacking) < len(about.features):
+            return records.select(list(model.features))
+        if len(lacking) < len(model.features):
             raise AuditError(*[_missing_column(one, names) for one in lacking[:10]])
-        message = f"The model takes other columns: {join_names(about.features)}. "
+        message = f"The model takes other columns: {join_names(model.features)}. "
         hint = "Name the columns as the model does: their order tells nothing."
         raise AuditError.of("A003", f"{message}The data has {join_names(names)}.", hint)
     width = records.num_columns if isinstance(records, pa.Table) else records[0].size
-    if about.width and width != about.width:
-        message = f"The model takes {about.width:,} features. The records have {width:,}."
+    if model.width and width != model.width:
+        message = f"The model takes {model.width:,} features. The records have {width:,}."
         hint = "Name those that it takes: features=(COLUMN, ...)."
         raise AuditError.of("A003", message, hint)
     return records

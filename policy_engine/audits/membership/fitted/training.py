@@ -1,4 +1,4 @@
-"""How shadows of a fitted model are trained: as it tells itself, or by a recipe given."""
+"""How shadows of a fitted model are trained: by its own settings, or by a given recipe."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class ShadowData:
 
 
 def refit_trainer(target: Target, lesson: ShadowData) -> Trainer:
-    """Return what trains a model's like, with the settings that it carries itself."""
+    """Return a trainer of models with the settings that the target carries itself."""
 
     def train(rows: Rows, seed: int) -> list[Logits]:
         records = rows_of(lesson.features, rows)
@@ -51,14 +51,14 @@ def refit_trainer(target: Target, lesson: ShadowData) -> Trainer:
 
 
 def _place_logits(like: Target, classes: int, block: Block) -> Logits:
-    """Return what a model says of the classes that it has seen; of the others, that they are not.
+    """Return a model's logits of all classes, -inf for those that it has not seen.
 
     It was trained on the places of the classes, not on their names.
     """
     answers = logits_of(like.ask(block), len(block))
     classes_seen = list(map(int, like.about.classes)) or list(range(answers.shape[1]))
     if answers.shape[1] != len(classes_seen):
-        message = f"A model trained anew answers with {answers.shape[1]:,} numbers a record."
+        message = f"A retrained model answers with {answers.shape[1]:,} numbers a record."
         raise AuditError.of("A004", message)
     placed = np.full((len(block), classes), -np.inf, dtype=np.float32)
     placed[:, classes_seen] = answers
@@ -66,12 +66,12 @@ def _place_logits(like: Target, classes: int, block: Block) -> Logits:
 
 
 def estimator_trainer(estimator: Any, lesson: ShadowData) -> Trainer:
-    """Return what trains clones of a classifier of scikit-learn's kind."""
+    """Return a trainer of clones of a classifier of scikit-learn's kind."""
     return refit_trainer(InProcessModel(EstimatorModel(estimator)), lesson)
 
 
 def learner_trainer(learner: Learner, lesson: ShadowData) -> Trainer:
-    """Return what trains models of a description, on the numbers as the target takes them.
+    """Return a trainer of models of a description, on the numbers as the target takes them.
 
     Raises AuditError (A003) where records are not all numbers.
     """

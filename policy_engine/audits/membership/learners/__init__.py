@@ -1,4 +1,4 @@
-"""What trains the target and its shadows: networks, estimators, any Keras model."""
+"""Learners train the target and its shadows: networks, estimators, any Keras model."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def learner_of(architecture: Network | Estimator, fewest: int = 0) -> Learner:
 def noise_model(architecture: Network | Estimator, width: int, classes: int) -> Any:
     """Return a model of a description as it is released, that learnt from noise, or nothing.
 
-    What stands in its file, stands in the file of every model of its kind.
+    What its file holds, the file of every model of its kind holds.
     """
     if isinstance(architecture, Network):
         from policy_engine.audits.membership.learners.network import (  # noqa: PLC0415 (an extra)

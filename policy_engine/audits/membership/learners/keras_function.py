@@ -115,15 +115,15 @@ class KerasLearner:
         layer mixes records under privacy (A010), a loss is no longer a number (A013), or an
         epsilon cannot be reached (A006); DataError (C011) without TensorFlow.
         """
-        vessel = _SharedModel(self.make, records, private=self.privacy is not None)
+        shared = _SharedModel(self.make, records, private=self.privacy is not None)
         spent = {size: self._spending(size) for size in dict.fromkeys(map(len, rows))}
         models = []
         for number, (own, seed) in enumerate(zip(rows, seeds, strict=True)):
-            vessel.fill(seed)
-            self._fit(vessel, own, seed, spent[len(own)], (number, len(rows)), progress)
-            models.append(vessel.weights())
+            shared.fill(seed)
+            self._fit(shared, own, seed, spent[len(own)], (number, len(rows)), progress)
+            models.append(shared.weights())
         spendings = [spent[len(own)] for own in rows]
-        return KerasModels(vessel, tuple(models), tuple(one for one in spendings if one))
+        return KerasModels(shared, tuple(models), tuple(one for one in spendings if one))
 
     def _spending(self, records: int) -> Spending | None:
         if self.privacy is None:
@@ -140,7 +140,7 @@ class KerasLearner:
 
     def _fit(
         self,
-        vessel: "_SharedModel",
+        shared: "_SharedModel",
         rows: NDArray[np.int64],
         seed: int,
         spending: Spending | None,
@@ -155,7 +155,7 @@ class KerasLearner:
         for epoch in range(self.epochs):
             batches = self._batches(rows, order, spending.steps - steps_taken if spending else None)
             steps_taken += len(batches.widths)
-            if not np.isfinite(vessel.epoch(batches, noise)):
+            if not np.isfinite(shared.epoch(batches, noise)):
                 message = (
                     f"The loss of model {number + 1} is no longer a number in epoch {epoch + 1} "
                     f"of {self.epochs}."

@@ -1,4 +1,4 @@
-"""What trains models, and what the models of one training are asked."""
+"""The protocols of learners and of the models that they train."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,7 +73,7 @@ class ReleaseLearner(Protocol):
 
 
 def release_learner(learner: Learner) -> Learner:
-    """Return what trains a model that is released: or the learner itself."""
+    """Return the learner of a model that is released: a learner's own, or the learner itself."""
     return learner.release_learner() if isinstance(learner, ReleaseLearner) else learner
 
 

@@ -32,7 +32,7 @@ def strip_estimator(
     """
     kind = type(model).__name__
     if kind not in _STRIPPERS:
-        message = f"What a {kind} needs to say anything is not known, so it cannot be released."
+        message = f"It is not known what a {kind} needs to predict, so it cannot be released."
         raise AuditError.of("A017", message, f"Allowed are {', '.join(sorted(_STRIPPERS))}.")
     return _STRIPPERS[kind](model, _TrainingFacts(features, labels, fewest))
 

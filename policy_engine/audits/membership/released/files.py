@@ -86,7 +86,7 @@ def check_trees(model: Any) -> None:
         is_sound = (children > own).all() and (children < len(left_children)).all()
         is_known = (features[inner] >= 0).all() and (features[inner] < model.n_features_in_).all()
         if not (is_sound and is_known and len(left_children)):
-            raise AuditError.of("A017", "The file of the model holds a tree that is none.")
+            raise AuditError.of("A017", "The model's file holds a malformed tree.")
 
 
 def links_of(model: Any) -> Iterator[tuple[NDArray[Any], ...]]:
@@ -106,7 +106,7 @@ def links_of(model: Any) -> Iterator[tuple[NDArray[Any], ...]]:
 
 
 def nodes_of(model: Any) -> Iterator[NDArray[Any]]:
-    """Yield the nodes of every tree of an estimator, with all that is said of them."""
+    """Yield the nodes of every tree of an estimator, with all their fields."""
     for tree in trees_of(model):
         yield tree.__getstate__()["nodes"]
     for row in getattr(model, "_predictors", ()):
@@ -213,7 +213,7 @@ def _renumber(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _replace_values(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) -> None:
-    """Put a fresh name for each value of a key, wherever that stands in JSON, the same for all."""
+    """Replace each value of a key by a fresh name, the same wherever that value occurs."""
     if isinstance(part, dict):
         if part.get(key) is not None:
             if part[key] not in known:

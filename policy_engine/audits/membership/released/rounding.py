@@ -1,4 +1,4 @@
-"""Figures of a released model, rounded so that no few records show in them."""
+"""Figures of a released model, rounded so that they do not reveal a few records."""
 
 from typing import Any
 

@@ -23,7 +23,7 @@ def floored_normals(
 ) -> NDArray[np.int64]:
     """Return `floor(2**bits * X)` of independent X, normal of mean 0 and deviation 1, (count,).
 
-    The distribution is exactly that, tails and last bits included: no float stands for a random
+    The distribution is exactly that, tails and last bits included: no float replaces a random
     number. The whole part of |X| is k with a chance in proportion to exp(-k^2 / 2); the rest is
     a uniform x, accepted with chance exp(-x (2k + x) / 2) (Karney, ACM TOMS 2016, section 2). Of
     every uniform number `lead` bits are drawn, and 64 more at a time where a decision hangs on
@@ -43,13 +43,13 @@ def _try_draws(tries: int, bits: int, entropy: Entropy, lead: int) -> NDArray[np
     """Return what so many tries give, which is some seven of ten numbers."""
     words = np.frombuffer(entropy(12 * tries), np.uint32).reshape(3, tries)
     first, rest, last = (words >> (32 - lead)).astype(np.int64)
-    whole, is_open = _whole_parts(first, lead)
-    accepted, is_near = _decide_fast(whole, rest, last, lead)
+    whole_parts, is_open = _whole_parts(first, lead)
+    accepted, is_near = _decide_fast(whole_parts, rest, last, lead)
     for place in np.flatnonzero(is_open | is_near):
         own = int(first[place]), int(rest[place]), int(last[place])
         settled = _decide_exactly(*own, lead, entropy)
-        accepted[place], whole[place] = settled is not None, settled or 0
-    size = ((whole << lead) + rest) >> (lead - bits)
+        accepted[place], whole_parts[place] = settled is not None, settled or 0
+    size = ((whole_parts << lead) + rest) >> (lead - bits)
     is_negative = (words[1] & 1).astype(bool)  # below the bits of `rest`
     drawn: NDArray[np.int64] = np.where(is_negative, -size - 1, size)[accepted]
     return drawn
@@ -60,44 +60,44 @@ def _whole_parts(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return how many of the bounds each number lies below, and whether it may lie in one."""
     floors = _floors(lead)
-    whole = len(floors) - np.searchsorted(floors[::-1], first, side="right")
-    return whole.astype(np.int64), first == floors[whole]
+    whole_parts = len(floors) - np.searchsorted(floors[::-1], first, side="right")
+    return whole_parts.astype(np.int64), first == floors[whole_parts]
 
 
 def _decide_fast(
-    whole: NDArray[np.int64], rest: NDArray[np.int64], last: NDArray[np.int64], lead: int
+    whole_parts: NDArray[np.int64], rest: NDArray[np.int64], last: NDArray[np.int64], lead: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which are accepted, and which of these decisions hang on further bits.
 
     From one x to the next, 2**-lead further, the chance falls by no more than k + 1 of them.
     """
     x = rest * 2.0**-lead
-    chance = np.exp(-x * (2 * whole + x) / 2) * 2.0**lead
-    surely = last <= chance - (whole + 2) - _SLACK
+    chance = np.exp(-x * (2 * whole_parts + x) / 2) * 2.0**lead
+    surely = last <= chance - (whole_parts + 2) - _SLACK
     return surely, ~surely & (last < chance + _SLACK)
 
 
 def _decide_exactly(first: int, rest: int, last: int, lead: int, entropy: Entropy) -> int | None:
     """Return the whole part of a number, drawing bits until it is known; None if not accepted."""
-    whole = _whole_part(first, lead, entropy)
+    whole_part = _whole_part(first, lead, entropy)
     while True:
-        low, _ = _bounds(_chance(whole, rest + 1, lead), lead)
-        _, high = _bounds(_chance(whole, rest, lead), lead)
+        low, _ = _bounds(_chance(whole_part, rest + 1, lead), lead)
+        _, high = _bounds(_chance(whole_part, rest, lead), lead)
         if last + 1 <= low:
-            return whole
+            return whole_part
         if last >= high:
             return None
         rest, last, lead = _extend(rest, entropy), _extend(last, entropy), lead + _MORE
 
 
 def _whole_part(first: int, lead: int, entropy: Entropy) -> int:
-    whole = 0
+    count = 0
     while True:
-        low, high = _bounds(_tail(whole + 1, _digits(lead)), lead)
+        low, high = _bounds(_tail(count + 1, _digits(lead)), lead)
         if first + 1 <= low:
-            whole += 1
+            count += 1
         elif first >= high:
-            return whole
+            return count
         else:
             first, lead = _extend(first, entropy), lead + _MORE
 
@@ -112,17 +112,17 @@ def _bounds(share: Decimal, lead: int) -> tuple[int, int]:
     return scaled - 1, scaled + 2
 
 
-def _chance(whole: int, rest: int, lead: int) -> Decimal:
+def _chance(whole_part: int, rest: int, lead: int) -> Decimal:
     """Return exp(-x (2 whole + x) / 2) of x = rest / 2**lead."""
     context = _context(lead)
     exponent = context.divide(
-        Decimal(-rest * ((whole << (lead + 1)) + rest)), Decimal(1 << (2 * lead + 1))
+        Decimal(-rest * ((whole_part << (lead + 1)) + rest)), Decimal(1 << (2 * lead + 1))
     )
     return context.exp(exponent)
 
 
 @cache
-def _tail(whole: int, digits: int) -> Decimal:
+def _tail(whole_part: int, digits: int) -> Decimal:
     """Return the chance that the whole part of a number is this one or a larger one."""
     context = Context(prec=digits)
     size, weights = 0, list[Decimal]()
@@ -132,7 +132,7 @@ def _tail(whole: int, digits: int) -> Decimal:
     total, larger = Decimal(0), Decimal(0)
     for place, weight in enumerate(weights):
         total = context.add(total, weight)
-        larger = context.add(larger, weight) if place >= whole else larger
+        larger = context.add(larger, weight) if place >= whole_part else larger
     return context.divide(larger, total)
 
 

@@ -57,7 +57,7 @@ def _fused_descent(tf: Any, momentum: float) -> Update:
 
 
 def _masked(tf: Any, rule: Callable[..., list[Tensor]]) -> Update:
-    read = tf.raw_ops.ReadVariableOp
+    read_variable = tf.raw_ops.ReadVariableOp
 
     def update(
         state: Any, gradients: list[Tensor], rate: Tensor, steps_taken: Tensor, active: Tensor
@@ -65,7 +65,7 @@ def _masked(tf: Any, rule: Callable[..., list[Tensor]]) -> Update:
         for handle, slots, grad in zip(
             state.parameters, _slots_by_parameter(state), gradients, strict=True
         ):
-            values = [read(resource=one, dtype=tf.float32) for one in (handle, *slots)]
+            values = [read_variable(resource=one, dtype=tf.float32) for one in (handle, *slots)]
             wide = (-1, *(1,) * (grad.shape.rank - 1))
             changed = rule(values, grad, rate, tf.reshape(steps_taken, wide))
             for one, old, new in zip((handle, *slots), values, changed, strict=True):

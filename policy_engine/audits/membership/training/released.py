@@ -54,7 +54,7 @@ class _Training:
         self._taken = 0
 
     def run(self, progress: Progress) -> Parameters:
-        """Take all steps that are to be paid for."""
+        """Take all steps that the budget pays for."""
         steps, size = self._spending.steps, self._design.count()
         steps_each = steps_per_epoch(len(self._rows), self._job.network.batch_size)
         steps = min(steps, steps_each * self._job.network.epochs)

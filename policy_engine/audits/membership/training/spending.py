@@ -48,7 +48,7 @@ def steps_per_epoch(records: int, batch_size: int) -> int:
 
 
 def most_spent(spendings: Sequence[Spending]) -> EpsilonUpper | NotApplicable:
-    """Return the epsilon of the model that spent most; none where one has none."""
+    """Return the epsilon of the model that spent most; NotApplicable where one has none."""
     epsilons = [one.epsilon() for one in dict.fromkeys(spendings)]
     bounded = [one for one in epsilons if isinstance(one, EpsilonUpper)]
     if len(bounded) < len(epsilons):

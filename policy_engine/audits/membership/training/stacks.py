@@ -43,7 +43,7 @@ from policy_engine.errors import AuditError
 from policy_engine.methods.audits.classifier import Network
 
 ReportEpoch = Callable[[Callable[[], str]], None]
-"""Is told that an epoch is over, and asks for what is then to be said."""
+"""Is called after each epoch with a function that gives the text to report."""
 FIRST, _ORDER, _DROPOUT, _NOISE = range(4)
 """What is random in the training of a model; each has a stream of its own."""
 _NOISE_BYTES = 1 << 24

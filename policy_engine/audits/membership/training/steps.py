@@ -126,13 +126,13 @@ class _Loop:
         work: TrainingWork,
         rates: Rates,
         state: TrainingState,
-        taken: Tensor,
+        steps_taken: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Take the steps; return how many each model has taken and its summed losses, (S,)."""
         tf, models = self._tf, self._shape.models
         offsets = tf.cumsum(work.widths, exclusive=True) * models
 
-        def body(step: Tensor, taken: Tensor, total: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        def body(step: Tensor, steps_taken: Tensor, total: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             width = work.widths[step]
             flat = work.rows[offsets[step] : offsets[step] + models * width]
             rows = tf.reshape(flat, (models, width))
@@ -142,14 +142,14 @@ class _Loop:
             passed = self._differentiation.forward(values, parameters, work.keys[step])
             losses, delta = self._differentiation.losses(passed, tf.gather(labels, rows))
             gradients = self._gradients(passed, delta, parameters, present, work, rates, step)
-            taken += tf.cast(work.active[step], tf.float32)
-            self._update(state, gradients, rates.learning_rate, taken, work.active[step])
-            return step + 1, taken, total + tf.reduce_sum(losses * present, axis=1)
+            steps_taken += tf.cast(work.active[step], tf.float32)
+            self._update(state, gradients, rates.learning_rate, steps_taken, work.active[step])
+            return step + 1, steps_taken, total + tf.reduce_sum(losses * present, axis=1)
 
         steps = tf.shape(work.widths)[0]
-        start = (tf.constant(0), taken, tf.zeros(models))
-        _, taken, total = tf.while_loop(lambda step, *_: step < steps, body, start)
-        return taken, total
+        start = (tf.constant(0), steps_taken, tf.zeros(models))
+        _, steps_taken, total = tf.while_loop(lambda step, *_: step < steps, body, start)
+        return steps_taken, total
 
     def _read(self, state: TrainingState) -> list[Tensor]:
         read = self._tf.raw_ops.ReadVariableOp

@@ -77,7 +77,7 @@ _LEGEND: dict[str, Any] = {"fontsize": 8, "handlelength": 4, "labelspacing": 0.9
 def _curve(roc: Roc, floor: float) -> tuple[list[float], list[float]]:
     """Return a curve from the left edge on, between thresholds as a coin among them has it.
 
-    What is a straight line there is none on logarithmic axes, so it is drawn in small steps.
+    A straight line between thresholds is curved on logarithmic axes, so it is drawn in small steps.
     """
     between = np.geomspace(floor, 1.0, _POINTS)
     fpr = np.union1d(between, [one for one in roc.fpr if one > floor])
@@ -112,7 +112,7 @@ def _log_log(axes: "Axes", floor: float) -> None:
 def classes_chart(attack: AttackResult) -> str:
     """Return precision and recall of an attack in every class, as SVG.
 
-    Few classes stand by their names with intervals; many as dots, each measure sorted by itself.
+    Few classes are named, with intervals; many are dots, each measure sorted by itself.
     """
     if len(attack.classes) > _MOST_NAMED:
         return _sorted_dots(attack.classes)

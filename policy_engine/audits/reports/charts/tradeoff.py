@@ -176,7 +176,7 @@ def _tick(axes: "Axes", lines: "Tradeoffs", kind: "Kind") -> None:
 
 
 def _places(lines: "Tradeoffs", kind: "Kind") -> dict[float, int]:
-    """Return where each setting of any line stands, by falling epsilon; 0 is not privacy."""
+    """Return the place of each setting of any line, by falling epsilon; 0 is without privacy."""
     settings = {_setting(point) for one in lines.values() for point in one.of(kind)}
     by_epsilon = sorted(settings, reverse=kind == "local")
     return {setting: place for place, setting in enumerate(by_epsilon, start=1)}
@@ -260,7 +260,7 @@ def _scatter(
 ) -> Iterator[tuple[float, float, str]]:
     """Draw the points of a kind, the fainter the more private, and yield where they are.
 
-    With each stands its epsilon, nothing with the original.
+    Each comes with its epsilon, the original with an empty text.
     """
     for number, point in enumerate(points):
         figure = getattr(point, name)
@@ -276,7 +276,7 @@ def _scatter(
 def _name_points(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> None:
     """Write each name beside its point, where it lies on no other name or point.
 
-    Where there is no such place nearby it stands farther away, and a line leads to it.
+    Where there is no such place nearby it is put farther away, and a line leads to it.
     """
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     wide, tall = _BESIDE[0] / (right - left), _BESIDE[1] / (high - low)
@@ -306,7 +306,7 @@ _TURNS = tuple(radians(turn) for turn in (0, 45, -45, 90, -90, 135, -135, 180))
 
 
 def _overlap(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Tell whether two boxes, each its left, lower, right and upper end, lie on each other."""
+    """Return whether two boxes overlap, each its left, lower, right and upper end."""
     across = one[0] < other[2] and other[0] < one[2]
     return across and one[1] < other[3] and other[1] < one[3]
 
