@@ -38,7 +38,7 @@ from policy_engine.audits.membership.learners.one_by_one import OneByOne
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS
 from policy_engine.audits.membership.predictions import Predictions
 from policy_engine.audits.membership.records import FittedFeatures, read_records, records_of_arrays
-from policy_engine.audits.membership.releases import Covered, fit_on_release
+from policy_engine.audits.membership.releases import CoveredValues, fit_on_release
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import need_keras
 from policy_engine.engines.tables import as_typed, read_table
@@ -304,7 +304,7 @@ def adult_run(table, k, models, seed):
         learnt_from = as_typed(
             apply_policy(anonymizing(table, k), {ADULT: table.take(members)}).table
         )
-        fitted = fit_on_release(learnt_from, LABEL, Covered({}, {}))
+        fitted = fit_on_release(learnt_from, LABEL, CoveredValues({}, {}))
     else:
         learnt_from, fitted = table.take(members), FittedFeatures.of(table, LABEL)
     learnt, shown = (fitted.records(one, "Adult") for one in (learnt_from, table))

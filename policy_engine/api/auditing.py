@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.auditing import (
-    Examined,
+    ScoredAudit,
     examine,
     examine_predictions,
 )
@@ -182,7 +182,7 @@ def _audit_fitted(
     settings: Settings,
     progress: Progress,
     kept: "tuple[ManifestKeeper, _Clock, Path | None]",
-) -> Examined:
+) -> ScoredAudit:
     """Attack a model that is fitted already; its records are told to the keeper of `kept`."""
     if settings.local_epsilon is not None:
         message = "A fitted model is attacked as it is: no records are perturbed for it."

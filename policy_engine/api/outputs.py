@@ -22,7 +22,7 @@ from policy_engine.plan.products import Product, one_of
 from policy_engine.policy import (
     Policy,
 )
-from policy_engine.release.staging import unchanged
+from policy_engine.release.staging import guard_publication
 
 if TYPE_CHECKING:
     pass
@@ -52,4 +52,4 @@ def opened_record(
 def settled_output(output: Place) -> AbstractContextManager[None]:
     """Raise CertificateError (V010) where a release is, or is inside, published to a place."""
     is_table = str(output).startswith(TABLE)
-    return nullcontext() if is_table else unchanged(storage.parent(output))
+    return nullcontext() if is_table else guard_publication(storage.parent(output))

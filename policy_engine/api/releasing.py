@@ -45,7 +45,7 @@ from policy_engine.plan.products import Product
 from policy_engine.plan.steps import CellStyle
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import Release, run_plan
-from policy_engine.release.staging import check_settled
+from policy_engine.release.staging import check_publication
 from policy_engine.terms import local_name
 
 if TYPE_CHECKING:
@@ -389,7 +389,7 @@ def _is_published(one: _Proved, place: Publication | TablePublication) -> bool:
     if isinstance(place, TablePublication) or one.file is None:
         return True
     try:
-        check_settled(place.folder)
+        check_publication(place.folder)
     except (OSError, CertificateError):
         return True  # the next run may finish it
     try:

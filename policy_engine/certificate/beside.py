@@ -20,9 +20,9 @@ from policy_engine.release.staging import (
     CERTIFICATE,
     certificate_name,
     format_names,
+    guard_publication,
     is_certificate,
     name_problem,
-    unchanged,
     unknown_names,
 )
 from policy_engine.terms import local_name
@@ -119,7 +119,7 @@ def load_certificates(path: Place) -> tuple[Certificate, ...]:
         is_of_data = with_ending(storage.name(place), SPARK_FORMATS)
         is_output = bool(is_of_data) and not names_of_certificates(place)
         folder = place if is_folder and not is_output else storage.parent(place)
-        with unchanged(folder), storage.reading(place):
+        with guard_publication(folder), storage.reading(place):
             files = _files(place, folder, is_output=is_output)
             known = certificates_in(folder) if is_certificate(storage.name(files[0])) else _NONE
             return tuple(_load(file, known, is_named=file == place) for file in files)

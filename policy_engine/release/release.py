@@ -19,7 +19,7 @@ from policy_engine.plan.training import FilesMeasured
 from policy_engine.release.attempts import Attempt, AttemptHistory, JudgedAttempts
 
 if TYPE_CHECKING:
-    from policy_engine.release.trained_model import Modelled
+    from policy_engine.release.trained_model import AuditedModel
 
 
 class Release(BaseModel):
@@ -207,7 +207,7 @@ def _folder(destination: Path | str | None) -> Path:
 
 
 def _model_release(
-    model: "Modelled",
+    model: "AuditedModel",
     plan: Plan,
     source: Stored,
     folder: Path,

@@ -105,7 +105,7 @@ def check_name(name: str, subject: str) -> None:
 _SHOWN = 60
 
 
-def check_settled(folder: Place) -> None:
+def check_publication(folder: Place) -> None:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
     Its certificate may then be without its output. Where the run that began the publication was
@@ -122,20 +122,20 @@ def check_settled(folder: Place) -> None:
 
 
 @contextmanager
-def unchanged(folder: Place) -> Iterator[None]:
+def guard_publication(folder: Place) -> Iterator[None]:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
     The same error replaces any other where a release was published meanwhile: the certificate and
     the output may then belong to two releases.
     """
     with storage.reading(folder):
-        check_settled(folder)
+        check_publication(folder)
     before = _certificates(folder)
     try:
         yield
     except PolicyEngineError:
         with storage.reading(folder):
-            check_settled(folder)
+            check_publication(folder)
         if _certificates(folder) != before:
             message = f"A release was published into {str(folder)!r} meanwhile."
             raise CertificateError.of("V010", message, "Try again.") from None

@@ -29,7 +29,7 @@ _SECRET_BITS = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Modelled:
+class AuditedModel:
     """What was made and found: the table that the model learnt from, the audits, their bounds.
 
     `held_out` rows were kept for the audit; `suppressed` is of the table. `judged_attempts` is what
@@ -55,7 +55,7 @@ def release_model(
     history: AttemptHistory | None = None,
     repeats: bool = False,
     allow_pickle: bool = False,
-) -> Modelled:
+) -> AuditedModel:
     """Train the model of a plan, write it into a new folder, and audit it.
 
     Without a seed one is drawn that nobody learns: the noise of a differentially private
@@ -81,7 +81,7 @@ def release_model(
     reports = (training_table.audit(plan.audits, folder / f"model{suffix}", progress),)
     _write_descriptions(folder, training_table.fitted, plan.train)
     files = training_table.files(folder, allow_pickle=suffix == PICKLE)
-    return Modelled(
+    return AuditedModel(
         sanitised=sanitised,
         held_out=table.num_rows - len(training_table.members),
         suppressed=sanitised.made.suppressed if sanitised.made else 0,

@@ -19,7 +19,7 @@ from policy_engine.audits.membership.figures import ACCURACY, StrengthMeasure
 from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.records import FittedFeatures, Records, plain_number
 from policy_engine.audits.membership.releases import (
-    Covered,
+    CoveredValues,
     as_released,
     as_values,
     check_nodes,
@@ -308,14 +308,14 @@ class TrainingTable:
         return [one for one in known if one.name in self.modelling.features]
 
     @cached_property
-    def _covered(self) -> Covered:
+    def _covered(self) -> CoveredValues:
         columns = self.plan.anonymize.columns.quasi_identifier if self.plan.anonymize else ()
         taxonomy_of_column = {one.name: one.taxonomy for one in columns if one.taxonomy}
         taxonomy_of_column |= {one.name: one.taxonomy for one in self._generalised if one.taxonomy}
         masks = {one.name: one.mask or "*" for one in columns if one.generalization == "prefix"}
         leaves = leaves_of(self.engine.taxonomies, taxonomy_of_column)
         check_nodes(self.table, self._generalised, leaves)
-        return Covered(leaves, masks)
+        return CoveredValues(leaves, masks)
 
 
 def _select_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:

@@ -303,7 +303,7 @@ def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):
     once = of_raw(attempts=1)
     apply_policy(once, {DATASET: table}, tmp_path / "one", seed=1)
     apply_policy(once, {DATASET: table}, tmp_path / "again", seed=1)
-    with pytest.raises(AuditError, match=r"A020 Of these records, or most .* attacked once"):
+    with pytest.raises(AuditError, match=r"A020 A model of these records, or .* attacked once"):
         apply_policy(once, {DATASET: table}, tmp_path / "other", seed=2)
 
 

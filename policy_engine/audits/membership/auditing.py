@@ -61,7 +61,7 @@ _PERTURBED = 65
 
 
 @dataclass(frozen=True, eq=False)
-class Examined:
+class ScoredAudit:
     """An audit's report, and what the attacks said of each record, which the report leaves out."""
 
     report: MembershipAudit
@@ -97,7 +97,7 @@ def examine(
     progress: Progress = silent,
     available: Callable[[], int] = available_memory,
     on_chunk: Callable[[Chunk], None] = ignore_chunk,
-) -> Examined:
+) -> ScoredAudit:
     """Train a target and its shadows on parts of the records, and attack the target.
 
     With `members`, the target is trained on these rows and tested on others of `non_members`, and
@@ -172,7 +172,7 @@ def examine(
             ),
         ),
     )
-    return Examined(
+    return ScoredAudit(
         report, record_scores(outcomes, splits.audited, splits.is_member, settings.seed)
     )
 
@@ -192,7 +192,7 @@ def examine_predictions(
     progress: Progress = silent,
     evidence: Evidence | None = None,
     doubts: Sequence[str] | None = None,
-) -> Examined:
+) -> ScoredAudit:
     """Attack a model that is known only by its answers about some records.
 
     With `evidence` the attacker also holds other models' answers about these records. `doubts` are
@@ -237,7 +237,7 @@ def examine_predictions(
         ),
     )
     rows = np.arange(len(is_member))
-    return Examined(report, record_scores(outcomes, rows, is_member, settings.seed))
+    return ScoredAudit(report, record_scores(outcomes, rows, is_member, settings.seed))
 
 
 def _beside(predictions: Predictions) -> Iterator[str]:

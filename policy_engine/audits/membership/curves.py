@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class MembersBefore:
     """How many members rank before an other: `above` for sure, and of its equals by draw.
 
     `shares` (tied + 1,) are the probabilities that so many of these or fewer do.
@@ -102,18 +102,18 @@ class Curve:
     def _last_within(self, alarms: float) -> int:
         return int(np.searchsorted(self.false_positives, alarms * (1 + 1e-12), side="right")) - 1
 
-    def members_before(self, others: int) -> Ranked:
+    def members_before(self, others: int) -> MembersBefore:
         """Return how many members rank before so many others, from 1 on, ties put in order by draw.
 
         All members where there are fewer others.
         """
         if others > self.non_members:
-            return Ranked(self.members, np.ones(1))
+            return MembersBefore(self.members, np.ones(1))
         end = int(np.searchsorted(self.false_positives, others, side="left"))
         above = int(self.true_positives[end - 1])
         members = int(self.true_positives[end]) - above
         tied = int(self.false_positives[end] - self.false_positives[end - 1])
-        return Ranked(
+        return MembersBefore(
             above, _rank_probabilities(others - int(self.false_positives[end - 1]), tied, members)
         )
 

@@ -53,7 +53,7 @@ class ModelSignal(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredRecords:
     """A score of each of n records by one model, (n,): of what `kind`, another term, says.
 
     It asks for neither classes nor logits: the likelihood of a sample, the error of a

@@ -23,7 +23,7 @@ from policy_engine.plan.lineage import Generalised
 
 
 @dataclass(frozen=True)
-class Covered:
+class CoveredValues:
     """What the cells of an anonymised table stand for: the original values under each label.
 
     Generalised by the plan, or by an earlier release. `leaves` are those of taxonomies, by column
@@ -34,7 +34,7 @@ class Covered:
     prefixes: Mapping[str, str]
 
 
-def fit_on_release(table: pa.Table, label: str, covered: Covered) -> FittedFeatures:
+def fit_on_release(table: pa.Table, label: str, covered: CoveredValues) -> FittedFeatures:
     """Return how an anonymised table, and originals beside it, become records.
 
     A range counts by its ends in turn, a set and a label of a taxonomy by the values that they
@@ -51,7 +51,7 @@ def fit_on_release(table: pa.Table, label: str, covered: Covered) -> FittedFeatu
     return FittedFeatures(encoding, label, plain.classes, plain.warnings)
 
 
-def as_released(table: pa.Table, release: pa.Table, covered: Covered) -> pa.Table:
+def as_released(table: pa.Table, release: pa.Table, covered: CoveredValues) -> pa.Table:
     """Return original records as an attacker would show them to a model of a release.
 
     Texts whose ends are masked in the release are masked as far as there; all else is encoded
@@ -75,7 +75,9 @@ def fit_for_release(table: pa.Table, label: str, fewest: int) -> FittedFeatures:
     return FittedFeatures.of(table, label, fewest)
 
 
-def as_values(table: pa.Table, generalised: Iterable[Generalised], covered: Covered) -> pa.Table:
+def as_values(
+    table: pa.Table, generalised: Iterable[Generalised], covered: CoveredValues
+) -> pa.Table:
     """Return a table with one of the values that each cell stands for, in turn.
 
     Only of columns that an earlier release `generalised`: for originals that nobody has here.

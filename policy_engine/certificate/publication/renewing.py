@@ -10,7 +10,7 @@ from policy_engine.data.storage import Place, writing
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import DataError
 from policy_engine.release.locking import hold
-from policy_engine.release.staging import check_settled
+from policy_engine.release.staging import check_publication
 
 
 def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored]) -> None:
@@ -24,7 +24,7 @@ def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored])
     with writing(output):
         held = hold(folder)
         try:
-            check_settled(folder)
+            check_publication(folder)
             found = certificate_beside(output)
             if found is None:
                 message = f"No certificate lies beside {str(output)!r}, to be renewed."

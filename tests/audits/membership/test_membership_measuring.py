@@ -11,7 +11,7 @@ from policy_engine.audits.membership.measuring import (
     called_members,
     figures,
 )
-from policy_engine.audits.membership.observations import Evidence, Scored, Shadow
+from policy_engine.audits.membership.observations import Evidence, ScoredRecords, Shadow
 from policy_engine.audits.membership.slices import RecordSlice, record_slices
 from policy_engine.errors import AuditError, InternalError
 from policy_engine.kernels.estimates import NotApplicable, clopper_pearson
@@ -227,9 +227,9 @@ def test_a_model_that_gives_scores_alone_is_measured_without_a_baseline():
     """A likelihood, say: members have one more than in the models that have not seen them."""
     draw = np.random.default_rng(3)
     hard = draw.normal(0, 5, 200)
-    unseen = [Scored(hard + draw.normal(0, 0.1, 200), "likelihood") for _ in range(3)]
+    unseen = [ScoredRecords(hard + draw.normal(0, 0.1, 200), "likelihood") for _ in range(3)]
     shadows = tuple(Shadow(one, HALVES, one) for one in unseen)
-    seen = Evidence(Scored(hard + HALVES, "likelihood"), shadows, (), 0)
+    seen = Evidence(ScoredRecords(hard + HALVES, "likelihood"), shadows, (), 0)
     attack, column = attack_of("lira-offline"), np.repeat(["a", "b"], 100)
     parts = record_slices(seen.target, (), {"kind": column})
     found = attack_result(attack, attack.judge(seen), seen, HALVES, parts)

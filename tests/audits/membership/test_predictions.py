@@ -263,7 +263,7 @@ def test_a_slice_by_an_unknown_column():
 
 def test_classes_left_out_are_refused():
     table = pa.table({"label": [0, 1] * 4, "member": [0, 1] * 4, "p0": [0.5] * 8, "p2": [0.5] * 8})
-    with pytest.raises(AuditError, match=r"A004 .* not of the classes from 0 on"):
+    with pytest.raises(AuditError, match=r"A004 .* do not count the classes from 0 on"):
         read_predictions(table)
 
 

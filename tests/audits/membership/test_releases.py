@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.audits.membership.releases import (
-    Covered,
+    CoveredValues,
     as_released,
     describe_features,
     fit_for_release,
@@ -15,7 +15,7 @@ from policy_engine.audits.membership.releases import (
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.errors import AuditError
 
-NONE = Covered({}, {})
+NONE = CoveredValues({}, {})
 RELEASE = pa.table(
     {
         "age": ["[20 - 40]", "[20 - 40]", "[50 - 70]", "[50 - 70]"] * 2,
@@ -61,7 +61,7 @@ def test_a_label_of_a_taxonomy_stands_for_its_leaves():
     leaves = leaves_of({"cities": taxonomy}, {"city": "cities"})
     assert leaves["city"]["North"] == ("Oslo", "Bergen")
     assert leaves["city"]["all"] == ("Oslo", "Bergen", "Rome")
-    covered = Covered(leaves, {})
+    covered = CoveredValues(leaves, {})
     table = pa.table({"city": ["North", "North", "Rome", "Rome"] * 2, "ill": [*"abababab"]})
     fitted = fit_on_release(table, "ill", covered)
     assert describe_features(fitted)["columns"][0]["values"] == ("Bergen", "Oslo", "Rome")
@@ -71,7 +71,7 @@ def test_a_label_of_a_taxonomy_stands_for_its_leaves():
 def test_originals_are_masked_as_far_as_the_release_is():
     release = pa.table({"zip": ["471**", "47***", "20121"]})
     original = pa.table({"zip": ["47123", "47999", "20121", "33333"]})
-    shown = as_released(original, release, Covered({}, {"zip": "*"}))
+    shown = as_released(original, release, CoveredValues({}, {"zip": "*"}))
     assert shown.column("zip").to_pylist() == ["471**", "47***", "20121", "33333"]
 
 

@@ -72,10 +72,10 @@ class Shokri:
         assert overall is not None  # noqa: S101 (of all classes there always is one)
         classes = [np.flatnonzero(set_of_class == number).tolist() for number in range(len(sets))]
         choices = [trials.choice(one) or overall for one in classes]
-        return _Refit(knowledge, sets, set_of_class, choices).judge(classes)
+        return _Refitting(knowledge, sets, set_of_class, choices).judge(classes)
 
 
-class _Refit:
+class _Refitting:
     """The models chosen, which learn once more from all shadows; those that fail give way."""
 
     def __init__(

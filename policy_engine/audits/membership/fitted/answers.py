@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.answer_checks import WIDEST, check_logits, check_probabilities
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.fitted.model import About, Answer
+from policy_engine.audits.membership.fitted.model import Answer, ModelDescription
 from policy_engine.audits.membership.fitted.questions import blocks_of
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS, Terms
 from policy_engine.audits.membership.records import plain_number
@@ -39,7 +39,7 @@ class AnswerReading:
 
 def ask_model(
     ask: Callable[[Block], Answer],
-    model: About,
+    model: ModelDescription,
     records: Block,
     labels: Sequence[str],
     reading: AnswerReading = AnswerReading(),
@@ -194,7 +194,9 @@ def _classes(
     return numbered
 
 
-def _label_answers(answers: NDArray[Any], model: About, labels: Sequence[str]) -> ClassAnswers:
+def _label_answers(
+    answers: NDArray[Any], model: ModelDescription, labels: Sequence[str]
+) -> ClassAnswers:
     """Return labels alone as 1 and 0."""
     texts = [plain_number(str(one)) for one in answers.ravel().tolist()]
     model_classes = tuple(plain_number(one) for one in model.classes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.fitted.model import Answer, Fitted
+from policy_engine.audits.membership.fitted.model import Answer, AskableModel
 from policy_engine.audits.membership.fitted.refitting import refit
 from policy_engine.errors import AuditError, PolicyEngineError
 
@@ -19,14 +19,14 @@ _VALUES = re.compile(r"(?<!\w)(['\"]).*\1(?!\w)|-?\d+\.\d\S*")
 _LONGEST = 300
 
 
-def ask_in_process(model: Fitted, block: Block) -> Answer:
+def ask_in_process(model: AskableModel, block: Block) -> Answer:
     """Return a model's answers about records. Raises AuditError (A008, A009)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call_library(lambda: model.answer(block), "A009", "The model refuses the data")
 
 
-def fit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
+def fit(model: AskableModel, block: Block, labels: NDArray[np.int64], seed: int) -> AskableModel:
     """Return the same kind of model, retrained. Raises AuditError (A008, A009, A014)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ from typing import Any
 
 from policy_engine.audits.membership.attacks import attack_of, notations
 from policy_engine.audits.membership.attacks.choosing import auc
-from policy_engine.audits.membership.auditing import Examined, examine_predictions
+from policy_engine.audits.membership.auditing import ScoredAudit, examine_predictions
 from policy_engine.audits.membership.fitted.answers import ClassAnswers, ask_model, class_numbers
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.doubts import question_warnings
@@ -67,7 +67,7 @@ def audit_fitted(
     recipe: Learner | Any = None,
     progress: Progress = silent,
     cache: AnswerCache = _NOWHERE,
-) -> Examined:
+) -> ScoredAudit:
     """Attack a fitted model by its answers about members of its training data and others.
 
     It is attacked by its predictions at least; also against shadow models, where it can be
@@ -79,7 +79,7 @@ def audit_fitted(
     """
     _check_comparisons(fitted, recipe)
     with open_target(fitted) as (target, described):
-        records = align(questions.features, target.about)
+        records = align(questions.features, target.description)
         views = _view_count(fitted, settings, records)
         view_facts = views, settings.seed
         answers = _ask_views(target, records, questions, fitted, view_facts, progress)
@@ -90,7 +90,7 @@ def audit_fitted(
         trainer = _trainer(target, fitted, recipe, lesson)
         shape = views, len(questions), len(first.classes)
         cache = cache.with_facts(
-            "fitted", questions.digest, *target.about.features, *first.classes, *view_facts
+            "fitted", questions.digest, *target.description.features, *first.classes, *view_facts
         )
         if trainer is not None:
             shadow_cache = _shadow_cache(cache, described, recipe)
@@ -104,7 +104,7 @@ def audit_fitted(
             evidence = trained_evidence(
                 observed, is_member, trainer, settings_of_shadows, first.classes, progress
             )
-    notes, digests = target.about.notes, tuple[str, ...]()
+    notes, digests = target.description.notes, tuple[str, ...]()
     if fitted.references and CONFIDENCES in first.gives:
         digests = tuple(map(_digest, fitted.references))
         _check_different(described.digest, digests)
@@ -121,7 +121,7 @@ def audit_fitted(
     return _with_target(examined, questions.width, described.model_copy(update=facts))
 
 
-def _with_target(examined: Examined, width: int, described: FittedTarget) -> Examined:
+def _with_target(examined: ScoredAudit, width: int, described: FittedTarget) -> ScoredAudit:
     """Return what was found with what was attacked."""
     facts = {"architecture": described.text, "features": width, "fitted": described}
     return replace(examined, report=examined.report.model_copy(update=facts))
@@ -157,7 +157,7 @@ def _ask_views(
     The first is of the records themselves.
     """
     return [
-        ask_model(target.ask, target.about, view, questions.labels, fitted.reading, progress)
+        ask_model(target.ask, target.description, view, questions.labels, fitted.reading, progress)
         for view in views_of(records, *way)
     ]
 
@@ -242,7 +242,7 @@ def _ask_reference(
     number: int,
 ) -> ViewAnswers:
     with open_target(reference) as (target, _):
-        records = align(questions.features, target.about)
+        records = align(questions.features, target.description)
         answers = _ask_views(target, records, questions, reference, way)
         is_settled = target.is_reproducible
     if answers[0].classes != classes or CONFIDENCES not in answers[0].gives:

@@ -14,8 +14,8 @@ from policy_engine.audits.membership.fitted.categories import (
     xgboost_categories,
 )
 from policy_engine.audits.membership.fitted.model import (
-    About,
     Answer,
+    ModelDescription,
     two_class_logits,
     versions_of,
 )
@@ -34,11 +34,13 @@ class XgboostModel:
     booster: Any
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """What its configuration says of it."""
         names = tuple(self.booster.feature_names or ())
         width = int(self.booster.num_features())
-        return About("xgboost", "Booster", versions_of("xgboost", "xgboost-cpu"), (), names, width)
+        return ModelDescription(
+            "xgboost", "Booster", versions_of("xgboost", "xgboost-cpu"), (), names, width
+        )
 
     def answer(self, block: Block) -> Answer:
         """Return logits, or only labels where its objective gives no more."""
@@ -82,12 +84,14 @@ class LightgbmModel:
     categories: Categories = field(default_factory=dict)
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """What its file says of it."""
         names = tuple(self.booster.feature_name())
         features = () if all(one == f"Column_{n}" for n, one in enumerate(names)) else names
         versions = versions_of("lightgbm")
-        return About("lightgbm", "Booster", versions, (), features, int(self.booster.num_feature()))
+        return ModelDescription(
+            "lightgbm", "Booster", versions, (), features, int(self.booster.num_feature())
+        )
 
     def answer(self, block: Block) -> Answer:
         """Return logits: the raw scores, those of two classes by the steepness of their sigmoid."""

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.fitted.asking import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.blocks import block_of, pack, unpack
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile
-from policy_engine.audits.membership.fitted.loading import Opening, load
-from policy_engine.audits.membership.fitted.model import Fitted
+from policy_engine.audits.membership.fitted.loading import OpeningOptions, load
+from policy_engine.audits.membership.fitted.model import AskableModel
 from policy_engine.audits.membership.installed import are_installed
 from policy_engine.errors import PolicyEngineError
 
@@ -33,14 +33,14 @@ def main() -> None:
     incoming, outgoing = _take_over_streams()
     messages = _messages(incoming)
     header, _ = next(messages)
-    models: dict[str, Fitted] = {}
+    models: dict[str, AskableModel] = {}
 
     def opened() -> _Reply:
         file = FittedFile(Path(header["path"]), header["kind"], header["digest"])
-        opening = Opening(header["trust_pickle"], header["model_class"])
+        opening = OpeningOptions(header["trust_pickle"], header["model_class"])
         failure = f"The file cannot be opened by {LIBRARIES[file.kind]}"
         models["target"], notes = call_library(lambda: load(file, opening), "A014", failure)
-        return _about(models["target"], failure, notes)
+        return _describe(models["target"], failure, notes)
 
     _answer(outgoing, opened)
     for request, arrays in messages:
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _reply(
-    models: dict[str, Fitted], request: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    models: dict[str, AskableModel], request: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> _Reply:
     """Answer as the target or as its retrained copy, or retrain that copy."""
     if request["do"] == "ask":
@@ -58,12 +58,12 @@ def _reply(
     models.pop("like", None)
     labels = arrays.pop("labels")
     models["like"] = fit(models["target"], block_of(arrays), labels, request["seed"])
-    return _about(models["like"], "The model cannot be retrained")
+    return _describe(models["like"], "The model cannot be retrained")
 
 
-def _about(model: Fitted, failure: str, notes: tuple[str, ...] = ()) -> _Reply:
-    about = asdict(call_library(lambda: model.about, "A014", failure))
-    return {"about": about | {"notes": notes}}, {}
+def _describe(model: AskableModel, failure: str, notes: tuple[str, ...] = ()) -> _Reply:
+    facts = asdict(call_library(lambda: model.description, "A014", failure))
+    return {"about": facts | {"notes": notes}}, {}
 
 
 def _take_over_streams() -> tuple[IO[bytes], IO[bytes]]:

@@ -16,8 +16,8 @@ from policy_engine.audits.membership.fitted.categories import (
     xgboost_categories,
 )
 from policy_engine.audits.membership.fitted.model import (
-    About,
     Answer,
+    ModelDescription,
     softmax,
     to_answer,
     versions_of,
@@ -32,9 +32,11 @@ class FunctionModel:
     function: Callable[[Any], Any]
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """Its name: a function says no more of itself."""
-        return About("Python", getattr(self.function, "__name__", type(self.function).__name__))
+        return ModelDescription(
+            "Python", getattr(self.function, "__name__", type(self.function).__name__)
+        )
 
     def answer(self, block: Block) -> Answer:
         """Return the function's result for an array, or for a frame where columns are texts."""
@@ -62,12 +64,12 @@ class EstimatorModel:
     model: Any
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """What its attributes say of it."""
         kind = type(self.model)
         package = kind.__module__.partition(".")[0]
         package = {"sklearn": "scikit-learn"}.get(package, package)
-        return About(
+        return ModelDescription(
             package,
             kind.__name__,
             versions_of(*dict.fromkeys((package, "scikit-learn"))),
@@ -91,11 +93,11 @@ class EstimatorModel:
     def prepare(self, block: Block) -> Any:
         """Return records as the classifier takes them: a frame where it goes by names or texts."""
         if isinstance(block, np.ndarray):
-            return block.reshape(len(block), -1) if self.about.width else block
+            return block.reshape(len(block), -1) if self.description.width else block
         categories = _categories(self.model, block)
         if categories:
             return _categorical(block, categories)
-        names = self.about.features
+        names = self.description.features
         is_text = any(not is_number(one.type) for one in block.schema)
         if is_text or (names and set(names) <= set(block.column_names)):
             return as_frame(block)

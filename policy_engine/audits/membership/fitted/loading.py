@@ -23,7 +23,7 @@ import numpy as np
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel, XgboostModel
 from policy_engine.audits.membership.fitted.external import check_whole
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile, Kind, digest_of_file
-from policy_engine.audits.membership.fitted.model import Fitted, softmax
+from policy_engine.audits.membership.fitted.model import AskableModel, softmax
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
 from policy_engine.errors import AuditError, DataError, join_names
@@ -53,7 +53,7 @@ _RUNS_CODE: Mapping[Kind, str] = {
 
 
 @dataclass(frozen=True)
-class Opening:
+class OpeningOptions:
     """How a file may be opened.
 
     `trust_pickle` lets it run code; `model_class` names the class of a state_dict,
@@ -64,7 +64,7 @@ class Opening:
     model_class: str = ""
 
 
-def check_opening(file: FittedFile, opening: Opening) -> None:
+def check_opening(file: FittedFile, opening: OpeningOptions) -> None:
     """Raise what is known before anything is opened.
 
     AuditError (A015) for a file that runs code and is not trusted, (A014) for weights without
@@ -99,7 +99,7 @@ def _untrusted(file: FittedFile) -> Exception:
     return AuditError.of("A015", message, hint, source=str(file.path))
 
 
-def load(file: FittedFile, opening: Opening) -> tuple[Fitted, tuple[str, ...]]:
+def load(file: FittedFile, opening: OpeningOptions) -> tuple[AskableModel, tuple[str, ...]]:
     """Return the model of a file, and warnings about it, such as that versions differ.
 
     Raises as `check_opening`, AuditError (A015) for types that skops does not trust, (A014) for a
@@ -113,7 +113,9 @@ def load(file: FittedFile, opening: Opening) -> tuple[Fitted, tuple[str, ...]]:
     if _identity(file) != before:
         raise _changed(file)
     if any("version" in one.category.__name__.lower() for one in caught):
-        message = f"The model was saved with another version of {model.about.library} than it was "
+        message = (
+            f"The model was saved with another version of {model.description.library} than it was "
+        )
         return model, (f"{message}opened with, and may answer otherwise.",)
     return model, ()
 
@@ -132,7 +134,7 @@ def _changed(file: FittedFile) -> Exception:
     return AuditError.of("A014", message, hint, source=str(file.path))
 
 
-def _skops(file: FittedFile, opening: Opening) -> Fitted:
+def _skops(file: FittedFile, opening: OpeningOptions) -> AskableModel:
     import skops.io  # noqa: PLC0415 (an extra)
 
     types = skops.io.get_untrusted_types(file=file.path)
@@ -147,26 +149,26 @@ def _skops(file: FittedFile, opening: Opening) -> Fitted:
     return model_of(skops.io.load(file.path, trusted=types))
 
 
-def _pickle(file: FittedFile, _: Opening) -> Fitted:
+def _pickle(file: FittedFile, _: OpeningOptions) -> AskableModel:
     import joblib  # noqa: PLC0415 (an extra)
 
     return model_of(joblib.load(file.path))
 
 
-def _xgboost(file: FittedFile, _: Opening) -> Fitted:
+def _xgboost(file: FittedFile, _: OpeningOptions) -> AskableModel:
     import xgboost  # noqa: PLC0415 (an extra)
 
     content = bytearray(file.path.read_bytes())  # whatever the file's name ends in
     return XgboostModel(xgboost.Booster(model_file=content))
 
 
-def _lightgbm(file: FittedFile, _: Opening) -> Fitted:
+def _lightgbm(file: FittedFile, _: OpeningOptions) -> AskableModel:
     import lightgbm  # noqa: PLC0415 (an extra)
 
     return LightgbmModel(lightgbm.Booster(model_str=file.path.read_text(encoding="utf-8")))
 
 
-def _keras(file: FittedFile, _: Opening) -> Fitted:
+def _keras(file: FittedFile, _: OpeningOptions) -> AskableModel:
     _choose_backend()
     import keras  # noqa: PLC0415 (an extra)
 
@@ -210,20 +212,20 @@ def _probabilities(logits: Any, name: str) -> Any:
     return softmax(logits) if name == "softmax" else 1 / (1 + np.exp(-logits))
 
 
-def _torchscript(file: FittedFile, _: Opening) -> Fitted:
+def _torchscript(file: FittedFile, _: OpeningOptions) -> AskableModel:
     import torch  # noqa: PLC0415 (an extra)
 
     module = torch.jit.load(str(file.path), map_location="cpu")
     return TorchModel(module.eval(), getattr(module, "original_name", "TorchScript"))
 
 
-def _torch_export(file: FittedFile, _: Opening) -> Fitted:
+def _torch_export(file: FittedFile, _: OpeningOptions) -> AskableModel:
     import torch  # noqa: PLC0415 (an extra)
 
     return TorchModel(torch.export.load(file.path).module(), "ExportedProgram")
 
 
-def _torch_weights(file: FittedFile, opening: Opening) -> Fitted:
+def _torch_weights(file: FittedFile, opening: OpeningOptions) -> AskableModel:
     import torch  # noqa: PLC0415 (an extra)
 
     is_whole = opening.trust_pickle and not opening.model_class
@@ -257,7 +259,7 @@ def _class_of(name: str) -> Callable[[], Any]:
     return attribute_value
 
 
-def _onnx(file: FittedFile, _: Opening) -> Fitted:
+def _onnx(file: FittedFile, _: OpeningOptions) -> AskableModel:
     import onnxruntime  # noqa: PLC0415 (an extra)
 
     settings = onnxruntime.SessionOptions()
@@ -268,7 +270,7 @@ def _onnx(file: FittedFile, _: Opening) -> Fitted:
     return OnnxModel(session)
 
 
-_LOADERS: Mapping[Kind, Callable[[FittedFile, Opening], Fitted]] = {
+_LOADERS: Mapping[Kind, Callable[[FittedFile, OpeningOptions], AskableModel]] = {
     "skops": _skops,
     "pickle": _pickle,
     "xgboost": _xgboost,
@@ -281,7 +283,7 @@ _LOADERS: Mapping[Kind, Callable[[FittedFile, Opening], Fitted]] = {
 }
 
 
-def with_absolute_class(opening: Opening) -> Opening:
+def with_absolute_class(opening: OpeningOptions) -> OpeningOptions:
     """Return the same with the path of the class's file from the root."""
     place, _, attribute = opening.model_class.rpartition(":")
     if not place.endswith(".py"):

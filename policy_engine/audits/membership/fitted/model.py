@@ -16,7 +16,7 @@ Answer = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class About:
+class ModelDescription:
     """What a model says of itself, as far as it does.
 
     `library` and `name` say what it is, `versions` of which packages; `classes` are those of its
@@ -33,11 +33,11 @@ class About:
     notes: tuple[str, ...] = ()
 
 
-class Fitted(Protocol):
+class AskableModel(Protocol):
     """A fitted model that can be asked."""
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """What the model says of itself."""
         ...
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel, XgboostModel
 from policy_engine.audits.membership.fitted.estimators import EstimatorModel, FunctionModel
-from policy_engine.audits.membership.fitted.model import Fitted
+from policy_engine.audits.membership.fitted.model import AskableModel
 from policy_engine.audits.membership.fitted.networks import KerasModel, OnnxModel, TorchModel
 from policy_engine.errors import AuditError
 
 
-def model_of(thing: Any) -> Fitted:
+def model_of(thing: Any) -> AskableModel:
     """Return a model of any library, or a function from features to answers, as one to be asked.
 
     Raises AuditError (A014) for what cannot be asked, and for what does not classify.
@@ -28,7 +28,7 @@ def model_of(thing: Any) -> Fitted:
     raise AuditError.of("A014", message, hint)
 
 
-_LIBRARIES: Mapping[tuple[str, str], Callable[[Any], Fitted]] = {
+_LIBRARIES: Mapping[tuple[str, str], Callable[[Any], AskableModel]] = {
     ("xgboost", "Booster"): XgboostModel,
     ("lightgbm", "Booster"): LightgbmModel,
     ("keras", "Model"): KerasModel,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
 from policy_engine.audits.membership.fitted.model import (
-    About,
     Answer,
+    ModelDescription,
     to_answer,
     two_class_logits,
     versions_of,
@@ -30,7 +30,7 @@ class KerasModel:
     is_linear: bool = False
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """Its class, and how many features it takes."""
         import keras  # noqa: PLC0415 (slow to import, an extra)
 
@@ -39,7 +39,7 @@ class KerasModel:
         shape = getattr(self.model, "input_shape", None)
         is_flat = isinstance(shape, tuple) and len(shape) == 2 and isinstance(shape[1], int)
         width = shape[1] if is_flat and shape else 0
-        return About("keras", type(self.model).__name__, versions, (), (), width)
+        return ModelDescription("keras", type(self.model).__name__, versions, (), (), width)
 
     def answer(self, block: Block) -> Answer:
         """Return the output of all records."""
@@ -58,9 +58,11 @@ class TorchModel:
     name: str = ""
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """The module's class."""
-        return About("torch", self.name or type(self.module).__name__, versions_of("torch"))
+        return ModelDescription(
+            "torch", self.name or type(self.module).__name__, versions_of("torch")
+        )
 
     def answer(self, block: Block) -> Answer:
         """Return the output; whole numbers are given as such where the module asks for them."""
@@ -104,16 +106,16 @@ class OnnxModel:
     session: Any
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """What its inputs say of it."""
         inputs = self.session.get_inputs()
         versions = versions_of("onnxruntime", "onnxruntime-gpu")
         if len(inputs) > 1:
             names = tuple(one.name for one in inputs)
-            return About("onnxruntime", "ONNX", versions, (), names, len(names))
+            return ModelDescription("onnxruntime", "ONNX", versions, (), names, len(names))
         shape = inputs[0].shape
         is_flat = len(shape) == 2 and isinstance(shape[1], int)
-        return About("onnxruntime", "ONNX", versions, (), (), shape[1] if is_flat else 0)
+        return ModelDescription("onnxruntime", "ONNX", versions, (), (), shape[1] if is_flat else 0)
 
     def answer(self, block: Block) -> Answer:
         """Return the probabilities where it gives some, its first output of numbers, or labels."""

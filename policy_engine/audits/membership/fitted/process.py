@@ -19,11 +19,11 @@ from policy_engine.audits.membership.fitted.blocks import Block, arrays_of, pack
 from policy_engine.audits.membership.fitted.child import LENGTH
 from policy_engine.audits.membership.fitted.kinds import FittedFile
 from policy_engine.audits.membership.fitted.loading import (
-    Opening,
+    OpeningOptions,
     check_opening,
     with_absolute_class,
 )
-from policy_engine.audits.membership.fitted.model import About, Answer
+from policy_engine.audits.membership.fitted.model import Answer, ModelDescription
 from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem
 
 _MODULE = "policy_engine.audits.membership.fitted.child"
@@ -45,7 +45,7 @@ _UNREADABLE = "The model's process gave no answer that can be read."
 class ModelProcess:
     """A process with an open model, which is asked block by block."""
 
-    about: About
+    description: ModelDescription
     channel: "_Channel"
     model: Literal["target", "like"] = "target"
     has_own_code: bool = False
@@ -71,11 +71,13 @@ class ModelProcess:
         """
         arrays = {**arrays_of(block), "labels": labels}
         header, _ = self.channel.exchange(pack({"do": "fit", "seed": seed}, arrays))
-        return ModelProcess(_about(header), self.channel, "like", self.has_own_code)
+        return ModelProcess(_read_description(header), self.channel, "like", self.has_own_code)
 
 
 @contextmanager
-def open_process(file: FittedFile, opening: Opening, seconds: float) -> Iterator[ModelProcess]:
+def open_process(
+    file: FittedFile, opening: OpeningOptions, seconds: float
+) -> Iterator[ModelProcess]:
     """Open a file in a process of its own, which ends with the block.
 
     `seconds` is how long opening it, and each answer, may take. Raises as `check_opening`, and
@@ -94,14 +96,14 @@ def open_process(file: FittedFile, opening: Opening, seconds: float) -> Iterator
         }
         header, _ = line.exchange(pack(first, {}), str(file.path))
         has_own_code = bool(opening.model_class)
-        yield ModelProcess(_about(header), line, has_own_code=has_own_code)
+        yield ModelProcess(_read_description(header), line, has_own_code=has_own_code)
 
 
-def _about(header: Mapping[str, Any]) -> About:
+def _read_description(header: Mapping[str, Any]) -> ModelDescription:
     try:
         facts = header["about"]
         lists = {name: tuple(map(str, facts[name])) for name in ("classes", "features", "notes")}
-        return About(**facts | lists)
+        return ModelDescription(**facts | lists)
     except (KeyError, TypeError):
         raise AuditError.of("A016", _UNREADABLE) from None
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix
 from policy_engine.audits.membership.fitted.boosters import LightgbmModel
 from policy_engine.audits.membership.fitted.estimators import EstimatorModel
-from policy_engine.audits.membership.fitted.model import Fitted
+from policy_engine.audits.membership.fitted.model import AskableModel
 from policy_engine.errors import AuditError
 
 _STATES = 1 << 32
@@ -22,7 +22,7 @@ _TEXTS = ("boosting", "objective", "metric", "data_sample_strategy", "monotone_c
 """The settings of LightGBM that are texts and name neither a file nor another machine."""
 
 
-def refit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> Fitted:
+def refit(model: AskableModel, block: Block, labels: NDArray[np.int64], seed: int) -> AskableModel:
     """Return a model of the same settings, trained on other records; labels are 0 to C-1.
 
     Raises AuditError (A014) where a model does not reveal its settings, and whatever its library
@@ -32,7 +32,8 @@ def refit(model: Fitted, block: Block, labels: NDArray[np.int64], seed: int) -> 
         return _refit_estimator(model, block, labels, seed)
     if isinstance(model, LightgbmModel):
         return _refit_lightgbm(model, block, labels, seed)
-    message = f"A {model.about.name} of {model.about.library} does not tell how it was trained."
+    message = f"A {model.description.name} of {model.description.library} does not tell how it was "
+    message += "trained."
     hint = "Give its recipe: model=RECIPE. Or other models of its kind: references=(FILE, ...)."
     raise AuditError.of("A014", message, hint)
 

@@ -14,8 +14,8 @@ from policy_engine.audits.membership.fitted.answers import AnswerReading, Output
 from policy_engine.audits.membership.fitted.asking import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.kinds import fitted_file
-from policy_engine.audits.membership.fitted.loading import Opening
-from policy_engine.audits.membership.fitted.model import About, Answer, Fitted
+from policy_engine.audits.membership.fitted.loading import OpeningOptions
+from policy_engine.audits.membership.fitted.model import Answer, AskableModel, ModelDescription
 from policy_engine.audits.membership.fitted.models import model_of
 from policy_engine.audits.membership.fitted.process import open_process
 from policy_engine.audits.membership.result import FittedTarget
@@ -68,9 +68,9 @@ class FittedModel:
             raise AuditError.of("A014", message)
 
     @property
-    def opening(self) -> Opening:
+    def opening(self) -> OpeningOptions:
         """How its file may be opened."""
-        return Opening(self.trust_pickle, self.model_class)
+        return OpeningOptions(self.trust_pickle, self.model_class)
 
     @property
     def reading(self) -> AnswerReading:
@@ -87,7 +87,7 @@ class Target(Protocol):
     """An open model that can be asked."""
 
     @property
-    def about(self) -> About:
+    def description(self) -> ModelDescription:
         """What it says of itself."""
         ...
 
@@ -109,12 +109,14 @@ class Target(Protocol):
 class InProcessModel:
     """A model of this very process: an object of the caller's."""
 
-    model: Fitted
-    about: About = field(init=False)
+    model: AskableModel
+    description: ModelDescription = field(init=False)
 
     def __post_init__(self) -> None:
-        about = call_library(lambda: self.model.about, "A014", "The model does not tell what it is")
-        object.__setattr__(self, "about", about)
+        description = call_library(
+            lambda: self.model.description, "A014", "The model does not tell what it is"
+        )
+        object.__setattr__(self, "description", description)
 
     @property
     def is_reproducible(self) -> bool:
@@ -138,14 +140,14 @@ def open_target(fitted: FittedModel) -> Iterator[tuple[Target, FittedTarget]]:
     """
     if not fitted.is_file:
         target = InProcessModel(model_of(fitted.model))
-        yield target, _describe(target.about, "object", "")
+        yield target, _describe(target.description, "object", "")
         return
     file = fitted_file(Path(fitted.model))
     with open_process(file, fitted.opening, fitted.time_limit) as process:
-        yield process, _describe(process.about, file.kind, file.digest, file.path.name)
+        yield process, _describe(process.description, file.kind, file.digest, file.path.name)
 
 
-def _describe(model: About, kind: str, digest: str, name: str = "") -> FittedTarget:
+def _describe(model: ModelDescription, kind: str, digest: str, name: str = "") -> FittedTarget:
     return FittedTarget(
         kind=kind,
         library=model.library,
@@ -156,7 +158,7 @@ def _describe(model: About, kind: str, digest: str, name: str = "") -> FittedTar
     )
 
 
-def align(records: Block, model: About) -> Block:
+def align(records: Block, model: ModelDescription) -> Block:
     """Return records with the features that a model takes: columns by name where it has names.
 
     Raises AuditError (A003) where columns are not there, or are too many or too few.

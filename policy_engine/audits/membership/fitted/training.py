@@ -56,7 +56,7 @@ def _place_logits(like: Target, classes: int, block: Block) -> Logits:
     It was trained on the places of the classes, not on their names.
     """
     answers = logits_of(like.ask(block), len(block))
-    classes_seen = list(map(int, like.about.classes)) or list(range(answers.shape[1]))
+    classes_seen = list(map(int, like.description.classes)) or list(range(answers.shape[1]))
     if answers.shape[1] != len(classes_seen):
         message = f"A retrained model answers with {answers.shape[1]:,} numbers a record."
         raise AuditError.of("A004", message)

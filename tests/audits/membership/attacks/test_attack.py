@@ -19,7 +19,7 @@ from policy_engine.audits.membership.observations import (
     LABEL_ANSWERS,
     Evidence,
     Observations,
-    Scored,
+    ScoredRecords,
     Shadow,
 )
 from policy_engine.errors import AuditError
@@ -103,7 +103,7 @@ def test_what_is_needed_and_offered_are_open_terms(there, told):
 
 
 def test_scores_alone_are_too_little_for_attacks_on_confidences():
-    scored = Evidence(Scored(np.ones(2), "likelihood"), (), (), 0)
+    scored = Evidence(ScoredRecords(np.ones(2), "likelihood"), (), (), 0)
     with pytest.raises(
         AuditError, match=r"needs confidences\. The model gives likelihood and scores\."
     ):

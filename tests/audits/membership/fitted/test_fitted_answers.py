@@ -6,7 +6,7 @@ import pytest
 
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.answers import AnswerReading, ask_model
-from policy_engine.audits.membership.fitted.model import About
+from policy_engine.audits.membership.fitted.model import ModelDescription
 from policy_engine.audits.membership.fitted.questions import read_questions
 from policy_engine.audits.membership.fitted.target import align
 from policy_engine.errors import AuditError, PolicyEngineError
@@ -16,7 +16,7 @@ LABELS = ("0", "1", "1", "0")
 
 
 def said(answer, about=None, labels=LABELS, **reading):
-    about = about or About("Python", "a function")
+    about = about or ModelDescription("Python", "a function")
     return ask_model(lambda _: answer, about, FEATURES, labels, AnswerReading(**reading))
 
 
@@ -71,11 +71,11 @@ def test_nonsense_is_refused(answer, words):
 
 
 def test_classes_are_those_of_the_model_then_those_named():
-    about = About("Python", "a model", classes=("yes", "no"))
+    about = ModelDescription("Python", "a model", classes=("yes", "no"))
     labels = ("no", "yes", "no", "no")
     assert said(output([[1, 0]] * 4), about, labels).classes == ("yes", "no")
     assert said(output([[1, 0]] * 4), labels=labels, classes=("no", "yes")).classes == ("no", "yes")
-    with pytest.raises(AuditError, match=r"A002 .*does not tell its 2 classes"):
+    with pytest.raises(AuditError, match=r"A002 .*does not name its 2 classes"):
         said(output([[1, 0]] * 4), labels=labels)
     with pytest.raises(AuditError, match=r"A004 .*3 classes are named"):
         said(output([[1, 0]] * 4), classes=("a", "b", "c"))
@@ -94,7 +94,7 @@ def test_labels_alone_need_no_order():
     found = said({"labels": np.array(["b", "a", "b", "b"])}, labels=("b", "b", "a", "b"))
     assert found.logits.argmax(axis=1).tolist() == [1, 0, 1, 1]
     assert "confidences" not in found.gives
-    with pytest.raises(AuditError, match=r"A002 No label that the model gives"):
+    with pytest.raises(AuditError, match=r"A002 None of the model.s labels"):
         said({"labels": np.array(["c"] * 4)})
 
 
@@ -143,10 +143,13 @@ def test_a_model_that_takes_other_features_is_refused():
 
 
 def test_columns_of_other_names_are_not_taken_by_their_places():
-    given, model = pa.table({"pay": [1], "age": [2]}), About("", "", features=("Age", "Pay"))
+    given, model = (
+        pa.table({"pay": [1], "age": [2]}),
+        ModelDescription("", "", features=("Age", "Pay")),
+    )
     with pytest.raises(AuditError, match=r"A003 .*'Age' and 'Pay'.* The data has 'pay' and 'age'"):
         align(given, model)
-    assert align(given, About("", "", width=2)) is given
+    assert align(given, ModelDescription("", "", width=2)) is given
 
 
 def test_numbers_of_17_digits_are_numbers_and_codes_are_texts(tmp_path):
@@ -166,9 +169,9 @@ def test_neither_labels_nor_members_are_compared_as_columns():
 
 
 def test_members_and_others_are_both_needed():
-    with pytest.raises(AuditError, match=r"A011 Which records the model was trained on"):
+    with pytest.raises(AuditError, match=r"A011 It is not stated which records"):
         audit_membership((FEATURES, [0, 1, 0, 1]), fitted=answered)
-    with pytest.raises(AuditError, match=r"A011 Which records the model was trained on"):
+    with pytest.raises(AuditError, match=r"A011 It is not stated which records"):
         audit_membership(records(ill=[0, 1, 0, 1]), "ill", fitted=answered)
     with pytest.raises(AuditError, match=r"A011 All 4 records are members"):
         audit_membership((FEATURES, [0, 1, 0, 1], [1, 1, 1, 1]), fitted=answered)

@@ -24,7 +24,7 @@ from fitted_faults import (
 
 from policy_engine import FittedModel, audit_membership
 from policy_engine.audits.membership.fitted.kinds import fitted_file
-from policy_engine.audits.membership.fitted.loading import Opening, load
+from policy_engine.audits.membership.fitted.loading import OpeningOptions, load
 from policy_engine.audits.membership.fitted.process import open_process
 from policy_engine.errors import AuditError
 
@@ -105,12 +105,12 @@ def test_what_was_opened_is_what_the_digest_is_of(tmp_path):
     path.write_bytes(pickle.dumps(Talking()))
     with (
         pytest.raises(AuditError, match=r"A014 .*was changed while it was opened"),
-        open_process(file, Opening(trust_pickle=True), 60),
+        open_process(file, OpeningOptions(trust_pickle=True), 60),
     ):
         pass
     path.write_bytes(pickle.dumps(Rewriting(path)))
     with pytest.raises(AuditError, match=r"A014 .*was changed while it was opened"):
-        load(fitted_file(path), Opening(trust_pickle=True))
+        load(fitted_file(path), OpeningOptions(trust_pickle=True))
 
 
 def test_a_model_that_hangs_is_given_up(tmp_path):

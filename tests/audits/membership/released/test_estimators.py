@@ -125,7 +125,7 @@ def test_a_tree_that_leads_out_of_itself_is_not_asked(tmp_path):
     state["nodes"]["left_child"][0] = 1_000_000
     model.tree_.__setstate__(state)
     write_estimator(model, tmp_path / "model.skops")
-    with pytest.raises(AuditError, match="A017 The file of the model holds a tree that is none"):
+    with pytest.raises(AuditError, match=r"A017 .* holds a malformed tree"):
         read_estimator(tmp_path / "model.skops")
 
 
