@@ -47,8 +47,9 @@ def _format_reasons(attacks: Sequence[AttackMeasurement]) -> str:
     """Return why attacks are not evidence, each reason with its attacks."""
     reasons = dict.fromkeys(one.unfit for one in attacks)
     return "; ".join(
-        f"of {join_names(dict.fromkeys(one.attack for one in attacks if one.unfit == why))}, {why}"
-        for why in reasons
+        f"of {join_names(dict.fromkeys(one.attack for one in attacks if one.unfit == reason))}, "
+        f"{reason}"
+        for reason in reasons
     )
 
 

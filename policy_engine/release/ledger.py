@@ -238,12 +238,12 @@ class Ledger:
         try:
             yield
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            message = f"Attempts cannot be kept in {str(self.folder)!r}: {why}."
+            reason = getattr(error, "strerror", None) or error
+            message = f"Attempts cannot be kept in {str(self.folder)!r}: {reason}."
             raise OutputError.of("O002", message, "Give another folder: attempts=DIR.") from None
 
-    def _unreadable(self, why: str) -> PolicyEngineError:
-        message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {why}."
+    def _unreadable(self, fault: str) -> PolicyEngineError:
+        message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {fault}."
         hint = "Restore all its files; without them no attempt counts as the first."
         return AuditError.of("A019", message, hint)
 

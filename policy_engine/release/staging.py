@@ -95,10 +95,10 @@ def name_problem(name: str) -> str:
 
 def check_name(name: str, subject: str) -> None:
     """Raise OutputError (O002) where a name cannot be that of an output or of a record."""
-    why = name_problem(name)
-    if why:
+    problem = name_problem(name)
+    if problem:
         name_shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
-        message = f"{subject} cannot be named {name_shown!r}: that {why}."
+        message = f"{subject} cannot be named {name_shown!r}: that {problem}."
         raise OutputError.of("O002", message, "Give another name.")
 
 

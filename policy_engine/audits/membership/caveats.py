@@ -64,14 +64,14 @@ def uncalibrated_caveats(attacks: Iterable[str]) -> Iterator[str]:
         )
 
 
-def small_sample_caveats(others: int) -> Iterator[str]:
+def small_sample_caveats(non_members: int) -> Iterator[str]:
     """Yield which false-positive rates so few non-members cannot show."""
-    if others < 1000:
-        percent = math.floor(others / 100)
-        are = "records are not members" if others != 1 else "record is not a member"
+    if non_members < 1000:
+        percent = math.floor(non_members / 100)
+        are = "records are not members" if non_members != 1 else "record is not a member"
         yield (
-            f"{others:,} {are}: a false-positive rate of 0.1% stands for none of them, one of 1% "
-            f"for at most {percent}."
+            f"{non_members:,} {are}: a false-positive rate of 0.1% stands for none of them, one "
+            f"of 1% for at most {percent}."
         )
 
 

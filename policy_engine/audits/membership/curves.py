@@ -81,13 +81,15 @@ class Curve:
 
         Interpolated between thresholds: of the records of one score some are called by a coin.
         """
-        alarms_wanted = fpr * self.non_members
-        place = min(self._last_within(alarms_wanted), len(self.true_positives) - 2)
-        alarms, hits = (
-            self.false_positives[place : place + 2],
-            self.true_positives[place : place + 2],
+        wanted = fpr * self.non_members
+        place = min(self._last_within(wanted), len(self.true_positives) - 2)
+        false_positives = self.false_positives[place : place + 2]
+        true_positives = self.true_positives[place : place + 2]
+        return float(
+            np.interp(wanted, false_positives, true_positives)
+            if false_positives[0] < false_positives[1]
+            else true_positives[1]
         )
-        return float(np.interp(alarms_wanted, alarms, hits) if alarms[0] < alarms[1] else hits[1])
 
     def needs_coin(self, fpr: float, most: int) -> bool:
         """Return whether `fpr` is reached, for the most part, by a coin among equal scores alone.
@@ -99,34 +101,35 @@ class Curve:
         tied = int(self.false_positives[place + 1] - self.false_positives[place])
         return tied > most and 2 * int(self.true_positives[place]) <= self.true_positives_at(fpr)
 
-    def _last_within(self, alarms: float) -> int:
-        return int(np.searchsorted(self.false_positives, alarms * (1 + 1e-12), side="right")) - 1
+    def _last_within(self, count: float) -> int:
+        return int(np.searchsorted(self.false_positives, count * (1 + 1e-12), side="right")) - 1
 
-    def members_before(self, others: int) -> MembersBefore:
+    def members_before(self, non_members: int) -> MembersBefore:
         """Return how many members rank before so many others, from 1 on, ties put in order by draw.
 
         All members where there are fewer others.
         """
-        if others > self.non_members:
+        if non_members > self.non_members:
             return MembersBefore(self.members, np.ones(1))
-        end = int(np.searchsorted(self.false_positives, others, side="left"))
+        end = int(np.searchsorted(self.false_positives, non_members, side="left"))
         above = int(self.true_positives[end - 1])
         members = int(self.true_positives[end]) - above
         tied = int(self.false_positives[end] - self.false_positives[end - 1])
         return MembersBefore(
-            above, _rank_probabilities(others - int(self.false_positives[end - 1]), tied, members)
+            above,
+            _rank_probabilities(non_members - int(self.false_positives[end - 1]), tied, members),
         )
 
     def thin(self) -> Roc:
         """Return at most about 280 points, half of them even on a logarithmic scale."""
-        others, members = max(self.non_members, 1), max(self.members, 1)
-        even = np.linspace(0, others, _STEPS)
-        logarithmic = np.geomspace(1, others, _STEPS)
+        non_members, members = max(self.non_members, 1), max(self.members, 1)
+        even = np.linspace(0, non_members, _STEPS)
+        logarithmic = np.geomspace(1, non_members, _STEPS)
         counts = np.floor(np.union1d(even, logarithmic) + 1e-9)
         chosen = np.unique(np.searchsorted(self.false_positives, counts, side="right") - 1)
         points = np.union1d(chosen, [0, len(self.true_positives) - 1])
         return Roc(
-            fpr=tuple((self.false_positives[points] / others).tolist()),
+            fpr=tuple((self.false_positives[points] / non_members).tolist()),
             tpr=tuple((self.true_positives[points] / members).tolist()),
         )
 
@@ -155,8 +158,8 @@ def curve(ordered: Floats, is_member: Bools) -> Curve:
     """Return the curve of records that are sorted from the highest score down."""
     is_last = np.append(ordered[:-1] != ordered[1:], True)[: len(ordered)]
     ends = np.flatnonzero(is_last)
-    hits = np.append(0, np.cumsum(is_member, dtype=np.int64)[ends])
-    return Curve(hits, np.append(0, ends + 1) - hits)
+    true_positives = np.append(0, np.cumsum(is_member, dtype=np.int64)[ends])
+    return Curve(true_positives, np.append(0, ends + 1) - true_positives)
 
 
 def histogram(scores: Floats, is_member: Bools) -> Histogram:

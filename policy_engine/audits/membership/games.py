@@ -63,11 +63,11 @@ def play_games(
 
 
 def _split_sides(scores: Floats, is_member: Bools) -> tuple[Floats, Floats]:
-    members, others = scores[is_member], scores[~is_member]
-    if not len(members) or not len(others):
+    members, non_members = scores[is_member], scores[~is_member]
+    if not len(members) or not len(non_members):
         message = f"{len(members)} of {len(is_member)} records are members."
         raise AuditError.of("A011", f"{message} Both kinds are needed.")
-    return members, others
+    return members, non_members
 
 
 def _member_shares(
@@ -100,7 +100,7 @@ def _single(
     least = max(min(len(side) for pair in sides for side in pair) - 1, 1)
     over_records = quantile([1.0], [least]) * spread
     width = sqrt(over_records**2 + (student * over_models) ** 2)
-    fewest = min(4 / (1 / len(members) + 1 / len(others)) for members, others in sides)
+    fewest = min(4 / (1 / len(members) + 1 / len(non_members)) for members, non_members in sides)
     low, high = share_ends(value, fewest)
     return Estimate(
         value=value, low=max(min(value - width, low), 0.0), high=min(max(value + width, high), 1.0)
@@ -146,9 +146,9 @@ def _deviation(
     shares = []
     for _ in range(_RESAMPLES):
         weights = [_weights(len(side), n, random) for side, n in zip(sides, sizes, strict=True)]
-        hits = np.concatenate([weights[0], np.zeros(len(sides[1]))])[order].cumsum()[ends]
+        members_on_top = np.concatenate([weights[0], np.zeros(len(sides[1]))])[order].cumsum()[ends]
         totals = np.concatenate(weights)[order].cumsum()[ends]
-        shares.append(np.interp(1.0, np.append(0, totals), np.append(0, hits)))
+        shares.append(np.interp(1.0, np.append(0, totals), np.append(0, members_on_top)))
     return float(np.std(shares))
 
 

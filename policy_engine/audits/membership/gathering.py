@@ -173,8 +173,8 @@ def _shadow_turn(
     The one that was trained on just the other half is left out: whoever has it knows by which
     records it lacks who was a member.
     """
-    others = [one for n, one in enumerate(online) if n // 2 != number // 2]
-    return online_turn(online[number], [*others, first], seed, names)
+    other_shadows = [one for n, one in enumerate(online) if n // 2 != number // 2]
+    return online_turn(online[number], [*other_shadows, first], seed, names)
 
 
 def online_turn(
@@ -209,8 +209,8 @@ def _other_shadows(signals: NDArray[np.float64], inside: Bools, number: int) -> 
     """Return what others say of the audited records, beside one that is tried as a target."""
     if number >= _COMPARED:
         return None
-    others = [n for n in range(len(inside)) if n != number and (inside[n] == inside[number]).any()]
-    return OtherShadows(signals[others], inside[others]) if others else None
+    numbers = [n for n in range(len(inside)) if n != number and (inside[n] == inside[number]).any()]
+    return OtherShadows(signals[numbers], inside[numbers]) if numbers else None
 
 
 def _disjoint_shadows(
@@ -229,10 +229,10 @@ def _disjoint_shadows(
     shadows = []
     for number, sides in enumerate(zip(splits.shadow_train, splits.shadow_test, strict=True)):
         own = np.searchsorted(rows_asked, np.concatenate(sides))
-        others = [n for n in range(len(answers)) if n != number]
+        numbers = [n for n in range(len(answers)) if n != number]
         peers = OtherShadows(
-            np.stack([observations[n].signal[own] for n in others]),
-            np.stack([trained[n][own] for n in others]),
+            np.stack([observations[n].signal[own] for n in numbers]),
+            np.stack([trained[n][own] for n in numbers]),
         )
         shadows.append(
             Shadow(

@@ -54,20 +54,22 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
     return Estimate(value=value, low=max(value - down, -1.0), high=min(value + up, 1.0))
 
 
-def advantage(hits: tuple[int, int], alarms: tuple[int, int]) -> Estimate:
+def advantage(true_positives: tuple[int, int], false_positives: tuple[int, int]) -> Estimate:
     """Return a true-positive rate less a false-positive one, of members and of others.
 
     The interval is the hybrid one. Where next to all calls are right, or wrong, both rates have
     an end that cannot go further, and it is short (it covers 93%); there the share of right
     calls is bounded as one of so many records, and the ends farther out are taken.
     """
-    difference_of_rates = difference(clopper_pearson(*hits), clopper_pearson(*alarms))
-    right = hits[0] + alarms[1] - alarms[0]
-    members, others = hits[1], alarms[1]
-    if _FEW < right < members + others - _FEW or not members or not others:
+    difference_of_rates = difference(
+        clopper_pearson(*true_positives), clopper_pearson(*false_positives)
+    )
+    right = true_positives[0] + false_positives[1] - false_positives[0]
+    members, non_members = true_positives[1], false_positives[1]
+    if _FEW < right < members + non_members - _FEW or not members or not non_members:
         return difference_of_rates
     low, high = share_ends(
-        (1 + difference_of_rates.value) / 2, 4 * members * others / (members + others)
+        (1 + difference_of_rates.value) / 2, 4 * members * non_members / (members + non_members)
     )
     return Estimate(
         value=difference_of_rates.value,
@@ -83,9 +85,9 @@ def share_ends(share: float, trials: float) -> tuple[float, float]:
     """Return the ends of Clopper and Pearson for what need not be a whole number of trials."""
     from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
 
-    hits, misses, tail = share * trials, (1 - share) * trials, (1 - CONFIDENCE) / 2
-    low = float(betaincinv(hits, misses + 1, tail)) if hits > _NOTHING else 0.0
-    return low, float(betaincinv(hits + 1, misses, 1 - tail)) if misses > _NOTHING else 1.0
+    successes, failures, tail = share * trials, (1 - share) * trials, (1 - CONFIDENCE) / 2
+    low = float(betaincinv(successes, failures + 1, tail)) if successes > _NOTHING else 0.0
+    return low, float(betaincinv(successes + 1, failures, 1 - tail)) if failures > _NOTHING else 1.0
 
 
 _NOTHING = 1e-9
@@ -99,9 +101,9 @@ def area_under(points: Curve) -> Estimate:
     DeLong and Clarke-Pearson (Biometrics 1988), which takes the spread from the records (on
     log-odds, with Welch's degrees of freedom) and is too short near 0 and 1.
     """
-    value, members, others = points.area(), points.members, points.non_members
-    newcombe = area(value, members, others)
-    if min(members, others) < 2:
+    value, members, non_members = points.area(), points.members, points.non_members
+    newcombe = area(value, members, non_members)
+    if min(members, non_members) < 2:
         return newcombe
     of_members, of_others = points.wins()
     spreads = (
@@ -110,7 +112,7 @@ def area_under(points: Curve) -> Estimate:
     )
     if not 0 < value < 1 or not any(spreads):
         return newcombe
-    width = quantile(spreads, (members - 1, others - 1)) * sqrt(sum(spreads))
+    width = quantile(spreads, (members - 1, non_members - 1)) * sqrt(sum(spreads))
     width /= value * (1 - value)
     odds = log(value / (1 - value))
     low, high = (1 / (1 + exp(min(shift - odds, 700))) for shift in (width, -width))
@@ -145,7 +147,7 @@ def _welch(spreads: Sequence[float], freedom: Sequence[float]) -> float:
     return float(sum(spreads) ** 2 / sum(parts))
 
 
-def area(value: float, members: int, others: int) -> Estimate:
+def area(value: float, members: int, non_members: int) -> Estimate:
     """Return an area under the ROC curve with Newcombe's score interval.
 
     The ends are those areas from which the one seen is 1.96 deviations away, by the variance of
@@ -153,31 +155,31 @@ def area(value: float, members: int, others: int) -> Estimate:
     method 5): unlike the plain one it has a width at 0 and 1 too. Without members or others
     nothing is known: .5, from 0 to 1.
     """
-    if not members or not others:
+    if not members or not non_members:
         return Estimate(value=0.5, low=0.0, high=1.0)
     return Estimate(
         value=value,
-        low=_end(value, 0.0, members, others),
-        high=_end(value, 1.0, members, others),
+        low=_end(value, 0.0, members, non_members),
+        high=_end(value, 1.0, members, non_members),
     )
 
 
-def _end(value: float, bound: float, members: int, others: int) -> float:
+def _end(value: float, bound: float, members: int, non_members: int) -> float:
     """Bisect between the value, which is not an end, and the bound."""
     inside, outside = value, bound
     for _ in range(50):
         halfway = (inside + outside) / 2
-        if abs(halfway - value) <= _Z * sqrt(_variance(halfway, members, others)):
+        if abs(halfway - value) <= _Z * sqrt(_variance(halfway, members, non_members)):
             inside = halfway
         else:
             outside = halfway
     return outside
 
 
-def _variance(auc: float, members: int, others: int) -> float:
-    weight = (members + others) / 2 - 1
+def _variance(auc: float, members: int, non_members: int) -> float:
+    weight = (members + non_members) / 2 - 1
     spread = 1 + weight * (1 - auc) / (2 - auc) + weight * auc / (1 + auc)
-    return max(auc * (1 - auc) * spread / (members * others), 0.0)
+    return max(auc * (1 - auc) * spread / (members * non_members), 0.0)
 
 
 def rate_at(points: Curve, fpr: float) -> Estimate:
@@ -206,14 +208,18 @@ def _lower_rate(points: Curve, fpr: float) -> float:
     ends = [0.0]
     for rate, fewest in rates:
         if fewest:
-            hits = points.members_before(fewest).fewest(_BY_DRAW)
-            ends.append(fpr / rate * clopper_pearson(hits, points.members, 1 - 2 * each).low)
+            true_positives = points.members_before(fewest).fewest(_BY_DRAW)
+            ends.append(
+                fpr / rate * clopper_pearson(true_positives, points.members, 1 - 2 * each).low
+            )
     return max(ends)
 
 
 def _upper_rate(points: Curve, fpr: float) -> float:
-    hits = points.members_before(most_false_positives(fpr, points.non_members) + 1).most(_BY_DRAW)
-    return clopper_pearson(hits, points.members, 1 - 2 * _EACH).high
+    true_positives = points.members_before(most_false_positives(fpr, points.non_members) + 1).most(
+        _BY_DRAW
+    )
+    return clopper_pearson(true_positives, points.members, 1 - 2 * _EACH).high
 
 
 _BY_DRAW = 0.1
@@ -226,40 +232,43 @@ few serve attacks that are right about the first records, more those that gain a
 
 
 @cache
-def _rates(fpr: float, others: int) -> tuple[tuple[float, int], ...]:
+def _rates(fpr: float, non_members: int) -> tuple[tuple[float, int], ...]:
     """Return rates from `fpr` on, by the counts alone, and how many they surely accuse here."""
     from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
     from scipy.stats import binom  # noqa: PLC0415
 
-    sure = [count for count in _SURE_ALARMS if count <= others]
+    sure = [count for count in _SURE_ALARMS if count <= non_members]
     each = _EACH / len(_SURE_ALARMS)
-    larger = [(float(betaincinv(n, others - n + 1, 1 - each)), n) for n in sure]
+    larger = [(float(betaincinv(n, non_members - n + 1, 1 - each)), n) for n in sure]
     rates = [(rate, count) for rate, count in larger if rate > fpr]
     if len(rates) < len(sure):
         tail = _EACH / (len(rates) + 1)
-        rates.append((fpr, int(binom.ppf(tail, others, fpr))))
+        rates.append((fpr, int(binom.ppf(tail, non_members, fpr))))
     return tuple(rates)
 
 
 @cache
-def most_false_positives(fpr: float, others: int) -> int:
+def most_false_positives(fpr: float, non_members: int) -> int:
     """Return how many of the others a threshold with a true rate `fpr` accuses at most.
 
     More of them with a probability of 1.1%, near half of what one end of an interval may miss.
     """
     from scipy.stats import binom  # noqa: PLC0415 (slow to import, an extra)
 
-    return int(binom.isf(_EACH, others, fpr))
+    return int(binom.isf(_EACH, non_members, fpr))
 
 
-def share_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> Estimate:
+def share_at_prior(
+    true_positives: tuple[int, int], false_positives: tuple[int, int], prior: float
+) -> Estimate:
     """Return how many of those called members are, where a share `prior` of all are members.
 
-    `hits` are the members called so and all members, `alarms` the same of the others; of both
-    together one at least is called. The ends are those of both rates at once, each known with
-    the root of the confidence, as the two are of records apart.
+    `true_positives` are the members that are called members and all members, `false_positives`
+    the same of the non-members; of both together at least one is called. The ends are those of
+    both rates at once, each with the root of the confidence, as the two are of separate records.
     """
-    true_rate, false_rate = clopper_pearson(*hits, _BOTH), clopper_pearson(*alarms, _BOTH)
+    true_rate = clopper_pearson(*true_positives, _BOTH)
+    false_rate = clopper_pearson(*false_positives, _BOTH)
     return Estimate(
         value=_share(true_rate.value, false_rate.value, prior),
         low=_share(true_rate.low, false_rate.high, prior),

@@ -177,21 +177,22 @@ def _figures(
     """Return the figures of the records of `order`, which holds them by falling score."""
     called, is_member = called[order], is_member[order]
     all_points = curve(scores[order], is_member)
-    members, others = all_points.members, all_points.non_members
-    hits = int(np.count_nonzero(called & is_member))
-    alarms = int(np.count_nonzero(called)) - hits
-    gained = advantage((hits, members), (alarms, others))
+    members, non_members = all_points.members, all_points.non_members
+    true_positives = int(np.count_nonzero(called & is_member))
+    false_positives = int(np.count_nonzero(called)) - true_positives
+    gained = advantage((true_positives, members), (false_positives, non_members))
     return Figures(
         members=members,
-        non_members=others,
-        precision=_precision(hits, alarms),
-        recall=clopper_pearson(hits, members),
+        non_members=non_members,
+        precision=_precision(true_positives, false_positives),
+        recall=clopper_pearson(true_positives, members),
         accuracy=_balanced_accuracy(gained),
         advantage=gained,
         auc=area_under(all_points),
         tpr_at_fpr=tuple(_tpr_at(all_points, fpr) for fpr in fprs),
         at_priors=tuple(
-            _precision_at_prior((hits, members), (alarms, others), prior) for prior in priors
+            _precision_at_prior((true_positives, members), (false_positives, non_members), prior)
+            for prior in priors
         ),
     )
 
@@ -201,10 +202,10 @@ def _balanced_accuracy(gained: Estimate) -> Estimate:
     return Estimate(**ends)
 
 
-def _precision(hits: int, alarms: int) -> Estimate | NotApplicable:
-    if not hits + alarms:
+def _precision(true_positives: int, false_positives: int) -> Estimate | NotApplicable:
+    if not true_positives + false_positives:
         return NotApplicable(reason="no record is called a member")
-    return clopper_pearson(hits, hits + alarms)
+    return clopper_pearson(true_positives, true_positives + false_positives)
 
 
 def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
@@ -215,10 +216,12 @@ def _tpr_at(points: Curve, fpr: float) -> TprAtFpr:
     )
 
 
-def _precision_at_prior(hits: tuple[int, int], alarms: tuple[int, int], prior: float) -> AtPrior:
-    if not hits[0] + alarms[0]:
+def _precision_at_prior(
+    true_positives: tuple[int, int], false_positives: tuple[int, int], prior: float
+) -> AtPrior:
+    if not true_positives[0] + false_positives[0]:
         return AtPrior(prior=prior, precision=NotApplicable(reason="no record is called a member"))
-    return AtPrior(prior=prior, precision=share_at_prior(hits, alarms, prior))
+    return AtPrior(prior=prior, precision=share_at_prior(true_positives, false_positives, prior))
 
 
 def called_members(judgement: Judgement, is_member: Bools, seed: int) -> Bools:

@@ -69,8 +69,8 @@ def _cell_kind(text: str) -> str:
 
 def imbalance_warnings(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     """Return what is to be said where there are not as many members as others."""
-    members, others = int(is_member.sum()), int((~is_member).sum())
-    if members == others:
+    members, non_members = int(is_member.sum()), int((~is_member).sum())
+    if members == non_members:
         return ()
-    are = f"{format_count(members, 'member')} and {format_count(others, 'other')} were given"
+    are = f"{format_count(members, 'member')} and {format_count(non_members, 'other')} were given"
     return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)

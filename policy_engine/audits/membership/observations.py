@@ -261,11 +261,11 @@ class Evidence(Generic[SeenT]):
     @property
     def counts(self) -> Mapping[str, int]:
         """How many shadow models of each kind there are, and how many reference records."""
-        others = len(self.references.features) if self.references else 0
+        reference_records = len(self.references.features) if self.references else 0
         return {
             SHADOWS: len(self.shadows),
             ONLINE_SHADOWS: len(self.online),
-            REFERENCES: others,
+            REFERENCES: reference_records,
         }
 
 
@@ -278,10 +278,10 @@ def _finite(logarithms: Floats) -> Floats:
 def _margin(logits: Floats, labels: NDArray[np.int64]) -> Floats:
     """Return z_y - log sum over j != y of exp z_j."""
     chosen = labels[:, None]
-    own = np.take_along_axis(logits, chosen, axis=1)[:, 0]
-    others = logits.copy()
-    np.put_along_axis(others, chosen, -np.inf, axis=1)
-    return own - _log_sum(others)
+    true_logits = np.take_along_axis(logits, chosen, axis=1)[:, 0]
+    other_logits = logits.copy()
+    np.put_along_axis(other_logits, chosen, -np.inf, axis=1)
+    return true_logits - _log_sum(other_logits)
 
 
 def _log_sum(exponents: Floats) -> Floats:

@@ -198,7 +198,7 @@ def _resampled(members: Codes, all_of_them: Codes, among: int) -> float:
     statistic, at_least = float(((members - expected) ** 2 / expected).sum()), 0
     for start in range(0, draws, _BLOCK):
         count = min(_BLOCK, draws - start)
-        others = random.multivariate_hypergeometric(all_of_them, size, count, method="marginals")
-        differ = ((others - expected) ** 2 / expected).sum(axis=1)
+        samples = random.multivariate_hypergeometric(all_of_them, size, count, method="marginals")
+        differ = ((samples - expected) ** 2 / expected).sum(axis=1)
         at_least += int((differ >= statistic * (1 - _ROUNDING)).sum())
     return (at_least + 1) / (draws + 1)

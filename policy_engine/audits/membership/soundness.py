@@ -70,11 +70,13 @@ def constant_feature_warning(records: Records) -> Iterator[str]:
         )
 
 
-def accuracy_warning(records: Records, others: AuditSide) -> Iterator[str]:
-    """Yield a warning where a model is not seen to be right of `others`, which it never saw, more
-    often than who always names the commonest class."""
+def accuracy_warning(records: Records, test_side: AuditSide) -> Iterator[str]:
+    """Yield a warning where a model is not shown to beat the commonest class.
+
+    It is compared on the `test_side`, whose records it never saw.
+    """
     common = float(np.bincount(records.labels).max() / len(records))
-    right = clopper_pearson(round(others.accuracy * others.records), others.records)
+    right = clopper_pearson(round(test_side.accuracy * test_side.records), test_side.records)
     if right.low <= common:
         yield (
             f"The model is not seen to have learnt anything of use: of records that it never saw "

@@ -96,19 +96,19 @@ def make_splits(
         train, test = draw.sides(np.arange(len(labels)), sizes // _QUARTERS, (_TARGET, 0))
         pool = draw.remainder(np.arange(len(labels)), np.union1d(train, test))
     else:
-        train, others = _given_sides(len(labels), members, non_members)
+        train, non_member_rows = _given_sides(len(labels), members, non_members)
         quotas = np.bincount(labels[train], minlength=len(classes))
-        others = draw.remainder(others, train)
+        non_member_rows = draw.remainder(non_member_rows, train)
         needed = 3 if counts.disjoint and not repeats else 1
-        sizes = np.bincount(labels[others], minlength=len(classes))
+        sizes = np.bincount(labels[non_member_rows], minlength=len(classes))
         _check_sizes(classes, sizes, needed * quotas, " that are not members")
-        test, _ = draw.sides(others, quotas, (_POOL, 0), both=False)
-        pool = draw.remainder(others, test)
+        test, _ = draw.sides(non_member_rows, quotas, (_POOL, 0), both=False)
+        pool = draw.remainder(non_member_rows, test)
     shadows = draw.shadows(pool, train, counts.disjoint)
     _check_shadows(labels, classes, train, shadows)
     online = draw.halves(train, test, counts.online)
     further = draw.single_halves(train, test, counts.further)
-    sides = [one for one, _ in shadows], [other for _, other in shadows]
+    sides = [train_rows for train_rows, _ in shadows], [test_rows for _, test_rows in shadows]
     drawn = [[train], [test], *sides, online, *([further] if further else [])]
     return Splits(
         target_train=train,
@@ -267,10 +267,13 @@ def _given_sides(
     return sides[0], sides[1]
 
 
-def _check_given(rows: int, members: Rows, others: Rows) -> None:
-    overlap, all_rows = len(np.intersect1d(members, others)), np.concatenate([members, others])
+def _check_given(rows: int, members: Rows, non_members: Rows) -> None:
+    overlap, all_rows = (
+        len(np.intersect1d(members, non_members)),
+        np.concatenate([members, non_members]),
+    )
     problems = []
-    if not len(members) or not len(others):
+    if not len(members) or not len(non_members):
         lacking = "members" if not len(members) else "records that are not members"
         message = f"There are no {lacking}: nothing can be told apart."
         problems.append(Problem("A011", message))

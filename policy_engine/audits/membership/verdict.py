@@ -166,9 +166,9 @@ def _ranking_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
 def _degenerate_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     dead = [one for one in attacks if one.degenerate]
     if dead:
-        why = "; ".join(f"{one.attack}: {one.degenerate}" for one in dead)
+        reasons = "; ".join(f"{one.attack}: {one.degenerate}" for one in dead)
         names = join_names([one.attack for one in dead])
-        yield f"What {names} did not find proves nothing ({why})."
+        yield f"What {names} did not find proves nothing ({reasons})."
 
 
 # -- few false alarms, few members, few records ---------------------------------------------------
@@ -192,7 +192,7 @@ def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         return
     rate, best = max(finest, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
     caveat = f", not allowing for its being the best of {len(attacks)}" if len(attacks) > 1 else ""
-    rate_name, others = f"{rate_text(rate.fpr)} false alarms", best.figures.non_members
+    rate_name, non_members = f"{rate_text(rate.fpr)} false alarms", best.figures.non_members
     if beats_guessing(rate, len(attacks)):
         yield (
             f"At {rate_name}, {best.attack} finds {share_text(rate.tpr.value)} of the members (95% "
@@ -201,7 +201,7 @@ def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         return
     yield (
         f"Whether more members are found at {rate_name} than the {rate_text(rate.fpr)} that "
-        f"guessing finds could not be told on {format_count(others, 'other')}: {best.attack} "
+        f"guessing finds could not be told on {format_count(non_members, 'other')}: {best.attack} "
         f"comes nearest, with {interval_text(rate.tpr)} (95% interval{caveat})."
     )
 

@@ -31,5 +31,5 @@ def rate_text(rate: float) -> str:
 
 def format_sizes(figures: Figures) -> str:
     """Return how many members and others there are, as `1 member and 3 others`."""
-    others = format_count(figures.non_members, "other")
-    return f"{format_count(figures.members, 'member')} and {others}"
+    non_members = format_count(figures.non_members, "other")
+    return f"{format_count(figures.members, 'member')} and {non_members}"

@@ -71,10 +71,10 @@ def _provenance(fitted: FittedTarget) -> str:
     versions = ", ".join(f"{name} {one}" for name, one in fitted.versions.items())
     digest = f"sha-256 {fitted.digest}; " if fitted.digest else ""
     views = f", in {fitted.views} views of each record" if fitted.views > 1 else ""
-    few = len(fitted.references)
-    others = f"; compared with {few} reference models" if few else ""
+    references = len(fitted.references)
+    comparison = f"; compared with {references} reference models" if references else ""
     opened = f"opened with {versions}; " if versions else ""
-    return f"{digest}{opened}it gives {' and '.join(fitted.gives)}{views}{others}."
+    return f"{digest}{opened}it gives {' and '.join(fitted.gives)}{views}{comparison}."
 
 
 def _describe_model(audit: MembershipAudit) -> str:

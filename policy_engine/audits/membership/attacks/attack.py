@@ -102,10 +102,10 @@ def best_threshold(scores: Floats, is_member: Bools) -> float:
     """
     order = np.argsort(-scores, kind="stable")
     ordered, members = scores[order], is_member[order]
-    total, others = int(members.sum()), int((~members).sum())
-    if not total or not others:
+    total, non_members = int(members.sum()), int((~members).sum())
+    if not total or not non_members:
         return -np.inf if total else np.inf
-    gain = np.cumsum(np.where(members, 1 / total, -1 / others))
+    gain = np.cumsum(np.where(members, 1 / total, -1 / non_members))
     ends = np.flatnonzero(np.append(ordered[:-1] > ordered[1:], True))
     best = ends[gain[ends].argmax()]
     if gain[best] <= 0:

@@ -72,10 +72,10 @@ def ranked_log_odds(observed: Observations) -> NDArray[np.float32]:
     """Return the logits of the confidences, the true class's first, the others in falling order."""
     odds = np.asarray(observed.log_odds, np.float32)
     chosen = observed.labels[:, None]
-    own = np.take_along_axis(odds, chosen, axis=1)
-    others = odds.copy()
-    np.put_along_axis(others, chosen, -np.inf, axis=1)
-    return np.concatenate([own, -np.sort(-others, axis=1)[:, :-1]], axis=1)
+    true_odds = np.take_along_axis(odds, chosen, axis=1)
+    other_odds = odds.copy()
+    np.put_along_axis(other_odds, chosen, -np.inf, axis=1)
+    return np.concatenate([true_odds, -np.sort(-other_odds, axis=1)[:, :-1]], axis=1)
 
 
 @dataclass(frozen=True)

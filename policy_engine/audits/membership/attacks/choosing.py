@@ -139,9 +139,9 @@ class Trials:
             return None
         flaws, ranked = dict(self.errors), []
         for name, scores in self.scores.items():
-            why = flaw(scores[chosen], self.knowledge.signals[:, rows], is_in)
-            if why:
-                flaws[name] = why
+            reason = flaw(scores[chosen], self.knowledge.signals[:, rows], is_in)
+            if reason:
+                flaws[name] = reason
             else:
                 ranked.append((self.models[name], auc(scores[chosen], is_in)))
         ranked.sort(key=lambda one: -one[1].value)
@@ -204,8 +204,8 @@ def flaw(scores: Floats, signals: Floats, is_in: Bools) -> str:
 
     They are compared with `signals` (s, n), simple scores that need no learning.
     """
-    if why := flatness(scores, signals[0]):
-        return why
+    if reason := flatness(scores, signals[0]):
+        return reason
     area = auc(scores, is_in)
     simple = max((auc(one, is_in) for one in signals), key=lambda one: one.value)
     if area.low <= _CHANCE and simple.low > max(_CHANCE, area.value):

@@ -37,8 +37,8 @@ class LiraViews:
     def judge(self, evidence: Evidence) -> Judgement:
         """Return how many deviations the means lie above those of shadows without the record."""
         check(self, evidence)
-        others = np.stack([_mean_margin(one.audited) for one in evidence.shadows])
-        distribution = gaussians(others, unseen_by_shadows(evidence))
+        margins = np.stack([_mean_margin(one.audited) for one in evidence.shadows])
+        distribution = gaussians(margins, unseen_by_shadows(evidence))
         return Judgement(distribution.distance(_mean_margin(evidence.target)), None)
 
 

@@ -58,9 +58,9 @@ class Qmia:
             return distance
 
         least = max(float(references.observations.margin.std()) / 100, 1e-9)
-        others = score(features[held_out], references.observations.margin[held_out])
+        scores_held_out = score(features[held_out], references.observations.margin[held_out])
         audited = _add_labels(references.audited, evidence.target)
-        threshold = float(np.quantile(others, 1 - _ALARMS))
+        threshold = float(np.quantile(scores_held_out, 1 - _ALARMS))
         return Judgement(score(audited, evidence.target.margin), threshold)
 
 

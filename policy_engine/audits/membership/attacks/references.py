@@ -86,17 +86,19 @@ def online_threshold(signals: Floats, is_member: Bools, score: Comparison) -> fl
     """
     if len(signals) < 3 * FEWEST_SHADOWS:
         return 0.0
-    scores, truths = [], []
+    scores, is_member_of_each = [], []
     for number in range(min(len(signals), _TRIED)):
         is_other = ~(is_member == ~is_member[number]).all(axis=1)
         is_other[number] = False
-        others = is_member[is_other]
-        has_both = _has_both(others)
+        other_members = is_member[is_other]
+        has_both = _has_both(other_members)
         peers = signals[is_other][:, has_both]
         if has_both.any():
-            scores.append(score(signals[number, has_both], peers, others[:, has_both]))
-            truths.append(is_member[number, has_both])
-    return best_threshold(np.concatenate(scores), np.concatenate(truths)) if scores else 0.0
+            scores.append(score(signals[number, has_both], peers, other_members[:, has_both]))
+            is_member_of_each.append(is_member[number, has_both])
+    return (
+        best_threshold(np.concatenate(scores), np.concatenate(is_member_of_each)) if scores else 0.0
+    )
 
 
 def _has_both(is_member: Bools) -> Bools:

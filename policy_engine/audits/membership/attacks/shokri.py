@@ -125,10 +125,10 @@ class _Refitting:
         odds = learn(model, lessons, questions, self.knowledge.evidence.seed)
         failed = []
         for place, number in enumerate(sets):
-            why = odds if isinstance(odds, str) else self._flaw(number, odds[place])
-            if why:
+            reason = odds if isinstance(odds, str) else self._flaw(number, odds[place])
+            if reason:
                 failed.append(number)
-                self.flaws[number][model.name] = why
+                self.flaws[number][model.name] = reason
                 self.rank[number] += 1
             else:
                 self.scores[self.audited_rows[number]] = odds[place][
@@ -140,15 +140,17 @@ class _Refitting:
         """Return what is wrong with a model: with what it says of its own lesson, or of others."""
         rows, audited = self.sets[number], self.audited_rows[number]
         margins = self.knowledge.evidence.target.margin[audited]
-        why = flaw(
+        reason = flaw(
             odds[len(audited) :], self.knowledge.signals[:, rows], self.knowledge.is_member[rows]
         )
-        return why or flatness(odds[: len(audited)], margins)
+        return reason or flatness(odds[: len(audited)], margins)
 
     def _failure(self, sets: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
         if not sets:
             return ""
-        reasons = sorted({f"{name}: {why}" for n in sets for name, why in self.flaws[n].items()})
+        reasons = sorted(
+            {f"{name}: {reason}" for n in sets for name, reason in self.flaws[n].items()}
+        )
         which = "" if len(sets) == len(self.sets) else f" for {self._name_classes(sets, classes)}"
         return f"No attack model has learnt anything{which} ({'; '.join(reasons)})."
 
@@ -169,8 +171,8 @@ class _Refitting:
         for number, found_flaws in enumerate(self.flaws):
             for flawed in found_flaws.items():
                 flaws.setdefault(flawed, []).append(number)
-        for (name, why), numbers in flaws.items():
-            yield f"{self._name_classes(numbers, classes)}: not {name}, for {why}."
+        for (name, reason), numbers in flaws.items():
+            yield f"{self._name_classes(numbers, classes)}: not {name}, for {reason}."
 
     def _name_classes(self, numbers: Sequence[int], classes: Sequence[Sequence[int]]) -> str:
         classes_named = [one for number in numbers for one in classes[number]]
