@@ -117,7 +117,7 @@ def test_too_few_non_members_are_told_class_by_class():
     [
         ([], [1], "no members"),
         ([0], [], "nothing can be told apart"),
-        ([0, 1], [1, 2], "1 records are said"),
+        ([0, 1], [1, 2], "1 records are given as members"),
         ([0, 99], [1], "0 to 23"),
     ],
 )
