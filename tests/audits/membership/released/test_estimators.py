@@ -132,7 +132,7 @@ def test_a_tree_that_leads_out_of_itself_is_not_asked(tmp_path):
 def test_a_kind_that_nothing_is_known_of_is_refused(tmp_path):
     from sklearn.preprocessing import FunctionTransformer
 
-    with pytest.raises(AuditError, match="A017 What a KNeighborsClassifier needs"):
+    with pytest.raises(AuditError, match="A017 It is not known what a KNeighborsClassifier needs"):
         strip_estimator(fitted("KNeighborsClassifier"), *data(), 10)
     with pytest.raises(AuditError, match="A017 The file of the model would hold"):
         write_estimator(FunctionTransformer(fitted), tmp_path / "model.skops")
