@@ -428,7 +428,7 @@ def _full_domain(
         message = f"No generalisation holds every bound with at most {limit} rows suppressed."
         raise DataError.of("R009", message, "Allow more suppression, or ask for less.")
     made = _recoded(prepared, ladders, found)
-    return replace(made, stage="searching the lattice", left=found.left)
+    return replace(made, stage="searching the lattice", left=found.unchecked)
 
 
 def _recoded(

@@ -54,7 +54,7 @@ def _unless_stale(load: Callable[[], Any]) -> Callable[[], Any]:
 @cache
 def _digest_of_kernels() -> str:
     """Return the sha-256 of all kernels' sources."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    files = sorted(Path(__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

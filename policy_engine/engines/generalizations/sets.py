@@ -23,7 +23,7 @@ from policy_engine.engines.generalizations.generalizer import (
 )
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.axis import Members
-from policy_engine.kernels.full_domain import Ladder, shares
+from policy_engine.kernels.full_domain import Ladder, leaf_shares
 from policy_engine.kernels.mondrian import Partition
 
 _LONGEST_CELL = 100_000
@@ -63,7 +63,7 @@ class Sets(Generalizer):
         size = len(values_of(self.column))
         alone = np.arange(size, dtype=np.int32)
         levels = [alone, np.zeros(size, dtype=np.int32)] if size > 1 else [alone]
-        return ladder_of(self.column, levels, shares(levels))
+        return ladder_of(self.column, levels, leaf_shares(levels))
 
     def labels_at(self, height: int) -> list[str | None]:
         """Return the values, or `*` for all of them: a set of all would often be too long."""

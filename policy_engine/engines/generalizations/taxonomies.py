@@ -24,7 +24,7 @@ from policy_engine.engines.generalizations.generalizer import (
 from policy_engine.engines.generalizations.trees import climb
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.axis import Tree
-from policy_engine.kernels.full_domain import Ladder, shares
+from policy_engine.kernels.full_domain import Ladder, leaf_shares
 from policy_engine.kernels.mondrian import Partition
 
 Unlisted = Literal["refuse", "root"]
@@ -75,7 +75,7 @@ class Taxonomies(Generalizer):
         levels = [np.unique(level, return_inverse=True)[1].astype(np.int32) for level in nodes]
         blank = np.int64(self.column.has_missing)
         place = np.concatenate([np.zeros(blank, np.int64), self.leaf + blank])
-        return ladder_of(self.column, levels, shares(levels), place[self.column.codes])
+        return ladder_of(self.column, levels, leaf_shares(levels), place[self.column.codes])
 
     def labels_at(self, height: int) -> list[str | None]:
         """Return the label of every node of a level."""

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
 
-from policy_engine.kernels import full_domain, lattice
 from policy_engine.kernels.full_domain import (
-    MEASURES,
     Ladder,
-    LatticeTable,
-    hold_all,
+    lattice,
     lattice_size,
+    leaf_shares,
+    node_search,
     search,
-    shares,
 )
+from policy_engine.kernels.full_domain.measures import MEASURES
+from policy_engine.kernels.full_domain.node_search import no_violations
 
 DATA = ROOT.parent / "shared" / "data"
 
@@ -31,7 +31,7 @@ def ladder(values, hierarchy, weight=1.0):
     columns = zip(*hierarchy.values(), strict=True)
     levels = (numbered(leaves), *map(numbered, columns))
     codes = np.array([leaves.index(value) for value in values], dtype=np.int32)
-    return Ladder(codes, levels, shares(levels), weight)
+    return Ladder(codes, levels, leaf_shares(levels), weight)
 
 
 def numbered(values):
@@ -150,24 +150,11 @@ def test_columns_without_any_weight_lose_nothing(measure):
     assert not found.suppressed.any()
 
 
-def test_shares_count_the_leaves_below():
-    [own, tens, all_] = shares((np.arange(4), np.array([0, 0, 0, 1]), np.zeros(4, dtype=int)))
-    assert own.tolist() == [0, 0, 0, 0]
-    assert tens.tolist() == [2 / 3, 0]
-    assert all_.tolist() == [1]
-
-
-def test_nested_is_a_ladder_whose_classes_only_merge():
-    levels = (np.arange(3), np.array([0, 0, 1]), np.array([0, 1, 1]))
-    assert not Ladder(np.arange(3), levels, shares(levels)).is_nested()
-    assert all(each.is_nested() for each in PATIENTS)
-
-
 def kept_apart(classes):
     """Return a ladder without heights, one code for each class."""
     codes = np.array(classes, dtype=np.int32)
     levels = (np.arange(codes.max() + 1, dtype=np.int32),)
-    return Ladder(codes, levels, shares(levels))
+    return Ladder(codes, levels, leaf_shares(levels))
 
 
 def far_from_all(values, most):
@@ -194,7 +181,7 @@ def test_bounds_are_asked_again_of_what_is_left():
 
 def rungs(codes, *levels):
     arrays = tuple(np.array(level, dtype=np.int32) for level in levels)
-    return Ladder(np.array(codes, dtype=np.int32), arrays, shares(arrays))
+    return Ladder(np.array(codes, dtype=np.int32), arrays, leaf_shares(arrays))
 
 
 # Below, classes of 1, 2, 2, 1 and 1 rows stay and the last, of a 1 only, goes: 11 + 8. A node
@@ -222,7 +209,7 @@ def test_small_classes_go_before_bounds_are_asked():
     search(
         classes,
         size=2,
-        violating=lambda released: asked.append(released.rows.tolist()) or hold_all(released),
+        violating=lambda released: asked.append(released.rows.tolist()) or no_violations(released),
         max_suppressed=1,
     )
     assert asked == [[0, 1, 2]]
@@ -234,7 +221,7 @@ def test_a_release_of_no_row_does_not_hold():
 
 def test_no_rows_have_no_release():
     levels = (np.arange(2, dtype=np.int32),)
-    nothing = Ladder(np.array([], dtype=np.int32), levels, shares(levels))
+    nothing = Ladder(np.array([], dtype=np.int32), levels, leaf_shares(levels))
     assert all(search([nothing], measure=measure) is None for measure in MEASURES)
 
 
@@ -245,17 +232,6 @@ def test_search_tells_what_it_checks():
     assert [checked for checked, _ in told] == list(range(1, found.checked + 1))
     assert told[0] == (1, 12)
     assert found.checked < 12
-
-
-def test_tuples_stay_apart_where_their_keys_would_overflow():
-    # 2^62 takes six columns of 1,000 codes; the number of the first six and the seventh code
-    # add up to the same in every tuple.
-    codes = np.zeros((20, 13), dtype=np.int32)
-    codes[:, 0] = np.tile(np.arange(10), 2)
-    codes[:, 6] = 9 - codes[:, 0]
-    table = LatticeTable.of([rungs(column, range(1000)) for column in codes.T])
-    assert table.counts.tolist() == [2] * 10
-    assert (table.codes[table.tuple_of] == codes).all()
 
 
 # What follows is the definition, node by node and row by row.
@@ -355,7 +331,7 @@ def tasks(draw):
     rows = draw(st.integers(1, 12))
     ladders = draw(st.lists(ladders_of(rows), min_size=1, max_size=3))
     values = np.array(draw(st.lists(st.integers(0, 1), min_size=rows, max_size=rows)))
-    bounds = [(hold_all, lambda classes: [False] * len(classes)), few_values(values, 2)]
+    bounds = [(no_violations, lambda classes: [False] * len(classes)), few_values(values, 2)]
     bounds.append(far_values(values, draw(st.sampled_from([0.21, 0.31, 0.46]))))
     kind = draw(st.integers(0, 2))
     return ladders, draw(st.integers(1, 3)), bounds[kind], kind == 1, draw(st.integers(0, rows))
@@ -373,7 +349,7 @@ def test_search_finds_what_trying_all_nodes_finds(measure, task):
 def test_search_finds_the_same_where_parts_of_the_columns_are_looked_at_first(measure, task):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattice, "_WORTH_PARTS", 0)
-        patch.setattr(full_domain, "_BEFORE_PARTS", 1)
+        patch.setattr(node_search, "_CHECKS_BEFORE_PARTS", 1)
         check_search(measure, task)
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.kernels import lattice
-from policy_engine.kernels.lattice import Lattice
+from policy_engine.kernels.full_domain import lattice
+from policy_engine.kernels.full_domain.lattice import Lattice
 
 SHAPES = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 
@@ -46,17 +46,17 @@ def test_nodes_that_cost_more_than_the_best_are_closed():
 
 def test_a_node_tells_what_those_above_it_and_below_it_cost():
     nodes = Lattice(np.zeros((3, 3)), nested=True)
-    nodes.lift((1, 1), above=5.0, below=4.0)
+    nodes.raise_floors((1, 1), above=5.0, below=4.0)
     assert left_in(nodes, 3.0) == [(0, 2), (2, 0)]
     nodes = Lattice(np.zeros((3, 3)), nested=True)
-    nodes.lift((1, 1), above=5.0, below=-np.inf)
+    nodes.raise_floors((1, 1), above=5.0, below=-np.inf)
     assert (0, 0) in left_in(nodes, 3.0)
 
 
 def test_where_ladders_are_not_nested_a_node_tells_nothing_of_others():
     nodes = Lattice(np.zeros((2, 2)), nested=False)
     nodes.drop_below((1, 1))
-    nodes.lift((1, 1), above=5.0, below=5.0)
+    nodes.raise_floors((1, 1), above=5.0, below=5.0)
     assert len(nodes) == 4
 
 
