@@ -82,7 +82,8 @@ class CodedTable(NamedTuple):
     large: int
 
 
-_SCORES = ("loss", "span", "entropy")
+BY_LOSS, BY_SPAN, BY_ENTROPY = range(3)
+_SCORES: dict[Score, int] = {"loss": BY_LOSS, "span": BY_SPAN, "entropy": BY_ENTROPY}
 
 LEFT_OVER = {False: 3, True: 5}
 """How many tenths of k rows count as lost besides where a cut leaves rows over: without it,
@@ -112,7 +113,7 @@ def prepare(
         sensitive=len(axes),
         person=person,
         size=constraint.size,
-        score=_SCORES.index(cutting.score),
+        score=_SCORES[cutting.score],
         is_relaxed=cutting.is_relaxed,
         keeps_apart=cutting.keeps_apart,
         left_over=LEFT_OVER[cutting.is_relaxed],
