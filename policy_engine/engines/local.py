@@ -221,7 +221,7 @@ class LocalEngine:
     def measure(self, written: Written, step: Anonymize) -> Measured:
         """Read a written table again and measure it; errors as of `group`."""
         found = self.group(written, step)
-        return Measured(tuple(step.measure(found, found.ancestries)), found.whole())
+        return Measured(tuple(step.measure(found, found.ancestries)), found.class_totals())
 
     def measure_masks(self, written: Written, step: Mask) -> tuple[Measurement, ...]:
         """Read a written table again and count the cells that do not keep their masking."""

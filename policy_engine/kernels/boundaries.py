@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from policy_engine.kernels.axis import EVERY, GREATEST, LEAST, are_apart, sweep
+from policy_engine.kernels.axis import GREATEST, LEAST, are_apart
 from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.constraint import STAMP, UNITS, count, forget, is_diverse
+from policy_engine.kernels.extent import EVERY, sweep
 from policy_engine.kernels.layout import BY_LOSS
 
 # Typed, so that no function is compiled a second time for a constant.
@@ -15,7 +16,10 @@ NONE: Any = np.int64(0)
 _ANY, _DIVERSE, _ALL_TIES = False, True, True
 _UP: Any = np.int64(1)
 _DOWN: Any = np.int64(-1)
-_SMALL = 64  # nodes of up to so many times k rows may be cut through ties at once
+
+THROUGH_TIES = 64
+"""Relaxed nodes of up to so many times k rows may be cut through ties; larger ones only where there
+is no cut between values. Such cuts need the rows, which on a cluster are on several machines."""
 
 
 @inlined
@@ -31,7 +35,7 @@ def best_boundary(table, scratch, dim, total, active, limit):  # type: ignore[no
         _sweep_losses(table, scratch, dim, total, active)
     if table.person > 0:
         _sweep_units(table, scratch, total)
-    through_ties = table.is_relaxed and total <= _SMALL * table.size
+    through_ties = table.is_relaxed and total <= THROUGH_TIES * table.size
     best, left = _best_valid(table, scratch, dim, total, through_ties, limit)
     if left == 0 and table.is_relaxed and not through_ties:
         best, left = _best_valid(table, scratch, dim, total, _ALL_TIES, limit)

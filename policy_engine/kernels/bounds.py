@@ -1,4 +1,4 @@
-"""What every equivalence class must keep, said once for all who have to keep it."""
+"""The bounds that every equivalence class has to satisfy."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 Distance = Literal["variational", "ordered", "hierarchical"]
 
 TOLERANCE = 1e-9
-"""By how much a figure may miss its bound, relatively: what rounding alone can make of it."""
+"""By how much a figure may miss its bound, relatively: as much as rounding alone can cause."""
 
 _INFINITE = float("inf")
 
@@ -30,7 +30,7 @@ class Ancestry:
 
 @dataclass(frozen=True)
 class Diversity:
-    """The bounds on the values of one sensitive column; a bound not asked for is left as it is.
+    """The bounds on the values of one sensitive column; the defaults bound nothing.
 
     `distinct` and `entropy` are the l of distinct and entropy l-diversity, `recursive` the
     (c, l) of recursive diversity; `alpha`, `t`, `beta`, `enhanced_beta` and `delta` are those
@@ -51,7 +51,7 @@ class Diversity:
 
 @dataclass(frozen=True)
 class ClassConstraint:
-    """The bounds that a cut may not break, on either of its sides.
+    """The bounds that both sides of a cut have to satisfy.
 
     `size` is the least number of rows, or of persons, in a class (the k of k-anonymity);
     `diversity` holds one entry for each sensitive column.

@@ -19,14 +19,15 @@ if hasattr(DefaultOptions, "_nrt"):
 def compiled(kernel: Callable[..., Any]) -> Any:
     """Return `kernel` compiled by numba, with the machine code cached on disk.
 
-    A kernel works on arrays given to it and makes none. Where no cache directory can be written
+    A kernel works on arrays given to it and allocates none. Where no cache directory is writable
     (a read-only installation without a home), it still works and is compiled once per process.
     """
     try:
         dispatcher = numba.njit(cache=True, **_OPTIONS)(kernel)
     except RuntimeError:
         return numba.njit(**_OPTIONS)(kernel)
-    # numba looks at a kernel's own file alone: code that calls a kernel of another would go stale.
+    # numba compares a kernel's own file alone: when a kernel of another file changes, the machine
+    # code of those that call it would be stale.
     file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
         file._source_stamp = _digest_of_kernels()  # noqa: SLF001
@@ -36,19 +37,17 @@ def compiled(kernel: Callable[..., Any]) -> Any:
 
 
 def _unless_stale(load: Callable[[], Any]) -> Callable[[], Any]:
-    """Return what reads an index of machine code, and none where that names what is gone.
+    """Return a function that loads an index of machine code, empty if it names what is gone."""
 
-    numba unpickles the whole index before it checks whether it is stale, and an index that an
-    earlier version of this package wrote may refer to classes that no longer exist.
-    """
-
-    def loaded() -> Any:
+    # numba unpickles the whole index before it checks whether it is stale, and an index that an
+    # earlier version of this package wrote may refer to classes that no longer exist.
+    def load_or_forget() -> Any:
         try:
             return load()
         except (AttributeError, ImportError):
             return {}
 
-    return loaded
+    return load_or_forget
 
 
 @cache
@@ -59,15 +58,13 @@ def _digest_of_kernels() -> str:
 
 
 def inlined(kernel: Callable[..., Any]) -> Any:
-    """Return a kernel that becomes part of the kernels that call it.
-
-    It saves the call, in which a table of arrays is two hundred numbers.
-    """
+    """Return a kernel that becomes part of the kernels that call it."""
+    # It saves the call, to which a table of arrays is two hundred arguments.
     return numba.njit(inline="always", **_OPTIONS)(kernel)
 
 
 def is_cached(dispatcher: Any) -> bool:
-    """Tell whether an earlier process left machine code of this kernel on disk."""
+    """Return whether an earlier process left machine code of this kernel on disk."""
     folder = dispatcher.stats.cache_path
     name = dispatcher.py_func.__name__
     return folder is not None and any(Path(folder).glob(f"*.{name}-*.nbi"))

@@ -1,4 +1,8 @@
-"""Whether a growing set of rows keeps every bound, for compiled code."""
+"""Whether a growing set of rows satisfies every bound, for compiled code.
+
+The same bounds as those of `diversity`, on purpose computed another way: there, on the output, by
+the definitions; here row by row, as often as the partitioner tries a cut.
+"""
 
 from typing import NamedTuple
 
@@ -12,7 +16,7 @@ Codes = NDArray[np.int32]
 
 
 class Watch(NamedTuple):
-    """The bounds in few arrays, a row a sensitive column that has any.
+    """The bounds in a few arrays, with one row for each sensitive column that has any.
 
     `facts` (columns + 1, 4) holds COLUMN, its number, the DISTANCE of t-closeness, and where
     its values and its taxonomy's nodes begin: OFFSET in `shares` (values, 2), which holds the
@@ -36,12 +40,13 @@ _DISTANCES = ("variational", "ordered", "hierarchical")
 
 def watch(constraint: ClassConstraint, overall: list[NDArray[np.int64]]) -> Watch:
     """Return the constraint for compiled code; `overall` counts the values of every column."""
-    kept = [c for c, one in enumerate(constraint.diversity) if _bounds(one) != _NO_BOUNDS]
-    asked = [constraint.diversity[column] for column in kept]
-    counts = [overall[column] for column in kept]
+    # Columns without bounds are left out: they would be counted in vain.
+    bounded = [c for c, one in enumerate(constraint.diversity) if _bounds(one) != _NO_BOUNDS]
+    asked = [constraint.diversity[column] for column in bounded]
+    counts = [overall[column] for column in bounded]
     trees = [one.ancestry or _NO_ANCESTRY for one in asked]
-    facts = np.zeros((len(kept) + 1, 4), dtype=np.int64)
-    facts[:-1, COLUMN] = kept
+    facts = np.zeros((len(bounded) + 1, 4), dtype=np.int64)
+    facts[:-1, COLUMN] = bounded
     facts[:-1, DISTANCE] = [_DISTANCES.index(one.distance) for one in asked]
     facts[:, OFFSET] = np.cumsum([0, *map(len, counts)])
     facts[:, ROOT] = np.cumsum([0, *(len(tree.parent) for tree in trees)])
@@ -54,7 +59,7 @@ def watch(constraint: ClassConstraint, overall: list[NDArray[np.int64]]) -> Watc
         leaf[here] = tree.leaf[: len(counts[place])] if asked[place].ancestry else 0
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], UP] = tree.parent
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], HEIGHT] = tree.height
-    bounds = np.array([_bounds(one) for one in asked]).reshape(len(kept), DELTA + 1)
+    bounds = np.array([_bounds(one) for one in asked]).reshape(len(bounded), DELTA + 1)
     return Watch(facts, bounds, shares, leaf, nodes)
 
 
@@ -74,15 +79,18 @@ _NO_BOUNDS = _bounds(Diversity())
 
 
 class Tally(NamedTuple):
-    """How often each watched value was met in a growing set of rows, and by how many persons.
+    """How many persons have each watched value in a growing set of rows.
 
     `counts` (values,) counts distinct (person, value) pairs, `touched[column, :KINDS]` lists
-    the codes met. `state` (columns + 1, 4) holds how many KINDS of values a column has, their
-    TOTAL count, its HOLDERS, the persons with a value, and the MOST frequent value's count;
-    behind the last column the number of UNITS and the STAMP. `persons` (columns + 1, persons)
-    and `pairs` (columns, pairs) hold the stamp of the last set in which a person was met with
-    a value, or (last row) at all, and a pair.
+    the codes that occur. `state` (columns + 1, 4) holds how many KINDS of values a column has,
+    their TOTAL count, its HOLDERS, the persons with a value, and the MOST frequent value's count;
+    the last row holds the number of UNITS and the STAMP. `persons` (columns + 1, persons) and
+    `pairs` (columns, pairs) hold the stamp of the last set in which a person had a value, or (last
+    row) a row at all, and in which a pair occurred.
     """
+
+    # Stamps and lists of what occurs, so that forgetting a small set costs no pass over all values
+    # and all persons of the table.
 
     counts: NDArray[np.int64]
     touched: NDArray[np.int64]
@@ -113,7 +121,7 @@ def tally(watched: Watch, persons: int, pairs: int) -> Tally:
 
 
 def fresh(tally: Tally) -> Tally:
-    """Return a tally like another, for one more thread."""
+    """Return an empty tally for the same table, for another thread."""
     return Tally(*map(np.zeros_like, tally))  # type: ignore[arg-type]
 
 
@@ -132,11 +140,13 @@ def forget(watched, tally):  # type: ignore[no-untyped-def]
 
 @compiled
 def count(watched, tally, rows, order, start, end, first, person):  # type: ignore[no-untyped-def]
-    """Take the rows order[start] .. order[end - 1] in.
+    """Add the rows order[start] .. order[end - 1].
 
-    Their sensitive codes stand from `first`, their pairs behind their person. Without a unit of
-    privacy, `person` is 0 and every row is a person of its own.
+    Their sensitive codes are in the columns from `first`, their pairs behind their person. Without
+    a unit of privacy, `person` is 0 and every row is a person of its own.
     """
+    # The pairs were numbered beforehand: whether somebody was met with a value is one look-up in a
+    # table of stamps, without a hash.
     facts, state, counts, touched = watched.facts, tally.state, tally.counts, tally.touched
     persons, pairs, columns = tally.persons, tally.pairs, len(watched.bounds)
     stamp = state[columns, STAMP]
@@ -164,7 +174,7 @@ def count(watched, tally, rows, order, start, end, first, person):  # type: igno
 
 @compiled
 def _is_first(stamps, place, number, stamp):  # type: ignore[no-untyped-def]
-    """Tell whether a number is met for the first time since the stamp was set."""
+    """Return whether a number occurs for the first time since the stamp was set."""
     if stamps[place, number] == stamp:
         return False
     stamps[place, number] = stamp
@@ -173,7 +183,8 @@ def _is_first(stamps, place, number, stamp):  # type: ignore[no-untyped-def]
 
 @compiled
 def is_diverse(watched, tally):  # type: ignore[no-untyped-def]
-    """Tell whether the rows taken in keep every bound on sensitive values."""
+    """Return whether the rows added satisfy every bound on sensitive values."""
+    # A set without any value has nothing to be diverse with.
     for place in range(len(watched.bounds)):
         if tally.state[place, TOTAL] == 0 or not _keeps(watched, tally, place):
             return False
@@ -183,6 +194,8 @@ def is_diverse(watched, tally):  # type: ignore[no-untyped-def]
 @compiled
 def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
     bounds, state = watched.bounds, tally.state
+    # The cheap bounds first; the distances need a pass over the values. All are relaxed by what
+    # rounding can cause, as in the certificate: a cut that it would accept is never rejected here.
     most, holders = state[place, MOST], state[place, HOLDERS]
     if min(state[place, KINDS], holders - most + 1) < bounds[place, DISTINCT]:
         return False
@@ -203,7 +216,7 @@ def _keeps(watched, tally, place):  # type: ignore[no-untyped-def]
 
 @compiled
 def _effective(watched, tally, place):  # type: ignore[no-untyped-def]
-    """Return exp of the entropy of the values met."""
+    """Return the exponential of the entropy of the values that occur."""
     entropy = 0.0
     for kind in range(tally.state[place, KINDS]):
         value = watched.facts[place, OFFSET] + tally.touched[place, kind]
@@ -214,7 +227,8 @@ def _effective(watched, tally, place):  # type: ignore[no-untyped-def]
 
 @compiled
 def _is_recursive(watched, tally, place):  # type: ignore[no-untyped-def]
-    """Tell whether r1 < c (r_l + ... + r_m), taking the greatest counts off one by one."""
+    """Return whether r1 < c (r_l + ... + r_m), counts in descending order."""
+    # The l - 1 greatest counts are subtracted one after the other instead of sorting: l is small.
     left = int(watched.bounds[place, REC_L]) - 1
     most = tally.state[place, MOST]
     tail, limit = tally.state[place, TOTAL], most
@@ -233,7 +247,7 @@ def _is_recursive(watched, tally, place):  # type: ignore[no-untyped-def]
 
 @compiled
 def _is_near(watched, tally, place):  # type: ignore[no-untyped-def]
-    """Tell whether no value is more, or less, likely than beta and delta allow."""
+    """Return whether no value is more, or less, likely than beta and delta allow."""
     bounds = watched.bounds
     beta = min(bounds[place, BETA], bounds[place, ENHANCED]) * (1 + TOLERANCE)
     for kind in range(tally.state[place, KINDS]):
@@ -256,6 +270,7 @@ def _distance(watched, tally, place):  # type: ignore[no-untyped-def]
         return _ordered(watched, tally, place)
     if watched.facts[place, DISTANCE] == 2:
         return _hierarchical(watched, tally, place)
+    # Half the sum of |p - q| is what p exceeds q by: values that do not occur add nothing to it.
     distance = 0.0
     for kind in range(tally.state[place, KINDS]):
         value = watched.facts[place, OFFSET] + tally.touched[place, kind]
@@ -267,6 +282,8 @@ def _distance(watched, tally, place):  # type: ignore[no-untyped-def]
 @compiled
 def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
     """Return the earth mover's distance where neighbouring values are 1 / (m - 1) apart."""
+    # On a line the distance is the sum of |P - Q| of the running sums (Li et al., 2007, 4.1). Only
+    # values that occur in the table count for m.
     start, end = watched.facts[place, OFFSET], watched.facts[place + 1, OFFSET]
     met, values, distance = 0, 0, 0.0
     for value in range(start, end):
@@ -279,7 +296,9 @@ def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
 
 @compiled
 def _hierarchical(watched, tally, place):  # type: ignore[no-untyped-def]
-    """Return the earth mover's distance over the taxonomy (Li et al. 2007, section 4.2)."""
+    """Return the earth mover's distance over the taxonomy (Li et al., 2007, section 4.2)."""
+    # From the leaves up: each node settles what it can among its children at its own height, and
+    # passes the rest to its parent.
     root, count = watched.facts[place, ROOT], watched.facts[place + 1, ROOT]
     flows, nodes = tally.flows, watched.nodes
     count -= root

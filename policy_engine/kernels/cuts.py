@@ -16,7 +16,6 @@ from policy_engine.kernels.axis import (
     OFFSET,
     POSITION,
     are_apart,
-    count_members,
 )
 from policy_engine.kernels.boundaries import (
     FAR,
@@ -27,6 +26,7 @@ from policy_engine.kernels.boundaries import (
     weighted_loss,
 )
 from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.extent import count_members
 from policy_engine.kernels.layout import BY_LOSS, BY_SPAN, TIMES, TURN
 from policy_engine.kernels.sorting import count_codes, list_codes, order_by_frequency, sort_rows
 from policy_engine.kernels.summary import price_codes, summarise

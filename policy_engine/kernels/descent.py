@@ -14,9 +14,10 @@ Codes = NDArray[np.int32]
 class Cut(NamedTuple):
     """Where a node is cut: the codes of one dimension that go to the left side.
 
-    `low` and `goes_left` (codes,) tell it for the codes from `low` on; a code outside of them
-    does not occur in the node.
+    `goes_left` (codes,) is about the codes from `low` on; others do not occur in the node.
     """
+
+    # A flag for each code, not one code as a boundary: sets are cut in the order of frequency.
 
     dim: int
     low: int
@@ -27,7 +28,7 @@ class Descent(NamedTuple):
     """The tree in arrays, for compiled code.
 
     `nodes` (nodes, 5) holds the dimension in which a node is cut, -1 for a leaf; the least code
-    that `goes_left` tells of; where the node's part of it starts; its left and right child.
+    that `goes_left` is about; where the node's flags start in it; its left and right child.
     """
 
     nodes: NDArray[np.int64]
@@ -44,7 +45,7 @@ class Cuts:
 
     _nodes: list[tuple[int, int, int, int, int]] = field(default_factory=lambda: [_LEAF])
     _goes_left: list[NDArray[np.bool_]] = field(default_factory=list)
-    _told: int = 0
+    _flags: int = 0
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -52,16 +53,16 @@ class Cuts:
     def cut(self, node: int, cut: Cut) -> tuple[int, int]:
         """Cut a leaf; return the numbers of its two sides."""
         left = len(self._nodes)
-        self._nodes[node] = (cut.dim, cut.low, self._told, left, left + 1)
+        self._nodes[node] = (cut.dim, cut.low, self._flags, left, left + 1)
         self._nodes += [_LEAF, _LEAF]
         self._goes_left.append(cut.goes_left)
-        self._told += len(cut.goes_left)
+        self._flags += len(cut.goes_left)
         return left, left + 1
 
     def descent(self) -> Descent:
         """Return the tree for compiled code."""
-        told = np.concatenate([np.zeros(0, np.bool_), *self._goes_left])
-        return Descent(np.array(self._nodes, dtype=np.int64), told)
+        goes_left = np.concatenate([np.zeros(0, np.bool_), *self._goes_left])
+        return Descent(np.array(self._nodes, dtype=np.int64), goes_left)
 
 
 def descend(descent: Descent, rows: Codes) -> NDArray[np.int64]:

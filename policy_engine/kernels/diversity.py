@@ -1,4 +1,4 @@
-"""How much the classes of a table tell about a sensitive column, by the measures of the literature.
+"""What the classes of a table disclose of a sensitive column, by the measures of the literature.
 
 Every measure takes a `ValueHistogram` and returns one figure for every class, (classes,). A class
 in which no value is present has the worst figure there is: 0 for the diversities, 1 or infinity for
@@ -21,7 +21,7 @@ INT64_MAX = np.iinfo(np.int64).max
 class ValueHistogram:
     """How often each value of one sensitive column occurs in each class.
 
-    Pairs of a class and a value stand in order, class by class. `starts` (classes + 1,) holds
+    Pairs of a class and a value come in order, class by class. `starts` (classes + 1,) holds
     where each class's pairs start; `values` (pairs,) the codes, ascending within a class;
     `counts` (pairs,) the rows, or the distinct persons, with that value in the class; `members`
     (classes,) the rows, or the distinct persons, of the class that have any value; `overall`
@@ -34,15 +34,18 @@ class ValueHistogram:
     members: NDArray[np.int64]
     overall: NDArray[np.int64]
 
+    # Pairs that occur, not a matrix of classes and values: that would be mostly zeros, and for a
+    # table of millions of rows would not fit in memory.
+
     def totals(self) -> NDArray[np.int64]:
         """Return the sum of the counts of every class, (classes,): what p is relative to."""
         return np.diff(_prefix_sums(self.counts)[self.starts])
 
-    def by_pair(self, figures: NDArray[np.int64]) -> NDArray[np.int64]:
+    def repeat_by_pair(self, figures: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return figures of classes, repeated for every pair of the class, (pairs,)."""
         return np.repeat(figures, np.diff(self.starts))
 
-    def by_class(
+    def reduce_by_class(
         self, reduction: np.ufunc, figures: NDArray[np.float64], empty: float
     ) -> NDArray[np.float64]:
         """Return the figures of the pairs reduced within each class; `empty` where it has none."""
@@ -62,9 +65,10 @@ def histogram(
     """Return the histogram of a column of (rows,) codes over `count` classes.
 
     A code of -1 is a missing value, which is not a value: distributions are of the values present.
-    With `persons`, (rows,) numbers of at least 0, it is distinct persons that are counted: who
-    has a value in three rows has it once.
+    With `persons`, (rows,) numbers of at least 0, distinct persons are counted: who has a value in
+    three rows has it once.
     """
+    # By one sort of a number for each row. (`np.unique` would hash, which is far slower here.)
     present = codes >= 0
     classes, values = class_of[present].astype(np.int64), codes[present].astype(np.int64)
     width = int(codes.max(initial=0)) + 1
@@ -97,6 +101,7 @@ def _histogram(
 def _once_a_person(groups: NDArray[np.int64], persons: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of each row's group, in order, but once for each person in the group."""
     width = int(persons.max(initial=0)) + 1
+    # One sort of one number is several times faster than a sort by two keys, where it fits.
     if int(groups.max(initial=0)) < INT64_MAX // width:
         keys = np.sort(groups * width + persons)
         return keys[_changes(keys)] // width
@@ -113,13 +118,13 @@ def distinct(h: ValueHistogram) -> NDArray[np.int64]:
 
     Machanavajjhala et al., "l-diversity", TKDD 2007. The least of the number of distinct values
     and 1 + the number of members without the most frequent value. Where every person has one row
-    this is the number of distinct values, as each value but the most frequent has a member of its
-    own. Where persons have several rows it may be less: three persons who all have flu, one of
-    whom also has four other diseases, are five values, but who knows that somebody is in the class
-    knows of the flu.
+    this is the number of distinct values.
     """
-    others = h.members - _greatest(h)
-    return np.where(h.members > 0, np.minimum(np.diff(h.starts), others + 1), 0)
+    # With one row a person, each value but the most frequent has a member of its own. With several
+    # the second bound may be less: three persons who all have flu, one of whom also has four other
+    # diseases, have five values, but whoever knows that somebody is in the class knows of the flu.
+    without_most_frequent = h.members - _greatest(h)
+    return np.where(h.members > 0, np.minimum(np.diff(h.starts), without_most_frequent + 1), 0)
 
 
 def _greatest(h: ValueHistogram) -> NDArray[np.int64]:
@@ -134,14 +139,14 @@ def _greatest(h: ValueHistogram) -> NDArray[np.int64]:
 def entropy(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the l of entropy l-diversity, (classes,): the exponential of the entropy of p.
 
-    Machanavajjhala et al., TKDD 2007. Computed as the number of distinct values times the
-    exponential of minus their divergence from the uniform distribution, so that l equally frequent
-    values give exactly l, and not a little less.
+    Machanavajjhala et al., TKDD 2007.
     """
+    # Computed as the number of distinct values times the exponential of minus their divergence from
+    # the uniform distribution, so that l equally frequent values give exactly l, not a little less.
     width = np.diff(h.starts)
-    relative = h.counts * h.by_pair(width) / h.by_pair(h.totals())
-    information = h.counts / h.by_pair(h.totals()) * np.log(relative)
-    return width * np.exp(-h.by_class(np.add, information, 0.0))
+    relative = h.counts * h.repeat_by_pair(width) / h.repeat_by_pair(h.totals())
+    information = h.counts / h.repeat_by_pair(h.totals()) * np.log(relative)
+    return width * np.exp(-h.reduce_by_class(np.add, information, 0.0))
 
 
 def recursive(h: ValueHistogram, l: int) -> NDArray[np.float64]:  # noqa: E741
@@ -150,6 +155,7 @@ def recursive(h: ValueHistogram, l: int) -> NDArray[np.float64]:  # noqa: E741
     Machanavajjhala et al., TKDD 2007: recursive (c, l)-diversity holds where it is
     less than c. Infinite where there are fewer than l values.
     """
+    # The counts of every class in descending order by one sort: class and complement in one number.
     top = int(h.counts.max(initial=0)) + 1
     classes = np.repeat(np.arange(len(h.members)), np.diff(h.starts))
     descending = top - 1 - np.sort(classes * top + (top - 1 - h.counts)) % top
@@ -174,21 +180,22 @@ def most_frequent(h: ValueHistogram) -> NDArray[np.float64]:
 def variational(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the t of t-closeness under the equal distance, (classes,): half the sum of |p - q|.
 
-    Li, Li, Venkatasubramanian, ICDE 2007. As p and q both sum to 1, it is what p
-    exceeds q by, so that only the values present in the class are looked at.
+    Li, Li, Venkatasubramanian, ICDE 2007.
     """
+    # As p and q both sum to 1, this is what p exceeds q by: only the values present in a class
+    # count, and the cost is that of the pairs, not of classes times values.
     p, q = _shares(h)
-    return h.by_class(np.add, np.maximum(p - q, 0.0), 1.0)
+    return h.reduce_by_class(np.add, np.maximum(p - q, 0.0), 1.0)
 
 
 def ordered(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the t of t-closeness under the ordered distance, (classes,).
 
     Li, Li, Venkatasubramanian, ICDE 2007: the sum of |P - Q| / (m - 1) over the m values that
-    occur in the table, in the order of their codes, with P and Q the cumulated p and q. From one
-    value of the class to the next P stays as it is while Q grows, so that P - Q changes its sign
-    at most once, and prefix sums of Q give the sums on both sides.
+    occur in the table, in the order of their codes, with P and Q the cumulated p and q.
     """
+    # From one value of the class to the next P is constant while Q grows, so that P - Q changes its
+    # sign at most once: prefix sums of Q give the sums on both sides, again by pairs alone.
     below = np.cumsum(h.overall[h.overall > 0])  # how many have each value or a lower one
     area = _prefix_sums(below)
     rows, m = int(h.overall.sum()), len(below)
@@ -197,12 +204,12 @@ def ordered(h: ValueHistogram) -> NDArray[np.float64]:
     until = np.roll(place, -1)
     until[h.starts[1:][filled] - 1] = m
     sums = _prefix_sums(h.counts)
-    reached, totals = sums[1:] - h.by_pair(sums[h.starts[:-1]]), h.by_pair(h.totals())
+    reached, totals = sums[1:] - h.repeat_by_pair(sums[h.starts[:-1]]), h.repeat_by_pair(h.totals())
     turn = np.clip(np.searchsorted(below, reached * rows // totals, "right"), place, until)
     level = reached / totals * (2 * turn - place - until)
     moved = level + (area[place] + area[until] - 2 * area[turn]) / rows
     moved[h.starts[:-1][filled]] += area[place[h.starts[:-1][filled]]] / rows
-    return h.by_class(np.add, moved / max(m - 1, 1), 1.0)
+    return h.reduce_by_class(np.add, moved / max(m - 1, 1), 1.0)
 
 
 def beta(h: ValueHistogram) -> NDArray[np.float64]:
@@ -210,50 +217,51 @@ def beta(h: ValueHistogram) -> NDArray[np.float64]:
 
     Cao and Karras, VLDB 2012.
     """
-    return h.by_class(np.maximum, np.maximum(_ratios(h) - 1, 0.0), np.inf)
+    return h.reduce_by_class(np.maximum, np.maximum(_ratios(h) - 1, 0.0), np.inf)
 
 
 def enhanced_beta(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the beta of enhanced beta-likeness, (classes,): infinite where there is none.
 
-    Cao and Karras, VLDB 2012: (p - q) / q is at most beta and at most -ln q wherever p > q. So the
-    basic beta where the second bound holds, and infinity where some value breaks it, which no beta
-    mends.
+    Cao and Karras, VLDB 2012: (p - q) / q is at most beta and at most -ln q wherever p > q. So it
+    is the basic beta where the second bound holds, and infinity where some value violates it,
+    whatever the beta.
     """
     gains = np.maximum(_ratios(h) - 1, 0.0)
     _, q = _shares(h)
-    return h.by_class(np.maximum, np.where(gains > -np.log(q), np.inf, gains), np.inf)
+    return h.reduce_by_class(np.maximum, np.where(gains > -np.log(q), np.inf, gains), np.inf)
 
 
 def delta(h: ValueHistogram) -> NDArray[np.float64]:
     """Return the delta of delta-disclosure privacy, (classes,): the greatest |ln(p / q)|.
 
-    Brickell and Shmatikov, KDD 2008: the privacy holds where it is less than delta. Only values
-    that the class has are looked at, as ARX (with the logarithm to base 2) and pycanon do: for a
-    value that it lacks the logarithm is infinite, so that no delta would do for a table with more
-    values than its smallest class has rows.
+    Brickell and Shmatikov, KDD 2008: the table is delta-disclosure private where it is less than
+    delta. Only the values in the class count, as in ARX (with the logarithm to base 2) and pycanon.
     """
-    return h.by_class(np.maximum, np.abs(np.log(_ratios(h))), np.inf)
+    # For a value that the class lacks the logarithm is infinite: no delta would do for a table with
+    # more values than its smallest class has rows.
+    return h.reduce_by_class(np.maximum, np.abs(np.log(_ratios(h))), np.inf)
 
 
 def _shares(h: ValueHistogram) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return p and q of every pair, (pairs,) each."""
-    return h.counts / h.by_pair(h.totals()), (h.overall / max(h.overall.sum(), 1))[h.values]
+    return h.counts / h.repeat_by_pair(h.totals()), (h.overall / max(h.overall.sum(), 1))[h.values]
 
 
 def _ratios(h: ValueHistogram) -> NDArray[np.float64]:
     """Return p / q of every pair, (pairs,); exactly 1 where they are equal."""
-    in_class, in_table = h.by_pair(h.totals()), h.overall[h.values]
+    # Multiplied as integers before the one division, so that equal shares give exactly 1.
+    in_class, in_table = h.repeat_by_pair(h.totals()), h.overall[h.values]
     ratios: NDArray[np.float64] = h.counts * int(h.overall.sum()) / (in_class * in_table)
     return ratios
 
 
 @dataclass(frozen=True)
 class ValueHierarchy:
-    """Where the values of a column stand in a tree.
+    """The tree over the values of a column.
 
     `parents` (nodes,) holds the number of each node's parent, -1 for the root; `node_of` the node
-    of each code, one at least for every code in use. Raises `InternalError` where the nodes are no
+    of each code, at least of every code in use. Raises `InternalError` where the nodes are not a
     tree.
     """
 
@@ -262,10 +270,12 @@ class ValueHierarchy:
 
     def __post_init__(self) -> None:
         if np.count_nonzero(self.parents < 0) != 1 or self.depths().max() >= len(self.parents):
-            raise InternalError.of("X001", f"The parents {self.parents.tolist()} make no tree.")
+            raise InternalError.of("X001", f"The parents {self.parents.tolist()} are not a tree.")
 
     def depths(self) -> NDArray[np.int64]:
         """Return how far below the root each node is, (nodes,); in a circle, too far for a tree."""
+        # All nodes move up a step at a time: as many steps as the tree is high, or, in a circle, as
+        # there are nodes, by which `__post_init__` recognises it.
         depths, above = np.zeros(len(self.parents), np.int64), self.parents
         for _ in self.parents:
             if (above < 0).all():
@@ -275,7 +285,7 @@ class ValueHierarchy:
         return depths
 
     def heights(self) -> NDArray[np.int64]:
-        """Return the longest way down from each node to a node without children, (nodes,)."""
+        """Return the longest path from each node down to a node without children, (nodes,)."""
         heights, depths = np.zeros(len(self.parents), np.int64), self.depths()
         for depth in range(int(depths.max()), 0, -1):
             nodes = np.flatnonzero(depths == depth)
@@ -285,7 +295,7 @@ class ValueHierarchy:
     def paths(self) -> NDArray[np.int64]:
         """Return the nodes from the root to each code, (levels, codes).
 
-        A way that is shorter than the longest stays at its last node.
+        A path that is shorter than the longest repeats its last node.
         """
         depths, nodes = self.depths(), self.node_of
         paths = []
@@ -299,11 +309,11 @@ def hierarchical(h: ValueHistogram, hierarchy: ValueHierarchy) -> NDArray[np.flo
     """Return the t of t-closeness under the hierarchical distance, (classes,).
 
     Li, Li, Venkatasubramanian, ICDE 2007: two values are as far apart as their lowest common
-    ancestor is high, relative to the height H of the tree. The paper sums over the nodes N what
-    is moved there: height(N) / H * min(positive, negative excess of the children). The same comes
-    of moving along the edges, each as long as half the difference of its ends' heights over H: an
-    edge carries |p - q| of the values below it.
+    ancestor is high, relative to the height H of the tree.
     """
+    # The paper sums over the nodes N what is moved there: height(N) / H * min(positive, negative
+    # excess of the children). Moving along the edges gives the same, each as long as half the
+    # difference of its ends' heights over H: an edge carries |p - q| of the values below it.
     codes = len(h.overall)
     place = np.argsort(np.lexsort(hierarchy.paths()[::-1, :codes]))
     classes = np.repeat(np.arange(len(h.members)), np.diff(h.starts))
@@ -313,8 +323,8 @@ def hierarchical(h: ValueHistogram, hierarchy: ValueHierarchy) -> NDArray[np.flo
     moved = np.zeros(len(h.members))
     for groups, lengths in _edges(hierarchy, codes):
         firsts = _changes(groups[values], classes)
-        held, due = np.add.reduceat(p, firsts), np.bincount(groups, q)[groups[values[firsts]]]
-        carried = lengths[values[firsts]] * (np.abs(held - due) - due)
+        actual, due = np.add.reduceat(p, firsts), np.bincount(groups, q)[groups[values[firsts]]]
+        carried = lengths[values[firsts]] * (np.abs(actual - due) - due)
         # Where a class has none of the values below an edge, the edge carries their whole q.
         moved += np.bincount(classes[firsts], carried, len(moved)) + (lengths * q).sum()
     return np.where(h.members > 0, np.maximum(moved, 0.0), 1.0)
@@ -325,8 +335,8 @@ def _edges(
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Yield the edges of each level that have a length, as two (codes,) arrays.
 
-    The first numbers the edge above each code, the second is its length. A code that stands at an
-    inner node hangs below it, as deep as the leaves do.
+    The first numbers the edge above each code, the second is its length. A code at an inner node
+    counts as a leaf below it, as deep as the other leaves.
     """
     paths, heights = hierarchy.paths()[:, :codes], hierarchy.heights()
     tops = [*heights[paths], np.zeros(codes, np.int64)]

@@ -1,4 +1,4 @@
-"""A figure with its interval, and a figure that there is not."""
+"""A figure with its interval, and the reason why there is no figure."""
 
 import math
 from typing import Annotated
@@ -10,7 +10,7 @@ CONFIDENCE = 0.95
 
 
 class NotApplicable(BaseModel):
-    """A figure that there is not, and why."""
+    """Why there is no figure."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -28,6 +28,7 @@ class Estimate(BaseModel):
 
     def rounded(self, decimals: int) -> "Estimate":
         """Return the figure with so many decimals, its ends rounded away from it."""
+        # Rounding must never make an interval narrower.
         low, high = floor(self.low, decimals), ceiling(self.high, decimals)
         return Estimate(value=min(max(round(self.value, decimals), low), high), low=low, high=high)
 
@@ -44,19 +45,23 @@ def ceiling(figure: float, decimals: int) -> float:
 
 
 _DIGITS = 6
-"""Of what is left behind the decimals: less is what arithmetic in binary adds."""
+"""Of the digits behind the decimals; the rest is the error of binary arithmetic."""
 
 
-def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> Estimate:
+def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> Estimate:
     """Return a share with its exact two-sided interval (Clopper and Pearson, Biometrika 1934).
 
-    Without trials the share is 0 and nothing is known of it: the interval is from 0 to 1.
+    Without trials the share is 0 and the interval is from 0 to 1.
     """
     from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
 
     if trials == 0:
         return Estimate(value=0.0, low=0.0, high=1.0)
     tail = (1 - confidence) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
-    return Estimate(value=hits / trials, low=low, high=high)
+    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
+    high = (
+        1.0
+        if successes == trials
+        else float(betaincinv(successes + 1, trials - successes, 1 - tail))
+    )
+    return Estimate(value=successes / trials, low=low, high=high)

@@ -11,15 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.axis import (
-    OFFSET,
-    POSITION,
-    Axes,
-    Axis,
-    Codes,
-    are_apart,
-    flat,
-)
+from policy_engine.kernels.axis import OFFSET, POSITION, Axes, Axis, Codes, are_apart, pack_axes
 from policy_engine.kernels.mondrian import Partition, never
 
 Holds = Callable[[NDArray[np.int64], int], bool]
@@ -47,14 +39,16 @@ def grid(
 ) -> Partition:
     """Cut the dimensions into intervals until no cut leaves every class large and valid.
 
-    The interval is cut first whose width, times its rows, is greatest, between the two values
-    nearest the median of those rows that leave each class either empty or with `size` rows.
-    `holds` tells of the class numbers of all rows, (rows,), and of how many classes there are,
-    whether every other bound holds. `on_cut` is told how many cuts there are so far. Where it
-    `keeps_apart`, no interval on one side of a cut can have the cell of one on the other.
-    Once it `is_over`, the intervals that there are by then are left as they are.
+    First the interval with the greatest width times rows is cut, at the boundary nearest the
+    median of its rows that leaves each class either empty or with `size` rows. `holds`, called
+    with the class numbers of all rows, (rows,), and the number of classes, returns whether every
+    other bound holds. `on_cut` is called with the number of cuts so far. Where it `keeps_apart`,
+    no interval on one side of a cut can have the cell of one on the other. Once it `is_over`, the
+    intervals stay as they are by then.
     """
-    priced, rows = flat(axes), np.arange(len(axes[0].codes))
+    # Greedy: a cut runs through all classes at once, and what is best for one dimension depends on
+    # the cuts of the others. A heap, as the cuts of an interval change no other's weight.
+    priced, rows = pack_axes(axes), np.arange(len(axes[0].codes))
     class_of, count, cuts = np.zeros(len(rows), dtype=np.int64), 1, 0
     whole = (_interval(priced, dim, 0, axis.size - 1, rows) for dim, axis in enumerate(axes))
     waiting = [_ranked(one) for one in whole]
@@ -65,6 +59,7 @@ def grid(
         for code in _cuts(chosen, codes, class_of[chosen.rows], size):
             if keeps_apart and not _leaves_apart(priced, chosen.dim, codes, code):
                 continue
+            # The right side takes new numbers, class by class; they need not be dense in between.
             right = chosen.rows[codes > code]
             _, number = np.unique(class_of[right], return_inverse=True)
             trial = class_of.copy() if holds else class_of
@@ -89,8 +84,8 @@ def _leaves_apart(priced: Axes, dim: int, codes: Codes, code: int) -> bool:
 
 
 def _numbered(class_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    found, numbers = np.unique(class_of, return_inverse=True)
-    return numbers, len(found)
+    distinct, numbers = np.unique(class_of, return_inverse=True)
+    return numbers, len(distinct)
 
 
 def _interval(priced: Axes, dim: int, low: int, high: int, rows: NDArray[np.int64]) -> _Interval:
@@ -99,12 +94,14 @@ def _interval(priced: Axes, dim: int, low: int, high: int, rows: NDArray[np.int6
 
 
 def _ranked(one: _Interval) -> tuple[int, int, int, _Interval]:
-    """Return the interval behind its rank: no two have one dimension and one low end."""
+    """Return the interval behind its rank in the heap."""
+    # No two have the same dimension and low end: intervals themselves are never compared.
     return -one.weight, one.dim, one.low, one
 
 
 def _cuts(one: _Interval, codes: Codes, class_of: NDArray[np.int64], size: int) -> list[int]:
     """Return the codes after which a cut keeps the size, those nearest the median first."""
+    # Only behind values that occur: what lies between two of them is one and the same cut.
     if not len(codes):
         return []
     counts = np.bincount(codes - one.low, minlength=one.high - one.low + 1)
@@ -118,11 +115,10 @@ def _cuts(one: _Interval, codes: Codes, class_of: NDArray[np.int64], size: int) 
 def _keeps_size(
     codes: Codes, boundaries: int, class_of: NDArray[np.int64], size: int
 ) -> NDArray[np.bool_]:
-    """Tell after which codes a cut leaves each class empty or with `size` rows, (boundaries,).
-
-    A class rules out the codes from its first to where `size` rows are on the left, and those
-    from where fewer than `size` are left over to before its last.
-    """
+    """Return after which codes a cut leaves each class empty or with `size` rows, (boundaries,)."""
+    # A class rules out the codes from its first to where `size` rows are on the left, and those
+    # from where fewer than `size` are on the right to before its last. These ranges are added up
+    # as differences, so that the cost does not grow with classes times codes.
     order = np.lexsort((codes, class_of))
     starts = np.flatnonzero(np.diff(class_of[order], prepend=-1))
     ends, ordered = np.append(starts[1:], len(order)), codes[order]
@@ -132,5 +128,5 @@ def _keeps_size(
     for begin, end in ((ordered[starts], enough), (spare, ordered[ends - 1])):
         np.add.at(ruled_out, begin, 1)
         np.add.at(ruled_out, end, -1)
-    kept: NDArray[np.bool_] = np.cumsum(ruled_out)[:boundaries] == 0
-    return kept
+    keeps: NDArray[np.bool_] = np.cumsum(ruled_out)[:boundaries] == 0
+    return keeps

@@ -1,4 +1,7 @@
-"""Equivalence classes read off a table, by code that shares nothing with Mondrian's."""
+"""Equivalence classes as they are in an output, found by code that shares nothing with Mondrian's.
+
+Whatever a partitioner does wrong, it does not do again when its result is measured.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +15,7 @@ from policy_engine.kernels.diversity import ValueHistogram, histogram
 
 @dataclass(frozen=True)
 class Groups:
-    """The classes of a table, and what is needed to measure them.
+    """The classes of a table, and the columns by which they are measured.
 
     `class_of` (rows,) numbers each row's class 0 .. count-1. `sensitive` holds (rows,) codes
     by column, -1 for missing, and `ancestries` the taxonomies of those that have one. `loss`
@@ -46,12 +49,12 @@ class Groups:
         """Return how often each value of a sensitive column occurs in each class."""
         if column not in self._histograms:
             codes = self.sensitive[column]
-            found = histogram(self.class_of, self.count, codes, self.persons)
-            overall = self.overall.get(column, found.overall)
-            self._histograms[column] = replace(found, overall=overall)
+            counts = histogram(self.class_of, self.count, codes, self.persons)
+            overall = self.overall.get(column, counts.overall)
+            self._histograms[column] = replace(counts, overall=overall)
         return self._histograms[column]
 
-    def whole(self) -> "ClassTotals":
+    def class_totals(self) -> "ClassTotals":
         """Return the totals over the classes."""
         sizes = self.sizes()
         losses = {
@@ -104,20 +107,19 @@ class ClassTotals:
 
 
 def total_loss(loss: NDArray[np.float64], rows: NDArray[np.int64]) -> float:
-    """Return the sum of losses, each over a number of rows, rounded once.
-
-    So it is the same to the last bit however the rows are told apart: by classes or by cells,
-    in one table or in its parts.
-    """
+    """Return the sum of losses, each over a number of rows, rounded once."""
+    # So it is the same to the last bit however the rows are grouped: by classes or by cells, in one
+    # table or in its parts. A certificate of the Spark engine equals one of the local engine.
     return rounded_loss(exact_loss(loss, rows))
 
 
 def exact_loss(loss: NDArray[np.float64], rows: NDArray[np.int64]) -> int:
     """Return the sum of losses, each over a number of rows, in units of 2**-1074."""
-    found, place = np.unique(loss, return_inverse=True)
-    totals = np.zeros(len(found), dtype=np.int64)
+    # Python's integers instead of math.fsum, whose result could not be added up over parts.
+    distinct_losses, place = np.unique(loss, return_inverse=True)
+    totals = np.zeros(len(distinct_losses), dtype=np.int64)
     np.add.at(totals, place, rows)
-    fraction, exponent = np.frexp(found)
+    fraction, exponent = np.frexp(distinct_losses)
     whole = np.ldexp(fraction, 53).astype(np.int64)
     sums: dict[int, int] = {}
     for one, times, power in zip(whole.tolist(), totals.tolist(), exponent.tolist(), strict=True):
@@ -130,12 +132,14 @@ def exact_loss(loss: NDArray[np.float64], rows: NDArray[np.int64]) -> int:
 
 
 def rounded_loss(exact: int) -> float:
-    """Return what `exact_loss` is, as the nearest number."""
+    """Return what `exact_loss` returned as the nearest float."""
     return exact / (1 << 1074)
 
 
 def classes_of(columns: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], int]:
     """Number the distinct rows of code columns: (rows,) class numbers, and how many there are."""
+    # In mixed radix, renumbered before a key would overflow. The numbers follow the order of the
+    # codes, not of the rows.
     classes = np.zeros(len(columns[0]), dtype=np.int64)
     count = 1
     for codes in columns:
@@ -150,18 +154,20 @@ _MOST_KEYS = 2**62
 
 
 def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    found, numbers = np.unique(keys, return_inverse=True)
-    return numbers, len(found)
+    distinct_keys, numbers = np.unique(keys, return_inverse=True)
+    return numbers, len(distinct_keys)
 
 
 def distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distinct keys in order; sorting first, which is what numpy is fast at."""
+    """Return the distinct keys in order."""
+    # Sorted first, which numpy does faster than `np.unique`, whose hash table is slow for these.
     ordered = np.sort(keys)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(keys) else ordered
 
 
 def first_rows(class_of: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return the first row of every class, (count,)."""
+    # Assigned backwards: of several assignments to one element, the last stays.
     first = np.empty(count, dtype=np.int64)
     first[class_of[::-1]] = np.arange(len(class_of) - 1, -1, -1)
     return first

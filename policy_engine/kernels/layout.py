@@ -6,15 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.axis import (
-    OFFSET,
-    Axes,
-    Axis,
-    Codes,
-    Extent,
-    extent,
-    flat,
-)
+from policy_engine.kernels.axis import OFFSET, Axes, Axis, Codes, pack_axes
 from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.constraint import (
     Tally,
@@ -22,6 +14,7 @@ from policy_engine.kernels.constraint import (
     tally,
     watch,
 )
+from policy_engine.kernels.extent import Extent, extent
 from policy_engine.kernels.summary import Summary, summary
 
 Score = Literal["span", "entropy", "loss"]
@@ -29,12 +22,11 @@ Score = Literal["span", "entropy", "loss"]
 
 @dataclass(frozen=True)
 class People:
-    """What no class may give away: the sensitive columns, and whose rows they are.
+    """What no class may disclose: the sensitive columns, and whose rows they are.
 
-    `sensitive` holds (rows,) codes, -1 for missing, which counts as no value. `persons`
-    (rows,) numbers the persons from 0; without it every row is a person of its own. `overall`
-    counts the values of every sensitive column in the whole table, where these rows are only a
-    part of it.
+    `sensitive` holds (rows,) codes, -1 for missing, which is not a value. `persons` (rows,)
+    numbers the persons from 0; without it every row is a person of its own. `overall` counts
+    the values of every sensitive column in the whole table, if these rows are a part of it.
     """
 
     sensitive: tuple[Codes, ...] = ()
@@ -46,12 +38,12 @@ class People:
 class Cutting:
     """How nodes are cut.
 
-    By `loss`, the cut is taken whose two sides lose the least, of all boundaries in all
+    By `loss`, the cut is the one whose two sides lose the least, of all boundaries in all
     dimensions. By `span` or `entropy`, the dimension with the widest normalised range or the
-    greatest entropy is cut at the boundary nearest the median; but rows that miss a value are
-    parted from those that have one before anything else. Where `is_relaxed`, rows equal to
-    the cut value may go to either side. Where it `keeps_apart`, which is for cuts between values,
-    no class on one side of a cut can have the cells of one on the other.
+    greatest entropy is cut at the boundary nearest the median; but first, rows without a value
+    are split from those that have one. Where `is_relaxed`, rows equal to the cut value may go to
+    either side. Where it `keeps_apart`, which is for cuts between values, no class on one side of
+    a cut can have the cells of one on the other.
     """
 
     score: Score = "loss"
@@ -60,12 +52,12 @@ class Cutting:
 
 
 class CodedTable(NamedTuple):
-    """The rows being partitioned and what a cut has to know of them.
+    """The rows being partitioned and all that a cut depends on.
 
     A row holds its quasi-identifiers, its sensitive codes and last its number; where there are
-    persons, the person from column `person`, and behind him the numbers of his pairs with
-    every sensitive value. `sensitive` is the first sensitive column. Nodes of `large` rows are
-    cut by their summary; `left_over` is what `LEFT_OVER` says.
+    persons, column `person` holds the person, and those behind it the numbers of the person's
+    pairs with every sensitive value. `sensitive` is the first sensitive column. Nodes of `large`
+    rows are cut by their summary; `left_over` is the `LEFT_OVER` of this partition.
     """
 
     rows: Codes
@@ -86,21 +78,24 @@ BY_LOSS, BY_SPAN, BY_ENTROPY = range(3)
 _SCORES: dict[Score, int] = {"loss": BY_LOSS, "span": BY_SPAN, "entropy": BY_ENTROPY}
 
 LEFT_OVER = {False: 3, True: 5}
-"""How many tenths of k rows count as lost besides where a cut leaves rows over: without it,
-classes are a tenth larger and lose as much more; found on the tables of the benchmark."""
+"""By whether a partition is relaxed, how many tenths of k rows are charged as lost where a cut
+leaves rows over. Without the charge, classes are a tenth larger and lose as much more; the numbers
+were found on the tables of the benchmark."""
 
 
 def prepare(
     axes: list[Axis], people: People, constraint: ClassConstraint, cutting: Cutting
 ) -> CodedTable:
-    """Lay out each row's codes side by side, its number last: nodes then fit the cache."""
+    """Return the table to be partitioned."""
+    # A row's codes side by side, its number last: a node is one block of memory, and small nodes,
+    # of which there are most, fit the cache.
     persons = people.persons
     rows = len(axes[0].codes)
     pairs = [] if persons is None else [_pairs(c, persons) for c in people.sensitive]
     columns = [*(axis.codes for axis in axes), *people.sensitive]
     person = 0 if persons is None else len(columns)
     columns += [] if persons is None else [persons, *pairs]
-    watched, flattened = watch(constraint, _overall(people, pairs)), flat(axes)
+    watched, flattened = watch(constraint, _overall(people, pairs)), pack_axes(axes)
     table = np.empty((rows, len(columns) + 1), dtype=np.int32)
     for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
         table[:, place] = codes
@@ -123,6 +118,7 @@ def prepare(
 
 def _large(axes: Axes) -> int:
     """Return from how many rows on it pays to summarise a node."""
+    # A summary is cleared and priced code by code: it pays where codes have several rows each.
     return max(2048, 2 * len(axes.places))
 
 
@@ -144,6 +140,7 @@ def _overall(people: People, pairs: list[Codes]) -> list[NDArray[np.int64]]:
 
 def _times(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
     """Count the values, each once for every person who has it."""
+    # Or t-closeness would compare classes of persons with a distribution of rows.
     if pairs is not codes:
         _, first = np.unique(pairs, return_index=True)
         codes = codes[first]
@@ -155,10 +152,12 @@ class Scratch(NamedTuple):
 
     `node` (dimensions, 4) holds the open node's LEAST and GREATEST code in each dimension, as
     ACTIVE the list of those in which they differ, and how many DISTINCT members its sets have,
-    where they are not counted in words; `codes` (values, 2) the TIMES of each
-    code and the TURN in which codes come. `order` are the node's rows as sorted last, `best`
-    as sorted for the best cut; `losses` (2, rows) those of the first rows and of the last.
+    where they are not counted in words; `codes` (values, 2) the TIMES of each code and the TURN in
+    which codes come. `order` are the node's rows as sorted last, `best` as sorted for the best
+    cut; `left` and `right` (rows,) the losses of the first rows and of the last.
     """
+
+    # Allocated outside of the kernels, which could not free it: they count no references.
 
     extent: Extent
     summary: Summary

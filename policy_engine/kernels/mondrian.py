@@ -26,8 +26,8 @@ class Partition:
     """The equivalence classes: class c is the rows `order[starts[c]:starts[c + 1]]`.
 
     `order` (rows,) is a permutation of the row numbers and `starts` (classes + 1,) ends with
-    the number of rows. Classes stand in the order of the cuts; rows within one do not. Of them,
-    `open` were not looked at to the end, and could perhaps be cut, or polished, further.
+    the number of rows. Classes are in the order of the cuts; rows within one are in no order. When
+    the time was over, `open` of them could perhaps be cut, or polished, further.
     """
 
     order: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Partition:
 
 
 def never() -> bool:
-    """Return that a search is not over yet."""
+    """Return that a search is not over: the `is_over` of a search without a time limit."""
     return False
 
 
@@ -51,24 +51,26 @@ def partition(
 ) -> Partition:
     """Cut the rows into classes that each satisfy the constraint, as small as cuts allow.
 
-    A relaxed partition takes equal rows in the order given: the caller gives them in an order
-    that follows from their content. `on_settled` is told now and then how many rows have found
-    their class. The table as a whole must satisfy the constraint; the caller checks it, since
-    only he can say what is wrong. Large tables are cut in parts by so many `workers`, without a
-    number one for each processor. Once it `is_over`, which is asked now and then, the parts that
-    there are, each of which satisfies the constraint, are left as they are; until then, the
-    largest are cut first.
+    A relaxed partition takes equal rows in the order given: callers give them in an order that
+    follows from their content. `on_settled` is called now and then with the number of rows in
+    finished classes. The table as a whole must satisfy the constraint; the caller checks it and
+    can say what is wrong. Large tables are cut in parts by `workers` threads, one for each
+    processor if 0. Once it `is_over`, which is called now and then, the parts that there are
+    become classes: each satisfies the constraint. Until then the largest are cut first.
     """
+    # Threads, not processes: compiled kernels release the interpreter's lock, and the rows stay
+    # where they are. Every thread works on rows of its own, so the cuts do not depend on them.
     table = prepare(axes, people, constraint, cutting)
     rows, workers = len(table.rows), workers or os.cpu_count() or 1
     is_shared = rows > _WORTH_SHARING
+    # Several parts for each worker: some take much longer than others, and all should end together.
     floor = rows // (8 * max(workers, 2)) if is_shared else 0
-    told = 0
+    settled = 0
 
     def settle(more: int) -> None:
-        nonlocal told
-        told += more
-        on_settled(told)
+        nonlocal settled
+        settled += more
+        on_settled(settled)
 
     watch = _Watch(is_over, settle)
     parts = _cut(table, 0, rows, floor, watch)
@@ -77,9 +79,9 @@ def partition(
         cut, silent = [parts[~is_open]], _Watch(is_over)
         with ThreadPoolExecutor(workers) as pool:
             edges = parts[is_open, :OPEN].tolist()
-            for found in pool.map(lambda edge: _cut(table, edge[0], edge[1], 0, silent), edges):
-                cut.append(found)
-                settle(int((found[:, END] - found[:, START]).sum()))
+            for leaves in pool.map(lambda edge: _cut(table, edge[0], edge[1], 0, silent), edges):
+                cut.append(leaves)
+                settle(int((leaves[:, END] - leaves[:, START]).sum()))
         parts = _ascending(cut)
     on_settled(rows)
     starts = np.append(parts[:, START], rows)
@@ -88,13 +90,13 @@ def partition(
 
 _WORTH_SHARING = 50_000
 _BUDGET = 300_000_000
-"""About so many values are looked at, a good part of a second, between two looks at the clock."""
+"""The clock is read after about so many values, which take a good part of a second."""
 START, END, OPEN = range(3)
 
 
 @dataclass(frozen=True)
 class _Watch:
-    """Whether the time is over, and who is told how many more rows have found their class."""
+    """Whether the time is over, and what is called with the number of rows just finished."""
 
     is_over: Callable[[], bool]
     settle: Callable[[int], object] = int
@@ -103,20 +105,21 @@ class _Watch:
 def _cut(table: CodedTable, start: int, end: int, floor: int, watch: _Watch) -> NDArray[np.int64]:
     """Cut the node of rows start .. end - 1 until none has more than `floor` rows and a valid cut.
 
-    Return what is left, (parts, 3), ascending: where each starts and ends, and whether it is OPEN,
-    as nobody has looked whether it has a cut. Where the time is limited, large nodes come first.
+    Return the parts, (parts, 3), ascending: where each starts and ends, and whether it is OPEN:
+    not yet searched for a cut.
     """
+    # The tally and the scratch memory are this call's own: other threads cut the same table.
     table = table._replace(tally=fresh(table.tally))
     work, open_, settled = scratch(table, end - start), [(start, end)], [_NOTHING]
     for least in _floors(end - start, floor, is_limited=watch.is_over is not never):
         small = [node for node in open_ if node[END] - node[START] <= least]
-        left = [np.array([[*node, 1] for node in small], dtype=np.int64).reshape(-1, 3)]
+        unfinished = [np.array([[*node, 1] for node in small], dtype=np.int64).reshape(-1, 3)]
         for node in open_:
             if node[END] - node[START] > least:
-                found = _cut_one(table, work, node, least, watch)
-                left.append(found[found[:, OPEN] == 1])
-                settled.append(found[found[:, OPEN] == 0])
-        waiting = np.concatenate(left)
+                parts = _cut_one(table, work, node, least, watch)
+                unfinished.append(parts[parts[:, OPEN] == 1])
+                settled.append(parts[parts[:, OPEN] == 0])
+        waiting = np.concatenate(unfinished)
         open_ = [(first, last) for first, last, _ in waiting.tolist()]
     return _ascending([waiting, *settled])
 
@@ -125,15 +128,18 @@ _NOTHING = np.zeros((0, 3), np.int64)
 
 
 def _ascending(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    whole = np.concatenate(parts)
-    return whole[np.argsort(whole[:, START])]
+    # By their rows, so that the classes do not come in the order in which threads finished.
+    rows = np.concatenate(parts)
+    return rows[np.argsort(rows[:, START])]
 
 
 _SMALL = 2_000
 
 
 def _floors(rows: int, floor: int, *, is_limited: bool) -> Iterator[int]:
-    """Yield to which size nodes are cut, one after the other."""
+    """Yield the sizes down to which nodes are cut, one after the other."""
+    # With a time limit breadth comes before depth: when it is over no class is far larger than the
+    # others. Without one, depth first is faster: a node's rows are still in the cache.
     while is_limited and rows // 4 > max(floor, _SMALL):
         rows //= 4
         yield rows
@@ -144,6 +150,7 @@ def _cut_one(
     table: CodedTable, work: Scratch, node: tuple[int, int], floor: int, watch: _Watch
 ) -> NDArray[np.int64]:
     """Cut one node, depth first, and return its parts as `_cut` does, in no order."""
+    # Every leaf has at least `size` rows, which bounds their number, and that of the open nodes.
     leaves = np.zeros(((node[END] - node[START]) // table.size + 1, 3), dtype=np.int64)
     counts = np.array([1, 0])
     work.stack[0] = node
@@ -160,7 +167,7 @@ _NODES, _LEAVES = range(2)
 
 
 def needs_compiling() -> bool:
-    """Tell whether the next partition has to wait for the compiler (some seconds)."""
+    """Return whether the next partition has to wait for the compiler (some seconds)."""
     return not _cut_nodes.signatures and not is_cached(_cut_nodes)
 
 
@@ -168,9 +175,10 @@ def needs_compiling() -> bool:
 def _cut_nodes(table, scratch, floor, leaves, counts, budget):  # type: ignore[no-untyped-def]
     """Cut the nodes on the stack, depth first, until there are none or the budget is spent.
 
-    Sets the leaves found, and of both how many there are.
+    Sets the leaves, and in `counts` the numbers of open nodes and of leaves.
     """
-    stack, open_nodes, found = scratch.stack, counts[_NODES], counts[_LEAVES]
+    # A stack instead of recursion, which could not stop to look at the clock and then go on.
+    stack, open_nodes, leaf = scratch.stack, counts[_NODES], counts[_LEAVES]
     dims = len(scratch.node)
     while open_nodes > 0 and budget > 0:
         open_nodes -= 1
@@ -181,24 +189,22 @@ def _cut_nodes(table, scratch, floor, leaves, counts, budget):  # type: ignore[n
             budget -= (end - start) * dims * dims
         if left > 0:
             if table.is_relaxed:
-                _as_they_stand(scratch, start, end, left)
+                _restore_order(scratch, start, end, left)
             _reorder(table.rows, scratch, start, end)
             stack[open_nodes, 0], stack[open_nodes, 1] = start + left, end
             stack[open_nodes + 1, 0], stack[open_nodes + 1, 1] = start, start + left
             open_nodes += 2
         else:
-            leaves[found, START], leaves[found, END], leaves[found, OPEN] = start, end, is_small
-            found += 1
-    counts[_NODES], counts[_LEAVES] = open_nodes, found
+            leaves[leaf, START], leaves[leaf, END], leaves[leaf, OPEN] = start, end, is_small
+            leaf += 1
+    counts[_NODES], counts[_LEAVES] = open_nodes, leaf
 
 
 @inlined
-def _as_they_stand(scratch, start, end, left):  # type: ignore[no-untyped-def]
-    """Put the rows of each side of a cut in the order in which they stood.
-
-    Which of equal rows go to which side then follows from their first order alone, not from
-    the cuts that led here.
-    """
+def _restore_order(scratch, start, end, left):  # type: ignore[no-untyped-def]
+    """Put the rows of each side of a cut in the order that they had before the cut."""
+    # Which of equal rows go to which side then follows from their first order alone, not from the
+    # dimensions of the cuts that led here.
     best, is_left = scratch.best, scratch.right
     for place in range(end - start):
         is_left[best[place] - start] = place < left
@@ -214,6 +220,7 @@ def _as_they_stand(scratch, start, end, left):  # type: ignore[no-untyped-def]
 
 @inlined
 def _reorder(rows, scratch, start, end):  # type: ignore[no-untyped-def]
+    # The rows themselves move, not indices to them: each node then reads consecutive memory.
     for place in range(end - start):
         for column in range(rows.shape[1]):
             scratch.moved[place, column] = rows[scratch.best[place], column]

@@ -1,4 +1,7 @@
-"""Move rows between neighbouring classes wherever that lowers the loss."""
+"""Move rows between neighbouring classes wherever that lowers the loss.
+
+Cuts are greedy and never undone: a row may be nearer to a class on the other side of one.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,18 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.axis import ACTIVE, EVERY, Axis, Extent, extent, sweep
+from policy_engine.kernels.axis import ACTIVE, Axis
 from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.constraint import UNITS, count, forget, is_diverse
+from policy_engine.kernels.extent import EVERY, Extent, extent, sweep
 from policy_engine.kernels.layout import CodedTable, Cutting, People, prepare
 from policy_engine.kernels.mondrian import Partition, never
 
-_REACH = 8  # classes to either side, in the order of the cuts
+_REACH = 8  # classes to either side: in the order of the cuts, neighbours were cut apart last
 _PASSES = 4
 _AT_ONCE = 500  # classes, between two looks at the clock
 _UP = np.int64(1)
-_MOST_TIMES_K = 8  # larger classes are left alone: they are heaps of equal rows
+_MOST_TIMES_K = 8  # larger classes could not be cut: they are heaps of equal rows
 
 
 def polish(
@@ -30,11 +34,12 @@ def polish(
 ) -> Partition:
     """Return classes that lose no more, each still within the constraint.
 
-    A row goes over to one of the classes near its own where both together lose least, if that
-    is less than before; in a strict partition, all rows with its quasi-identifiers go with it.
-    The rows of `classes` must stand in an order that follows from their content, equal ones
-    together: then so does the result. Once it `is_over`, the classes are left as they are by then.
+    A row moves to the nearby class with which its own loses least in total, if that is less than
+    before; in a strict partition, all rows with its quasi-identifiers move with it. The rows of
+    `classes` must be in an order that follows from their content, equal ones together: then so
+    does the result. Once it `is_over`, the classes stay as they are by then.
     """
+    # Linked lists of rows: a row moves without those behind it moving too.
     table = prepare(axes, people, constraint, cutting)
     starts, sizes = classes.starts, np.diff(classes.starts)
     after = np.full(len(classes.order), -1, dtype=np.int64)
@@ -53,11 +58,12 @@ def polish(
         listed=listed,
         extent=extent(table.axes),
     )
-    return _unlinked(work, _go_over(table, work, is_over))
+    return _as_partition(work, _polish_all(table, work, is_over))
 
 
-def _go_over(table: CodedTable, work: "_Work", is_over: Callable[[], bool]) -> int:
-    """Go over all classes until nothing moves; return how many were left when it was over."""
+def _polish_all(table: CodedTable, work: "_Work", is_over: Callable[[], bool]) -> int:
+    """Go through all classes until nothing moves; return how many remained when it was over."""
+    # Every move lowers the total, an integer: it ends by itself, and _PASSES bounds the time.
     count = len(work.sizes)
     for _ in range(_PASSES):
         _price(table, work)
@@ -71,7 +77,8 @@ def _go_over(table: CodedTable, work: "_Work", is_over: Callable[[], bool]) -> i
     return 0
 
 
-def _unlinked(work: "_Work", left: int) -> Partition:
+def _as_partition(work: "_Work", unpolished: int) -> Partition:
+    # One row of every class at a time: as many steps as the largest class has rows.
     starts = np.concatenate([[0], np.cumsum(work.sizes)])
     order = np.empty(starts[-1], dtype=np.int64)
     rows, places = work.first, starts[:-1]
@@ -79,7 +86,7 @@ def _unlinked(work: "_Work", left: int) -> Partition:
         order[places] = rows
         rows, places = work.after[rows], places + 1
         rows, places = rows[rows >= 0], places[rows >= 0]
-    return Partition(order, starts, left)
+    return Partition(order, starts, unpolished)
 
 
 OWN, REST, JOINED = range(3)
@@ -105,7 +112,7 @@ class _Work(NamedTuple):
 
 @compiled
 def _price(table, work):  # type: ignore[no-untyped-def]
-    """Set what every class loses."""
+    """Set the loss of every class."""
     for own in range(len(work.sizes)):
         if work.sizes[own] <= len(work.prices):
             work.losses[own] = _loss(table, work, OWN, _gather(work, own, OWN))
@@ -137,7 +144,7 @@ def _pass(table, work, first, last):  # type: ignore[no-untyped-def]
 
 @compiled
 def _gather(work, own, which):  # type: ignore[no-untyped-def]
-    """List the rows of a class; return how many there are."""
+    """List the rows of a class in a buffer; return how many there are."""
     row, total = work.first[own], 0
     while row >= 0:
         work.buffers[which, total] = row
@@ -158,15 +165,17 @@ def _are_equal(table, work, start, end):  # type: ignore[no-untyped-def]
 @compiled
 def _loss(table, work, which, total):  # type: ignore[no-untyped-def]
     """Return what the gathered rows lose together, times their number."""
+    # The price of a class is that of its cell: only the last of the swept prices is of use.
     order, dims = work.buffers[which], len(work.listed)
-    axes, found, prices = table.axes, work.extent, work.prices
-    sweep(axes, found, table.rows, order, total, _UP, work.listed, dims, EVERY, prices)
+    axes, extent, prices = table.axes, work.extent, work.prices
+    sweep(axes, extent, table.rows, order, total, _UP, work.listed, dims, EVERY, prices)
     return work.prices[total - 1] * total
 
 
 @compiled
 def _best_home(table, work, own, start, end):  # type: ignore[no-untyped-def]
-    """Return the class near by in which rows start .. end - 1 cost least, -1 for their own."""
+    """Return the nearby class in which rows start .. end - 1 cost least, -1 for their own."""
+    # What the own class gains is known before any other is looked at; mostly it is nothing.
     sizes, losses, group = work.sizes, work.losses, end - start
     rest = sizes[own] - group
     if rest < table.size:
@@ -183,9 +192,10 @@ def _best_home(table, work, own, start, end):  # type: ignore[no-untyped-def]
         total = _gather(work, other, JOINED)
         for place in range(start, end):
             work.buffers[JOINED, total + place - start] = work.buffers[OWN, place]
-        left = gain + losses[other] - _loss(table, work, JOINED, total + group)
-        if left > best_gain and _is_valid(table, work, JOINED, total + group):
-            best, best_gain = other, left
+        both = gain + losses[other] - _loss(table, work, JOINED, total + group)
+        # The first of equals, and bounds only for what would win: they cost more than the price.
+        if both > best_gain and _is_valid(table, work, JOINED, total + group):
+            best, best_gain = other, both
     return best
 
 
@@ -203,8 +213,7 @@ def _is_valid(table, work, which, total):  # type: ignore[no-untyped-def]
 
 @compiled
 def _move(work, own, other, start, end):  # type: ignore[no-untyped-def]
-    """Take the rows start .. end - 1 of the class gathered last out, and put them first in the
-    other."""
+    """Move the rows start .. end - 1 of the class gathered last to the head of the other."""
     head, tail = work.buffers[OWN, start], work.buffers[OWN, end - 1]
     if start == 0:
         work.first[own] = work.after[tail]

@@ -1,4 +1,7 @@
-"""What the boundaries of a dimension leave on both sides, counted where the rows lie."""
+"""How many persons, and with which values, the boundaries of a dimension have on both sides.
+
+Counted on parts of the rows and merged, for nodes whose rows are on several machines.
+"""
 
 from typing import NamedTuple
 
@@ -25,12 +28,15 @@ Ints = NDArray[np.int64]
 class Sides(NamedTuple):
     """How many persons come in each turn, and with which sensitive values.
 
-    From the left a person comes in the first of his turns, from the right in the last. `units`
-    (2, turns) counts them from either side, `holders` (2, watched columns, turns) those with a
-    value, each in the turn of the first of them. `keys` (n,) and `times` (n,) count distinct
-    pairs of a person and a value: a key is ((side * columns + column) * turns + turn) * width
-    + value.
+    From the left a person counts in the first of their turns, from the right in the last. `units`
+    (2, turns) counts them from either side, `holders` (2, watched columns, turns) those who have
+    a value, in the turn in which they first have one. `keys` (n,) and `times` (n,) count distinct
+    pairs of a person and a value: a key is ((side * columns + column) * turns + turn) * width +
+    value.
     """
+
+    # Who is counted in one turn only can be summed up over the turns, and over parts of the rows:
+    # sets of persons would have to travel otherwise.
 
     units: Ints
     holders: Ints
@@ -39,48 +45,48 @@ class Sides(NamedTuple):
 
     @property
     def units_left(self) -> Ints:
-        """How many persons there are up to each turn, (turns,)."""
+        """How many persons come up to each turn, (turns,)."""
         return np.cumsum(self.units[0])
 
     @property
     def units_right(self) -> Ints:
-        """How many persons there are from each turn on, (turns,)."""
+        """How many persons come from each turn on, (turns,)."""
         return np.cumsum(self.units[1][::-1])[::-1]
 
 
-def width(table: CodedTable) -> int:
-    """Return more than the greatest code of a watched column."""
+def value_width(table: CodedTable) -> int:
+    """Return a number greater than every code of the watched columns."""
     return int(np.diff(table.watched.facts[:, OFFSET]).max(initial=0)) + 1
 
 
-def sides(
+def count_sides(
     table: CodedTable, turn: Ints, turns: int, sensitive: NDArray[np.int32], persons: Ints | None
 ) -> Sides:
-    """Count rows that come in a turn each, (rows,); `sensitive` (rows, columns) are their codes.
+    """Return the counts of rows, each of which comes in a `turn`, (rows,).
 
-    `persons` (rows,) numbers the persons, none of whom has rows elsewhere; without it, every row
-    is a person of its own.
+    `sensitive` (rows, columns) holds their codes; `persons` (rows,) numbers the persons, none of
+    whom has rows in another part; without it, every row is a person of its own.
     """
     watched = table.watched.facts[:-1, COLUMN].tolist()
     units, holders = np.zeros((2, turns), np.int64), np.zeros((2, len(watched), turns), np.int64)
     keys = []
     for side in range(2):
-        units[side] = np.bincount(turn[_once(persons, turn, side)], minlength=turns)
+        units[side] = np.bincount(turn[_first_rows(persons, turn, side)], minlength=turns)
         for place, column in enumerate(watched):
             here = np.flatnonzero(sensitive[:, column] >= 0)
             codes, at = sensitive[here, column].astype(np.int64), turn[here]
             who = None if persons is None else persons[here]
-            holders[side, place] = np.bincount(at[_once(who, at, side)], minlength=turns)
-            pairs = None if who is None else who * width(table) + codes
-            kept = _once(pairs, at, side)
+            holders[side, place] = np.bincount(at[_first_rows(who, at, side)], minlength=turns)
+            pairs = None if who is None else who * value_width(table) + codes
+            first = _first_rows(pairs, at, side)
             base = (side * len(watched) + place) * turns
-            keys.append((base + at[kept]) * width(table) + codes[kept])
-    found, times = np.unique(np.concatenate([np.zeros(0, np.int64), *keys]), return_counts=True)
-    return Sides(units, holders, found, times.astype(np.int64))
+            keys.append((base + at[first]) * value_width(table) + codes[first])
+    distinct, times = np.unique(np.concatenate([np.zeros(0, np.int64), *keys]), return_counts=True)
+    return Sides(units, holders, distinct, times.astype(np.int64))
 
 
-def _once(persons: Ints | None, turn: Ints, side: int) -> Ints:
-    """Return the row in which every person comes first, from the left (side 0) or the right."""
+def _first_rows(persons: Ints | None, turn: Ints, side: int) -> Ints:
+    """Return the row with which each person comes first, from the left (side 0) or the right."""
     if persons is None:
         return np.arange(len(turn))
     order = np.lexsort((turn if side == 0 else -turn, persons))
@@ -89,7 +95,7 @@ def _once(persons: Ints | None, turn: Ints, side: int) -> Ints:
     return np.asarray(order[first])
 
 
-def joined(parts: list[Sides]) -> Sides:
+def merge(parts: list[Sides]) -> Sides:
     """Return the counts of a node, given those of its parts."""
     keys, place = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
     times = np.zeros(len(keys), dtype=np.int64)
@@ -99,11 +105,13 @@ def joined(parts: list[Sides]) -> Sides:
     return Sides(units, holders, keys, times)
 
 
-def fits(table: CodedTable, found: Sides) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell whether all up to each turn, and all from each turn on, are enough and diverse."""
-    turns, columns = found.units.shape[1], found.holders.shape[1]
+def valid_sides(table: CodedTable, counts: Sides) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return whether all up to each turn, and all from each turn on, are enough and diverse."""
+    # In one sweep from each side: the rows only grow, so that the tally of a turn is that of the
+    # turn before and its own.
+    turns, columns = counts.units.shape[1], counts.holders.shape[1]
     verdicts = np.zeros((2, turns), dtype=np.bool_)
-    turn_of, values = np.divmod(found.keys, width(table))
+    turn_of, values = np.divmod(counts.keys, value_width(table))
     place_of, turn_of = np.divmod(turn_of, turns)
     for side in range(2):
         here = place_of // max(columns, 1) == side
@@ -111,18 +119,18 @@ def fits(table: CodedTable, found: Sides) -> tuple[NDArray[np.bool_], NDArray[np
         turn = turn if side == 0 else turns - 1 - turn
         order = np.argsort(turn, kind="stable")
         step = 1 if side == 0 else -1
-        _fits(
+        _set_verdicts(
             *(table.watched, table.tally, table.size),
-            *(found.units[side, ::step].copy(), found.holders[side, :, ::step].copy()),
-            *(turn[order], place[order], values[here][order], found.times[here][order]),
+            *(counts.units[side, ::step].copy(), counts.holders[side, :, ::step].copy()),
+            *(turn[order], place[order], values[here][order], counts.times[here][order]),
             verdicts[side],
         )
     return verdicts[0], verdicts[1][::-1]
 
 
 @compiled
-def _fits(watched, tally, size, units, holders, turn, place, value, times, verdicts):  # type: ignore[no-untyped-def]
-    """Set for every turn whether all that came by then are enough and diverse."""
+def _set_verdicts(watched, tally, size, units, holders, turn, place, value, times, verdicts):  # type: ignore[no-untyped-def]
+    """Set for every turn whether all that came up to it are enough and diverse."""
     forget(watched, tally)
     state, columns, at = tally.state, len(watched.bounds), 0
     for now in range(len(verdicts)):

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spread:
-    """The cells of a column; the mass of a row is spread evenly over the values of its cell.
+    """The cells of a column, where a row's mass is spread evenly over the values of its cell.
 
     `cell_of` (rows,) numbers the cells 0 .. c-1. Cell i may stand for the codes from `low[r]`
     up to but without `high[r]`, for every run r from `starts[i]` up to `starts[i + 1]`; each
@@ -54,18 +54,20 @@ class Spread:
     def masses(self) -> Floats:
         """The mass of every code over all rows, (size,); they add up to the rows."""
         counts = np.bincount(self.cell_of, minlength=len(self.starts) - 1)
-        of_run = np.repeat(counts / self.widths, np.diff(self.starts))
-        steps = np.bincount(self.low, of_run, self.size + 1)
-        steps -= np.bincount(self.high, of_run, self.size + 1)
+        # As differences at the ends of runs, summed up once: a wide cell costs no more than an
+        # exact one. Rounding could leave a mass just below 0, hence the clip.
+        run_mass = np.repeat(counts / self.widths, np.diff(self.starts))
+        steps = np.bincount(self.low, run_mass, self.size + 1)
+        steps -= np.bincount(self.high, run_mass, self.size + 1)
         return np.cumsum(steps[:-1]).clip(0)
 
     def taken(self, rows: Ints) -> "Spread":
-        """Return the spread of some rows, by their numbers, in that order."""
+        """Return the spread of the rows with these numbers, in this order."""
         return Spread(self.cell_of[rows], self.starts, self.low, self.high, self.size)
 
 
 def exact(codes: NDArray[np.integer], size: int) -> Spread:
-    """Return the spread of codes (rows,) that are what they are, from 0 to size-1."""
+    """Return the spread of exact codes, (rows,), from 0 to size-1."""
     every = np.arange(size + 1, dtype=np.int64)
     return Spread(codes, every, every[:-1], every[1:], size)
 

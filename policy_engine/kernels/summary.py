@@ -1,4 +1,4 @@
-"""A large node in brief: for every code, how many rows have it and what else they cover.
+"""A summary of a large node: for every code, how many rows have it and what else they cover.
 
 The best boundary of a dimension then follows from its codes alone, without sorting the rows.
 """
@@ -9,24 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.axis import (
-    COUNT,
     HAS_MISSING,
-    HIGH,
     IS_WILDCARD,
     KIND,
     LEAF,
-    LOW,
     MEMBERS,
-    MISSING,
-    NODE,
     OFFSET,
     ROOT,
     SHARE,
     Axes,
-    bits,
-    cost_of_node,
 )
 from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.extent import COUNT, HIGH, LOW, MISSING, NODE, bits, cost_of_node
 
 _BITS = 64
 _MOST_CELLS = 16_000_000
@@ -39,8 +33,10 @@ class Summary(NamedTuple):
     code in each other dimension, and `present` (codes, words) one bit for each member of its
     set, or one for a missing value. `word` (dimensions + 1,) is where a dimension's words start.
     `so_far` (words,) is what the first codes cover together; `prices` (2, codes) what the first
-    and the last codes cost. An empty summary is of no use: the table would take too much.
+    and the last codes cost. All arrays are empty where they would take too much memory.
     """
+
+    # What rows cover is a union, so that the price of many codes follows from what each covers.
 
     times: NDArray[np.int64]
     extents: NDArray[np.int32]
@@ -52,6 +48,8 @@ class Summary(NamedTuple):
 
 def summary(axes: Axes) -> Summary:
     """Return working memory for `summarise`; empty where it would be too large."""
+    # It grows with codes times dimensions, and is cleared for every node: nodes of fewer rows than
+    # twice the codes are cheaper to sort (`layout`).
     sizes = np.diff(axes.facts[:, OFFSET])
     words = np.where(axes.facts[:-1, KIND] == MEMBERS, (sizes + _BITS - 1) // _BITS, 1)
     codes = len(axes.places)
@@ -69,6 +67,7 @@ def summary(axes: Axes) -> Summary:
 @compiled
 def summarise(axes, summary, rows, start, end, node):  # type: ignore[no-untyped-def]
     """Fill the summary with the rows of a node; `node` holds its least and greatest codes."""
+    # Only the codes within the node's extents are cleared: deep in the tree those are few.
     facts, times, extents = axes.facts, summary.times, summary.extents
     present, word = summary.present, summary.word
     dims = len(facts) - 1
@@ -108,6 +107,8 @@ def price_codes(axes, summary, state, node, dim, codes, turns, side):  # type: i
 
     The codes come in turns: the first `turns` of `codes[:, 1]`, counted from the node's least.
     """
+    # Integers in the same units as those of `extent.sweep`, so that a node is cut alike whether it
+    # is sorted or summarised.
     facts, dims = axes.facts, len(axes.facts) - 1
     for other in range(dims):
         state[other, LOW] = state[other, HIGH] = -1
@@ -125,7 +126,7 @@ def price_codes(axes, summary, state, node, dim, codes, turns, side):  # type: i
 
 @compiled
 def _own_cost(axes, state, dim, code):  # type: ignore[no-untyped-def]
-    """Take a code in and return the price of its own dimension."""
+    """Add a code and return the price of its own dimension."""
     facts = axes.facts
     if facts[dim, KIND] != MEMBERS:
         if code == 0 and facts[dim, HAS_MISSING]:
@@ -140,7 +141,7 @@ def _own_cost(axes, state, dim, code):  # type: ignore[no-untyped-def]
 
 @compiled
 def _others_cost(axes, summary, state, at, other):  # type: ignore[no-untyped-def]
-    """Take in what the rows of a code cover in another dimension, and return its price."""
+    """Add what the rows of a code cover in another dimension, and return its price."""
     facts, word, so_far = axes.facts, summary.word, summary.so_far
     if facts[other, KIND] != MEMBERS:
         if summary.present[at, word[other]]:

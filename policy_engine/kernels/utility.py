@@ -1,8 +1,7 @@
-"""What a release is still good for: its distributions, dependences and counts against those
-of its original.
+"""The utility of a release: its distributions, dependences and counts against the original's.
 
 A generalised cell counts with its row's mass of 1 spread evenly over the values that it may
-stand for. Neither table's rows need to stand in the other's order.
+stand for. The rows of the two tables need not be in the same order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,15 +38,16 @@ def non_uniform_entropy(original: Spread, released: Spread, suppressed: int = 0)
 
     The sum, over the rows, of -log2 Pr(original value | cell), with the original column's own
     frequencies: #value / #rows whose value the cell covers (Gionis and Tassa, k-Anonymization
-    with Minimal Loss of Information, IEEE TKDE 21(2), 2009). Summed up, the logarithms need
-    no row to be found again. A suppressed row has lost everything.
+    with Minimal Loss of Information, IEEE TKDE 21(2), 2009). A suppressed row has lost everything.
     """
+    # The logarithm of a quotient is a difference, and both of its sums can be taken by themselves:
+    # no row of the original has to be matched to one of the release.
     counts = original.masses
-    held = released.totals(counts)[released.cell_of]
-    known = float((counts * _log(counts)).sum())
+    covered = released.totals(counts)[released.cell_of]
+    values = float((counts * _log(counts)).sum())
     rows = original.rows
-    lost = float(_log(held).sum()) + suppressed * float(np.log2(rows)) - known
-    return EntropyLoss(max(lost, 0.0), max(rows * float(np.log2(rows)) - known, 0.0))
+    lost = float(_log(covered).sum()) + suppressed * float(np.log2(rows)) - values
+    return EntropyLoss(max(lost, 0.0), max(rows * float(np.log2(rows)) - values, 0.0))
 
 
 def _log(counts: Floats) -> Floats:
@@ -73,7 +73,7 @@ def hellinger(before: Floats, after: Floats) -> float:
 def total_variation(before: Floats, after: Floats) -> float:
     """Return the total variation distance of two distributions: half the sum of |p - q|.
 
-    It is the largest share of rows by which any question about the distribution errs.
+    It is the largest share of rows by which the answer to any count query can err.
     """
     return float(np.abs(before - after).sum() / 2)
 
@@ -83,9 +83,10 @@ def joint(
 ) -> Floats:
     """Return the mass of every pair of bins over the rows of two columns, `counts` wide.
 
-    The bins (size,) number what the codes of each column are put together to. Cells of one
-    row are spread independently.
+    The bins (size,) number the bin of every code of a column. Cells of one row are spread
+    independently.
     """
+    # Distinct pairs of cells are multiplied out, not rows: there are far fewer of them.
     first_of, first_shares = _binned(first, first_bins, counts[0])
     second_of, second_shares = _binned(second, second_bins, counts[1])
     keys = first_of.astype(np.int64) * len(second_shares) + second_of
@@ -152,12 +153,14 @@ _ROUNDING = 1e-15
 def _moments(column: Spread, values: Floats) -> tuple[Floats, Floats, Floats]:
     """Return every row's mass that is not missing, and its sums of values and of squares."""
     present = ~np.isnan(values)
+    # Centred and scaled to a range of 1 before squaring: sums of squares of large numbers far from
+    # 0 would lose the digits that the variance consists of.
     spread = np.ptp(values[present]) if present.any() else 0.0
     scaled = np.where(present, values - (values[present].mean() if present.any() else 0.0), 0.0)
     scaled /= spread or 1.0
     parts = (present.astype(np.float64), scaled, scaled * scaled)
-    kept, mean, square = (column.means(part)[column.cell_of] for part in parts)
-    return kept, mean, square
+    weight, mean, square = (column.means(part)[column.cell_of] for part in parts)
+    return weight, mean, square
 
 
 def cramers_v(masses: Floats) -> float:
@@ -178,10 +181,10 @@ def cramers_v(masses: Floats) -> float:
 
 @dataclass(frozen=True)
 class ValueDomain:
-    """What a question may ask of a column: `size` codes, the first of them missing or not.
+    """The values that a query may ask for: `size` codes, the first of which may be missing.
 
-    Of a column that `is_ordered`, ranges are asked, of others, any values. At least one column
-    of each question `is_generalised`, or there would be nothing to get wrong.
+    Of a column that `is_ordered` queries ask for ranges, of others for any values. At least one
+    column of each query `is_generalised`, or there would be nothing to get wrong.
     """
 
     size: int
@@ -192,10 +195,10 @@ class ValueDomain:
 
 @dataclass(frozen=True)
 class Query:
-    """How many rows have, in each of some columns, one of the values wanted, (size,) of bool."""
+    """A count of the rows that have in each column one of some values, (size,) of bool."""
 
     columns: tuple[int, ...]
-    wanted: tuple[NDArray[np.bool_], ...]
+    values: tuple[NDArray[np.bool_], ...]
 
 
 def range_queries(
@@ -203,33 +206,35 @@ def range_queries(
 ) -> Iterator[Query]:
     """Yield random range-count queries on 2 or 3 columns, fewer where there are not so many.
 
-    As in Xiao and Tao (Anatomy, VLDB 2006, section 6), a query on d columns wants, of each,
-    ceil(values * selectivity^(1/d)) values: of ordered ones, values that follow each other.
+    As in Xiao and Tao (Anatomy, VLDB 2006, section 6), a query on d columns asks in each for
+    ceil(values * selectivity^(1/d)) values; of an ordered column, for consecutive ones.
     """
     random = np.random.default_rng(seed)
     generalised = [place for place, one in enumerate(domains) if one.is_generalised]
     for _ in range(count if generalised else 0):
-        asked = min(int(random.integers(2, 4)), len(domains))
+        width = min(int(random.integers(2, 4)), len(domains))
         columns = [int(random.choice(generalised))]
         others = [place for place in range(len(domains)) if place not in columns]
-        columns += random.choice(others, asked - 1, replace=False).tolist() if asked > 1 else []
-        share = selectivity ** (1 / asked)
-        wanted = tuple(_wanted(domains[column], share, random) for column in columns)
-        yield Query(tuple(columns), wanted)
+        columns += random.choice(others, width - 1, replace=False).tolist() if width > 1 else []
+        share = selectivity ** (1 / width)
+        values = tuple(_random_values(domains[column], share, random) for column in columns)
+        yield Query(tuple(columns), values)
 
 
-def _wanted(domain: ValueDomain, share: float, random: np.random.Generator) -> NDArray[np.bool_]:
+def _random_values(
+    domain: ValueDomain, share: float, random: np.random.Generator
+) -> NDArray[np.bool_]:
     first = int(domain.has_missing and domain.size > 1)
     values = domain.size - first
-    # Rounding alone must not ask for one value more.
-    taken = min(max(int(np.ceil(values * share - 1e-9)), 1), values)
-    chosen = np.zeros(domain.size, dtype=np.bool_)
+    # Less the rounding error of the power, which would ask for one value more.
+    count = min(max(int(np.ceil(values * share - 1e-9)), 1), values)
+    mask = np.zeros(domain.size, dtype=np.bool_)
     if domain.is_ordered:
-        start = first + int(random.integers(0, values - taken + 1))
-        chosen[start : start + taken] = True
+        start = first + int(random.integers(0, values - count + 1))
+        mask[start : start + count] = True
     else:
-        chosen[first + random.choice(values, taken, replace=False)] = True
-    return chosen
+        mask[first + random.choice(values, count, replace=False)] = True
+    return mask
 
 
 def query_errors(
@@ -253,15 +258,16 @@ def query_errors(
 
 def counts(table: Sequence[Spread], queries: Sequence[Query]) -> Floats:
     """Return how many rows each query is expected to find in a table, (queries,)."""
+    # Class by class: rows with equal cells in every column count alike.
     class_of, number = classes_of([column.cell_of.astype(np.int32) for column in table])
     first = first_rows(class_of, number)
     sizes = np.bincount(class_of, minlength=number).astype(np.float64)
-    of_class = [column.taken(first) for column in table]
-    found = np.empty(len(queries))
+    columns = [column.taken(first) for column in table]
+    expected = np.empty(len(queries))
     for place, query in enumerate(queries):
         mass = sizes
-        for column, wanted in zip(query.columns, query.wanted, strict=True):
-            one = of_class[column]
-            mass = mass * one.means(wanted)[one.cell_of]
-        found[place] = mass.sum()
-    return found
+        for number, values in zip(query.columns, query.values, strict=True):
+            column = columns[number]
+            mass = mass * column.means(values)[column.cell_of]
+        expected[place] = mass.sum()
+    return expected

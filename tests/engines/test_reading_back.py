@@ -97,8 +97,8 @@ def test_no_loss_can_be_read_off_representatives(generalization):
     asked = {"name": "x", "generalization": generalization}
     found = read({"x": ["1", "2"]}, asked)
     assert found.loss == {"x": None}
-    assert found.whole().column_losses() == {}
-    assert found.whole().certainty_penalty() is None
+    assert found.class_totals().column_losses() == {}
+    assert found.class_totals().certainty_penalty() is None
 
 
 def test_rows_with_equal_cells_are_one_class():
@@ -145,21 +145,21 @@ def test_a_sensitive_column_stands_in_its_taxonomy():
 def test_losses_stand_by_quasi_identifier_in_their_order():
     found = read({"x": ["{a, b}", "c"], "y": ["d", "d"]}, "y", "x")
     assert list(found.loss) == ["y", "x"]
-    assert found.whole().column_losses() == {"y": 0, "x": pytest.approx(1 / 3)}
+    assert found.class_totals().column_losses() == {"y": 0, "x": pytest.approx(1 / 3)}
 
 
 def test_ranges_in_two_columns_are_put_together():
     table = {"x_low": [1, 1, 4, None], "x_high": [3, 3, 4, None], "y": ["a"] * 4}
     found = read(table, "x", "y")
     assert found.sizes().tolist() == [2, 1, 1]
-    assert found.whole().column_losses()["x"] == pytest.approx((2 / 3 + 2 / 3) / 4)
+    assert found.class_totals().column_losses()["x"] == pytest.approx((2 / 3 + 2 / 3) / 4)
     assert cell_column(pa.table(table), "x").to_pylist() == ["[1 - 3]", "[1 - 3]", "4", None]
 
 
 def test_ranges_in_two_columns_cost_what_they_do_in_one():
     written = {"x": ["[1.5 - 3]", "[2 - 9]", "4"]}
     parted = {"x_low": [1.5, 2.0, 4.0], "x_high": [3.0, 9.0, 4.0]}
-    assert read(written).whole().column_losses() == read(parted).whole().column_losses()
+    assert read(written).class_totals().column_losses() == read(parted).whole().column_losses()
 
 
 def test_a_range_with_one_end_is_refused():

@@ -2,7 +2,7 @@ import numpy as np
 from drawn import interval, ints, members
 
 from policy_engine.kernels import briefs
-from policy_engine.kernels.axis import Axis, Interval, flat
+from policy_engine.kernels.axis import Axis, Interval, pack_axes
 from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.layout import Cutting, People, prepare, scratch
 
@@ -19,7 +19,7 @@ def outline(k=2, cutting=None):
 
 def told(rows, table=None):
     table = table or outline()
-    return briefs.brief(table, scratch(table, 0), rows, EXTENTS)
+    return briefs.make_brief(table, scratch(table, 0), rows, EXTENTS)
 
 
 def test_a_brief_tells_of_the_codes_that_occur():
@@ -32,20 +32,20 @@ def test_a_brief_tells_of_the_codes_that_occur():
 
 def test_briefs_of_parts_make_up_that_of_the_whole_in_any_order():
     parts = [told(ROWS[2:]), told(ROWS[:1]), told(ROWS[1:2])]
-    for one, other in zip(briefs.merged(parts), told(ROWS), strict=True):
+    for one, other in zip(briefs.merge(parts), told(ROWS), strict=True):
         assert one.tolist() == other.tolist()
 
 
 def test_turns_of_a_set_are_by_frequency_where_losses_count():
     found = told(ROWS)
-    assert briefs.turns_of(outline(), found, 1).tolist() == [1, 0, 2]
-    assert briefs.turns_of(outline(cutting=Cutting("span")), found, 1).tolist() == [0, 1, 2]
-    assert briefs.turns_of(outline(), found, 0).tolist() == [0, 1, 3]
+    assert briefs.cut_order(outline(), found, 1).tolist() == [1, 0, 2]
+    assert briefs.cut_order(outline(cutting=Cutting("span")), found, 1).tolist() == [0, 1, 2]
+    assert briefs.cut_order(outline(), found, 0).tolist() == [0, 1, 3]
 
 
 def chosen(rows, table, total=None):
     extents = np.column_stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.int64)
-    found = briefs.brief(table, scratch(table, 0), rows, extents)
+    found = briefs.make_brief(table, scratch(table, 0), rows, extents)
     return briefs.choose(table, scratch(table, 0), found, extents, total or len(rows))
 
 
@@ -71,5 +71,5 @@ def test_there_is_no_choice_where_no_boundary_leaves_enough():
 def test_a_table_of_too_many_values_is_not_told_in_brief():
     none = ints([])
     wide = [Axis(none, Interval(np.linspace(0, 1, 3_000_000))) for _ in range(2)]
-    assert not briefs.is_told(flat(wide))
-    assert briefs.is_told(outline().axes)
+    assert not briefs.can_summarise(pack_axes(wide))
+    assert briefs.can_summarise(outline().axes)

@@ -4,7 +4,7 @@ from drawn import interval, ints
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import ClassConstraint, Diversity
 from policy_engine.kernels.layout import Cutting, People, prepare
-from policy_engine.kernels.sides import fits, joined, sides
+from policy_engine.kernels.sides import count_sides, merge, valid_sides
 
 
 def table(k, values, persons=None, **bounds):
@@ -18,11 +18,11 @@ def table(k, values, persons=None, **bounds):
 def told(outline, turns, values, persons=None):
     who = None if persons is None else np.array(persons)
     column = ints(values)[:, None]
-    return sides(outline, np.array(turns), max(turns) + 1, column, who)
+    return count_sides(outline, np.array(turns), max(turns) + 1, column, who)
 
 
 def verdicts(outline, *parts):
-    left, right = fits(outline, joined([told(outline, *part) for part in parts]))
+    left, right = valid_sides(outline, merge([told(outline, *part) for part in parts]))
     return left.tolist(), right.tolist()
 
 
@@ -66,6 +66,6 @@ def test_parts_tell_together_what_the_whole_tells():
     turns, values = [0, 1, 2, 2, 1], [0, 1, 1, 2, 0]
     parts = [(turns[:2], values[:2]), (turns[2:4], values[2:4]), (turns[4:], values[4:])]
     whole = told(outline, turns, values)
-    pieces = [sides(outline, np.array(t), 3, ints(v)[:, None], None) for t, v in parts]
-    for one, other in zip(joined(pieces), whole, strict=True):
+    pieces = [count_sides(outline, np.array(t), 3, ints(v)[:, None], None) for t, v in parts]
+    for one, other in zip(merge(pieces), whole, strict=True):
         assert one.tolist() == other.tolist()

@@ -3,7 +3,8 @@ from drawn import axes_of, interval, ints, members, price
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.kernels.axis import Axis, Members, extent, flat
+from policy_engine.kernels.axis import Axis, Members, pack_axes
+from policy_engine.kernels.extent import extent
 from policy_engine.kernels.summary import price_codes, summarise, summary
 
 
@@ -12,7 +13,7 @@ class Brief:
 
     def __init__(self, axes):
         rows = np.column_stack([axis.codes for axis in axes])
-        self.axes, self.state = flat(axes), extent(flat(axes)).state
+        self.axes, self.state = pack_axes(axes), extent(pack_axes(axes)).state
         self.summary = summary(self.axes)
         self.node = np.zeros((len(axes), 3), dtype=np.int64)
         self.node[:, 0], self.node[:, 1] = rows.min(axis=0), rows.max(axis=0)
@@ -42,12 +43,12 @@ def test_summary_can_be_filled_again():
 
 def test_summary_has_a_word_for_every_64_members_and_one_for_what_is_no_set():
     axes = [members(range(64)), members(range(65)), interval(range(1000)), members([0])]
-    assert summary(flat(axes)).word.tolist() == [0, 1, 3, 4, 5]
+    assert summary(pack_axes(axes)).word.tolist() == [0, 1, 3, 4, 5]
 
 
 def test_summary_is_empty_where_it_would_take_too_much():
-    assert len(summary(flat([members(range(1_000))])).times) == 1_000
-    assert len(summary(flat([members(range(50_000))])).times) == 0
+    assert len(summary(pack_axes([members(range(1_000))])).times) == 1_000
+    assert len(summary(pack_axes([members(range(50_000))])).times) == 0
 
 
 def test_prices_count_the_members_of_a_set_in_every_word():

@@ -196,18 +196,18 @@ def test_questions_are_on_two_or_three_columns_one_of_them_generalised():
 
 def test_questions_want_the_share_of_values_that_their_selectivity_tells():
     asked = list(utility.range_queries([ORDERED, ORDERED], 20, 0.04))
-    assert {int(want.sum()) for query in asked for want in query.wanted} == {20}
+    assert {int(want.sum()) for query in asked for want in query.values} == {20}
 
 
 def test_questions_want_values_in_a_row_where_they_have_an_order():
     for query in utility.range_queries([ORDERED, TEXTS], 20, 0.05):
-        [places] = query.wanted[query.columns.index(0)].nonzero()
+        [places] = query.values[query.columns.index(0)].nonzero()
         assert places[-1] - places[0] == len(places) - 1
 
 
 def test_no_question_wants_missing_values():
     asked = list(utility.range_queries([ORDERED, TEXTS], 20, 0.9))
-    assert not any(query.wanted[query.columns.index(1)][0] for query in asked)
+    assert not any(query.values[query.columns.index(1)][0] for query in asked)
 
 
 def test_questions_are_the_same_from_the_same_seed():
@@ -216,7 +216,7 @@ def test_questions_are_the_same_from_the_same_seed():
     assert all(
         (a == b).all()
         for one, two in zip(first, second, strict=True)
-        for a, b in zip(one.wanted, two.wanted, strict=True)
+        for a, b in zip(one.values, two.values, strict=True)
     )
 
 

@@ -92,7 +92,7 @@ def compare(
     )
     if shareable:
         return of_release
-    losses = groups_released.whole()
+    losses = groups_released.class_totals()
     entropies = {one.name: _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))
     total_entropy = sum((one for one in entropies.values() if one), EntropyLoss(0.0, 0.0))

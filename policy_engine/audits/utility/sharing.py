@@ -42,7 +42,7 @@ def shareable_comparison(
     that one row moves over an edge, and who knows all rows but one then reads it off what is
     shown: with correlations one outlier does, with counts one suppressed row.
     """
-    totals = groups.whole()
+    totals = groups.class_totals()
     losses = totals.column_losses()
     return Comparison(
         is_shareable=True,

@@ -23,10 +23,10 @@ from policy_engine.engines.spark.quantiles import PARTS, Quantiles, quantiles_of
 from policy_engine.engines.spark.values import Lookup, distinct_values, quoted, written_kinds
 from policy_engine.errors import DataError
 from policy_engine.kernels import briefs
-from policy_engine.kernels.axis import Axis, flat
+from policy_engine.kernels.axis import Axis, pack_axes
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint
 from policy_engine.kernels.briefs import BriefSide
-from policy_engine.kernels.coarse import coarse, parts_of
+from policy_engine.kernels.coarse import coarsen, neighbour_parts
 from policy_engine.kernels.diversity import ValueHistogram
 from policy_engine.kernels.layout import People, prepare
 from policy_engine.plan.steps import Anonymize, Publish
@@ -104,7 +104,7 @@ def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> A
     limit = min(work.rows_per_task, max(WORTH_SHARING, table.rows // (4 * table.tasks)))
     axes, overall = table.axes(), tuple(one.overall for one in overview.histograms.values())
     people, parts = table.nobody(overall), table.parts(axes)
-    told = [coarse(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)]
+    told = [coarsen(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)]
     nodes = first_cuts(
         asking(table.frame, table.coding.codes, parts),
         prepare(told, people, constraint, cutting),
@@ -247,13 +247,13 @@ class _Coded:
 
     def parts(self, axes: list[Axis]) -> Parts:
         """Return the parts of the codes of columns that have too many to be told apart."""
-        if briefs.is_told(flat(axes)):
+        if briefs.can_summarise(pack_axes(axes)):
             return {}
         found: dict[int, NDArray[np.int32]] = {}
         for dim, one in enumerate(self.quasi.values()):
             if not isinstance(one, Quantiles):
                 counts = one.column.counts()
-                part = parts_of(axes[dim], counts, PARTS)
+                part = neighbour_parts(axes[dim], counts, PARTS)
                 found |= {dim: part} if part[-1] < len(counts) - 1 else {}
         return found
 

@@ -185,7 +185,7 @@ def _telling(asked: _Asked) -> Task:
 def _told(asked: _Asked, table: pa.Table) -> pa.Table:
     read = [texts_of(name, cell_column(table, name)) for name in asked.step.columns.quasi_names]
     groups = asked.groups(table, [rows for rows, _ in read])
-    whole_table = groups.whole()
+    whole_table = groups.class_totals()
     told: list[tuple[str, int | None, int, float | None]] = [
         ("rows", None, whole_table.rows, None),
         ("classes", None, whole_table.classes, None),

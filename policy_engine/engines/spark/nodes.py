@@ -16,13 +16,11 @@ from policy_engine.engines.spark.coding import PERSON, CodedRows
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import Task, gathered
 from policy_engine.kernels import briefs
+from policy_engine.kernels.boundaries import THROUGH_TIES
 from policy_engine.kernels.briefs import Brief, BriefSide, CutChoice
 from policy_engine.kernels.descent import Cuts, Descent, descend
 from policy_engine.kernels.layout import CodedTable, Scratch, scratch
-from policy_engine.kernels.sides import Sides, fits, joined, sides
-
-SMALL = 64
-"""Relaxed nodes of up to so many times k rows may be cut through ties, which needs their rows."""
+from policy_engine.kernels.sides import Sides, count_sides, merge, valid_sides
 
 Ints = NDArray[np.int64]
 Parts = Mapping[int, NDArray[np.int32]]
@@ -69,9 +67,9 @@ def first_cuts(
 
 
 def _is_far(table: CodedTable, rows: int, limit: int) -> bool:
-    if table.is_relaxed and rows <= max(SMALL * table.size, table.large):
+    if table.is_relaxed and rows <= max(THROUGH_TIES * table.size, table.large):
         return False
-    return rows > limit and rows >= 2 * table.size and briefs.is_told(table.axes)
+    return rows > limit and rows >= 2 * table.size and briefs.can_summarise(table.axes)
 
 
 def _choices(
@@ -211,11 +209,11 @@ class Cover(Question):
 
     def reply(self, node: int, rows: CodedRows) -> Brief:
         """Return the brief of some of the rows."""
-        return briefs.brief(self.table, self.work, rows.codes, self.opened[node].extents)
+        return briefs.make_brief(self.table, self.work, rows.codes, self.opened[node].extents)
 
     def answer(self, node: int, replies: list[Brief]) -> tuple[CutChoice | None, dict[int, Ints]]:
         """Return the best cut, None where there is none or others are looked at first."""
-        found, side = briefs.merged(replies), self.opened[node]
+        found, side = briefs.merge(replies), self.opened[node]
         turns = {} if _is_plain(self.table) else _turns(self.table, found, side)
         if not _is_first_by_rows(self.table, side):
             return None, turns
@@ -224,7 +222,7 @@ class Cover(Question):
 
 def _turns(table: CodedTable, found: Brief, side: BriefSide) -> dict[int, Ints]:
     """Return the codes of every dimension that has several, in the order of its cuts."""
-    return {dim: briefs.turns_of(table, found, dim) for dim in briefs.active(side.extents)}
+    return {dim: briefs.cut_order(table, found, dim) for dim in briefs.active(side.extents)}
 
 
 @dataclass(frozen=True)
@@ -237,11 +235,11 @@ class Check(Question):
         """Return who is on the two sides."""
         cut = self.chosen[node].cut
         turn = (~cut.goes_left)[rows.codes[:, cut.dim] - cut.low].astype(np.int64)
-        return sides(self.table, turn, 2, rows.codes[:, self.table.sensitive :], rows.persons)
+        return count_sides(self.table, turn, 2, rows.codes[:, self.table.sensitive :], rows.persons)
 
     def answer(self, _node: int, replies: list[Sides]) -> bool:
         """Tell whether both are enough and diverse."""
-        left, right = fits(self.table, joined(replies))
+        left, right = valid_sides(self.table, merge(replies))
         return bool(left[0] and right[1])
 
 
@@ -255,7 +253,7 @@ class Boundaries(Question):
     def reply(self, node: int, rows: CodedRows) -> tuple[Brief, dict[int, Sides]]:
         """Return the brief of some of the rows, and who comes in which turn of each dimension."""
         extents = self.opened[node].extents
-        found = briefs.brief(self.table, self.work, rows.codes, extents)
+        found = briefs.make_brief(self.table, self.work, rows.codes, extents)
         return found, {dim: self._sides(node, dim, rows) for dim in self.turns[node]}
 
     def _sides(self, node: int, dim: int, rows: CodedRows) -> Sides:
@@ -263,10 +261,10 @@ class Boundaries(Question):
         turn_of = np.zeros(turns.max() - low + 1, dtype=np.int64)
         turn_of[turns - low] = np.arange(len(turns))
         turn, values = turn_of[rows.codes[:, dim] - low], rows.codes[:, self.table.sensitive :]
-        return sides(self.table, turn, len(turns), values, rows.persons)
+        return count_sides(self.table, turn, len(turns), values, rows.persons)
 
     def answer(self, node: int, replies: list[tuple[Brief, dict[int, Sides]]]) -> CutChoice | None:
         """Return the best cut that keeps every bound."""
-        found, side = briefs.merged([brief for brief, _ in replies]), self.opened[node]
-        by_dim = {dim: joined([told[dim] for _, told in replies]) for dim in self.turns[node]}
+        found, side = briefs.merge([brief for brief, _ in replies]), self.opened[node]
+        by_dim = {dim: merge([told[dim] for _, told in replies]) for dim in self.turns[node]}
         return briefs.choose(self.table, self.work, found, side.extents, side.rows, by_dim)

@@ -16,7 +16,7 @@ from policy_engine.kernels import layout
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import ClassConstraint, Diversity
 from policy_engine.kernels.briefs import BriefSide
-from policy_engine.kernels.coarse import coarse, parts_of
+from policy_engine.kernels.coarse import coarsen, neighbour_parts
 from policy_engine.kernels.descent import descend
 from policy_engine.kernels.layout import Cutting, People
 from policy_engine.kernels.mondrian import partition
@@ -157,9 +157,9 @@ def test_first_cuts_of_a_large_table_are_those_of_the_kernel(score, relaxed, bou
 def test_cuts_between_parts_of_codes_leave_classes_valid():
     table = large_table(3, "loss", relaxed=False, bound={"distinct": 2}, unit=False)
     [line, *others] = table.axes
-    part = parts_of(line, np.bincount(line.codes), 6)
+    part = neighbour_parts(line, np.bincount(line.codes), 6)
     told = Table(
-        [coarse(replace(line, codes=part[line.codes]), part), *others],
+        [coarsen(replace(line, codes=part[line.codes]), part), *others],
         *(table.people, table.constraint, table.cutting),
     )
     ask, whole = asking(told, np.arange(3_000) % 4), side_of(rows_of(told).codes[:, :3])

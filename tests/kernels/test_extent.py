@@ -4,17 +4,8 @@ from drawn import axes_of, interval, members, price, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.kernels.axis import (
-    ACTIVE,
-    EVERY,
-    GREATEST,
-    LEAST,
-    UNIT,
-    count_members,
-    extent,
-    flat,
-    sweep,
-)
+from policy_engine.kernels.axis import ACTIVE, GREATEST, LEAST, UNIT, pack_axes
+from policy_engine.kernels.extent import EVERY, count_members, extent, sweep
 
 
 def swept(axes, step=1):
@@ -23,7 +14,7 @@ def swept(axes, step=1):
     total, listed = len(rows), np.zeros((len(axes), 4), dtype=np.int64)
     listed[:, ACTIVE] = np.arange(len(axes))
     prices, order = np.zeros(total, dtype=np.int64), np.arange(total)
-    table = flat(axes)
+    table = pack_axes(axes)
     step, dims = np.int64(step), len(axes)
     sweep(table, extent(table), rows, order, total, step, listed, dims, EVERY, prices)
     return prices.tolist()
@@ -88,7 +79,7 @@ def test_prices_in_front_of_another_value_are_those_of_the_rows_whatever_the_nod
     axes, step
 ):
     rows = np.stack([axis.codes for axis in axes], axis=1)
-    order, table = np.argsort(rows[:, 0], kind="stable"), flat(axes)
+    order, table = np.argsort(rows[:, 0], kind="stable"), pack_axes(axes)
     found, node = extent(table), np.zeros((len(axes), 4), dtype=np.int64)
     node[:, LEAST], node[:, GREATEST] = rows.min(axis=0), rows.max(axis=0)
     node[:, ACTIVE], prices = np.arange(len(axes)), np.zeros(40, dtype=np.int64)
