@@ -57,11 +57,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
 
     if trials == 0:
         return Estimate(value=0.0, low=0.0, high=1.0)
-    tail = (1 - confidence) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
-    high = (
-        1.0
-        if successes == trials
-        else float(betaincinv(successes + 1, trials - successes, 1 - tail))
-    )
+    tail, failures = (1 - confidence) / 2, trials - successes
+    low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
+    high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
     return Estimate(value=successes / trials, low=low, high=high)

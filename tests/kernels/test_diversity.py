@@ -226,8 +226,8 @@ def test_hierarchy_may_have_its_root_anywhere(parents, depths, heights):
 
 
 @pytest.mark.parametrize("parents", [[-1, -1], [1, 0], [-1, 2, 1], [0]])
-def test_hierarchy_is_refused_where_it_is_no_tree(parents):
-    with pytest.raises(InternalError, match=r"X001 .* make no tree"):
+def test_hierarchy_is_refused_where_it_is_not_a_tree(parents):
+    with pytest.raises(InternalError, match=r"X001 .* are not a tree"):
         ValueHierarchy(np.array(parents), np.array([0]))
 
 

@@ -79,41 +79,44 @@ def test_a_histogram_knows_the_whole_table_where_the_classes_are_a_part_of_it():
 
 
 def test_the_whole_has_the_numbers_of_rows_and_classes():
-    whole = groups([0, 1, 1, 2]).whole()
+    whole = groups([0, 1, 1, 2]).class_totals()
     assert (whole.rows, whole.classes, whole.squares) == (4, 3, 1 + 4 + 1)
 
 
 def test_discernability_sums_the_squared_sizes():
-    assert groups([0, 0, 0, 1, 1]).whole().discernability() == 9 + 4
+    assert groups([0, 0, 0, 1, 1]).class_totals().discernability() == 9 + 4
 
 
 def test_discernability_of_a_suppressed_row_is_all_rows():
-    assert groups([0, 0, 0, 1, 1]).whole().discernability(2) == 9 + 4 + 2 * 7
+    assert groups([0, 0, 0, 1, 1]).class_totals().discernability(2) == 9 + 4 + 2 * 7
 
 
 def test_column_losses_are_means_over_rows():
     found = groups([0, 0, 0, 1], loss={"x": [0.5, 0.1], "y": [0.0, 1.0]})
-    assert found.whole().column_losses() == {"x": pytest.approx(0.4), "y": pytest.approx(0.25)}
+    assert found.class_totals().column_losses() == {
+        "x": pytest.approx(0.4),
+        "y": pytest.approx(0.25),
+    }
 
 
 def test_a_suppressed_row_has_lost_everything():
     found = groups([0, 0, 0], loss={"x": [0.5]})
-    assert found.whole().column_losses(1) == {"x": pytest.approx(2.5 / 4)}
+    assert found.class_totals().column_losses(1) == {"x": pytest.approx(2.5 / 4)}
 
 
 def test_certainty_penalty_is_the_mean_over_all_cells():
     found = groups([0, 1], loss={"x": [0.5, 0.5], "y": [0.0, 1.0]})
-    assert found.whole().certainty_penalty() == 0.5
+    assert found.class_totals().certainty_penalty() == 0.5
 
 
 def test_certainty_penalty_leaves_out_columns_whose_loss_is_not_known():
     found = groups([0, 1], loss={"x": [0.5, 0.5], "y": None})
-    assert found.whole().column_losses() == {"x": 0.5}
-    assert found.whole().certainty_penalty() == 0.5
+    assert found.class_totals().column_losses() == {"x": 0.5}
+    assert found.class_totals().certainty_penalty() == 0.5
 
 
 def test_certainty_penalty_is_none_where_no_loss_is_known():
-    assert groups([0], loss={"x": None}).whole().certainty_penalty() is None
+    assert groups([0], loss={"x": None}).class_totals().certainty_penalty() is None
 
 
 def test_losses_too_small_to_be_normal_are_summed_exactly():
@@ -173,14 +176,14 @@ def test_measures_are_those_counted_by_hand(rows):
     found = groups([names.index(row[0]) for row in rows], s=[row[2] for row in rows])
     sizes = Counter(row[0] for row in rows)
     assert found.sizes().tolist() == [sizes[name] for name in names]
-    assert found.whole().discernability() == sum(size**2 for size in sizes.values())
+    assert found.class_totals().discernability() == sum(size**2 for size in sizes.values())
     values = [{row[2] for row in rows if row[0] == name} - {-1} for name in names]
     assert distinct_values(found, "s") == list(map(len, values))
 
 
 @pytest.mark.parametrize(("class_of", "penalty"), [([0, 0, 0, 0], 16), ([0, 1, 2, 3], 4)])
 def test_discernability_grows_with_the_classes(class_of, penalty):
-    assert groups(class_of).whole().discernability() == penalty
+    assert groups(class_of).class_totals().discernability() == penalty
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2**40)), max_size=20))
