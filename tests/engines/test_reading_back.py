@@ -159,7 +159,9 @@ def test_ranges_in_two_columns_are_put_together():
 def test_ranges_in_two_columns_cost_what_they_do_in_one():
     written = {"x": ["[1.5 - 3]", "[2 - 9]", "4"]}
     parted = {"x_low": [1.5, 2.0, 4.0], "x_high": [3.0, 9.0, 4.0]}
-    assert read(written).class_totals().column_losses() == read(parted).class_totals().column_losses()
+    assert (
+        read(written).class_totals().column_losses() == read(parted).class_totals().column_losses()
+    )
 
 
 def test_a_range_with_one_end_is_refused():
