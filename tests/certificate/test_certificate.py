@@ -132,8 +132,13 @@ def changed(found, record=None, **facts):
 
 def test_check_counts_rows(found):
     check(found)
-    with pytest.raises(CertificateError, match="V003"):
+    none = "V003 The output has 5 rows, the input 6, of which 0 were suppressed."
+    with pytest.raises(CertificateError) as told:
         check(changed(found, rows_out=5))
+    assert str(told.value) == none
+    check(changed(found, {"held_out": 1}, rows_out=5))
+    with pytest.raises(CertificateError, match="6, of which 0 were suppressed and 2 kept"):
+        check(changed(found, {"held_out": 2}, rows_out=5))
 
 
 def test_rows_may_be_suppressed_up_to_the_limit(found):

@@ -5,6 +5,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, people_policy
@@ -17,14 +18,17 @@ from policy_engine import apply_policy, certify_output, compare_release, plan_po
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import Certificate, read_certificate, shortcomings
+from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import read_record
 from policy_engine.cli import app
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request
+from policy_engine.engines.engine import Ended, Stage
 from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.recoding import Recoding
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 
@@ -232,6 +236,44 @@ def test_a_certificate_that_no_release_can_have_is_refused(made, change):
     change(document["pe:certificate"])
     with pytest.raises(CertificateError, match="V005"):
         read_certificate(in_agreement(document))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "polish", "stages"),
+    [
+        ("mondrian", False, ["partitioning"]),
+        ("mondrian", True, ["partitioning", "polishing"]),
+        ("full-domain", False, ["searching the lattice"]),
+    ],
+)
+def test_a_search_is_ended_in_a_stage_that_its_plan_has(made, algorithm, polish, stages):
+    found = load_certificate(made / "release")
+    asked = found.plan.anonymize
+    recoding = Recoding(algorithm=algorithm, polish=polish)
+    steps = tuple(
+        asked.model_copy(update={"recoding": recoding}) if one == asked else one
+        for one in found.plan.steps
+    )
+    plan = found.plan.model_copy(update={"steps": steps})
+
+    def possible(plan):
+        return [
+            stage
+            for stage in get_args(Stage)
+            if not any(
+                "a search was ended which its plan does not have" in one
+                for one in contradictions(
+                    found.model_copy(
+                        update={"plan": plan, "ended": Ended(seconds=1, stage=stage, left=1)}
+                    )
+                )
+            )
+        ]
+
+    assert possible(plan) == stages
+    assert possible(plan.model_copy(update={"engine": "spark"})) == []
+    for more in (plan_policy(of_release()).train, *plan_policy(of_release()).audits):
+        assert possible(plan.model_copy(update={"steps": (*steps, more)})) == []
 
 
 def test_certificates_of_tables_models_and_nothing_are_read(made):

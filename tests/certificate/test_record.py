@@ -37,6 +37,29 @@ def test_a_record_says_what_the_certificate_commits_to(recorded):
     assert (record.input.location, record.input.rows) == (str(recorded / "people.csv"), 6)
     assert record.input.unmentioned == ("phone",)
     assert record.seed is None
+    assert (record.joined, record.rows_joined, record.rows_in) == ((), None, 6)
+
+
+def without(text, *names):
+    return {name: value for name, value in json.loads(text).items() if name not in names}
+
+
+def test_what_is_committed_to_is_all_of_a_record_but_its_nonce_and_those_before(recorded):
+    alone = load_record(recorded / "record.json")
+    facts = without(alone.to_json(), "nonce", "earlier", "joined", "rows_joined")
+    assert alone.commitment == Commitment.to(facts, alone.nonce)
+    joined = {"joined": (alone.input,), "rows_joined": 5, "earlier": (alone,)}
+    both = alone.model_copy(update=joined)
+    assert both.commitment == Commitment.to(without(both.to_json(), "nonce", "earlier"), both.nonce)
+
+
+@pytest.mark.parametrize("change", [{"joined": ()}, {"rows_joined": 4}, {"rows_joined": None}])
+def test_a_record_of_a_join_that_was_changed_opens_nothing(recorded, change):
+    alone = load_record(recorded / "record.json")
+    both = alone.model_copy(update={"joined": (alone.input,), "rows_joined": 5})
+    assert both.opens(both.commitment)
+    assert (both.rows_in, both.inputs) == (5, (alone.input, alone.input))
+    assert not both.model_copy(update=change).opens(both.commitment)
 
 
 def test_a_record_comes_back_from_its_json_and_shows_its_nonce_nowhere_else(recorded):

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from applying import asking
-from building import ANALYST, DATASET, OUTPUT, anonymize, people_policy, permission, policy
+from building import ANALYST, DATASET, OUTPUT, anonymize, column, people_policy, permission, policy
 from typer.testing import CliRunner
 
 from policy_engine import apply_policy, certify_output, decide_request, query_data
@@ -26,6 +26,8 @@ TABLE = {
 PLAIN = {"method": "k-anonymity", "k": 3, "quasi": ["age"], "insensitive": ["zip", "ill"]}
 OPEN = {**PLAIN, "insensitive": ["name", "zip", "ill"]}
 HIDDEN = {**PLAIN, "pseudonymize": ["name"]}
+MASKED = {**PLAIN, "identifier": ["name"], "insensitive": ["ill"]}
+TENS, HUNDREDS = (column("zip", masking="rounding", base=base) for base in (10, 100))
 SUPPRESSING = {**PLAIN, "algorithm": "full-domain", "identifier": ["name"]}
 
 
@@ -48,6 +50,16 @@ def made(folder, parts, **given):
         (HIDDEN, {**HIDDEN, "pseudonymScope": "all"}, "are of its own, .* of the scope 'all'"),
         ({**HIDDEN, "pseudonymScope": "all"}, HIDDEN, "of the scope 'all', .* of its own"),
         (HIDDEN, {**PLAIN, "quasi": ["age", "name"], "k": 2}, "unreadable"),
+        (
+            {**MASKED, "masked": [TENS]},
+            {**MASKED, "insensitive": ["zip", "ill"]},
+            "'zip' was made with .*10.*, and the policy asks for no masking",
+        ),
+        (
+            {**MASKED, "masked": [TENS]},
+            {**MASKED, "masked": [HUNDREDS]},
+            "'zip' was made with .*10.*, and the policy asks for .*100",
+        ),
         (by("range"), by("mean"), "was generalised by range, and the policy asks for mean"),
         (by("mean"), by("range"), "by mean"),
         (by("mean"), by("median"), "by mean"),

@@ -3,7 +3,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from building import ANALYST, DATASET, OUTPUT
+from building import ANALYST, DATASET, OUTPUT, people_policy
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
@@ -19,10 +19,17 @@ from policy_engine import (
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import FILE_NAME
 from policy_engine.certificate.publication import Publication, destination, journal
+from policy_engine.certificate.publication.destinations import (
+    check_alone,
+    destinations_of,
+    model_destination,
+)
 from policy_engine.cli import app
 from policy_engine.data import storage
 from policy_engine.engines import engine, tables
 from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
+from policy_engine.plan.plan import make_plan
+from policy_engine.policy import read_policy
 from policy_engine.release.staging import JOURNAL, STAGE
 
 
@@ -52,8 +59,10 @@ def test_a_file_is_written_in_the_format_of_its_ending(people, name):
 
 def test_an_output_that_exists_is_kept(released):
     before = (released / "release" / "anonPeople.csv").read_bytes()
-    with pytest.raises(OutputError, match="O001"):
+    taken = f"O001 The output exists: .*anonPeople.csv' and .*{FILE_NAME}'"
+    with pytest.raises(OutputError, match=taken) as told:
         apply(released, released / "release")
+    assert told.value.problems[0].hint == "Give another path, or overwrite=True."
     assert (released / "release" / "anonPeople.csv").read_bytes() == before
     apply(released, released / "release", overwrite=True)
 
@@ -109,6 +118,57 @@ def test_a_folder_gets_the_format_of_the_input(tmp_path, like, name):
     assert destination(tmp_path / "out", "http://x.org/a", like) == tmp_path / "out" / name
 
 
+@pytest.mark.parametrize("output", ["table:x", "s3a://bucket/x", "out.zip"])
+def test_a_model_is_released_into_a_folder_of_this_machine(tmp_path, output):
+    assert model_destination(tmp_path / "out", "http://x.org/m") == tmp_path / "out" / "m"
+    with pytest.raises(OutputError, match="O002 A model is released into a folder of this") as told:
+        model_destination(output, "http://x.org/m")
+    assert told.value.problems[0].hint == "Give the path of a folder."
+
+
+def test_a_model_lies_alone_and_its_report_elsewhere(tmp_path):
+    model = tmp_path / "out" / "m"
+    check_alone(model, tmp_path / "report")
+    model.mkdir(parents=True)
+    (tmp_path / "out" / FILE_NAME).touch()
+    check_alone(model, None)
+    for report in (tmp_path / "out", tmp_path / "out" / "report"):
+        with pytest.raises(OutputError, match=r"O002 The report .* would lie in the folder of"):
+            check_alone(model, report)
+    (tmp_path / "out" / "more.csv").touch()
+    with pytest.raises(OutputError, match=r"O001 A model is .* of its own.* holds 'more.csv'"):
+        check_alone(model, tmp_path / "report")
+
+
+def test_outputs_share_a_folder_under_names_of_their_own(tmp_path):
+    plans = [make_plan(read_policy(people_policy().replace(OUTPUT, one))) for one in (A, B)]
+    assert destinations_of(plans, tmp_path) == [tmp_path / "a.csv", tmp_path / "b.csv"]
+    assert destinations_of(plans[:1], tmp_path / "x.csv") == [tmp_path / "x.csv"]
+    for some, output, why in [
+        (plans, tmp_path / "x.csv", f"'{A}' and '{B}' go into a folder. Given: .*x.csv'"),
+        (plans[:1] * 2, tmp_path, "would have one name in the folder: 'a.csv'"),
+    ]:
+        with pytest.raises(OutputError, match=f"O002 The outputs .*{why}"):
+            destinations_of(some, output)
+
+
+A, B = "http://x.org/a", "http://x.org/b"
+
+
+def test_a_release_that_was_refused_leaves_its_certificate_and_never_replaces_one(released):
+    file = released / "out" / "anonPeople.csv"
+    told = load_certificate(released / "release").refused()
+    with Publication(file, overwrite=False) as place:
+        place.refuse(told)
+    assert names(released / "out") == [FILE_NAME]
+    assert load_certificate(released / "out") == told
+    before = (released / "release" / FILE_NAME).read_bytes()
+    with Publication(released / "release" / "anonPeople.csv", overwrite=True) as place:
+        place.refuse(told)
+    assert (released / "release" / FILE_NAME).read_bytes() == before
+    assert names(released / "release") == ["anonPeople.csv", FILE_NAME]
+
+
 def test_an_input_is_never_overwritten(released):
     data = {DATASET: released / "release" / "anonPeople.csv"}
     (released / "release" / "anonPeople.csv").write_bytes((released / "people.csv").read_bytes())
@@ -124,8 +184,9 @@ def test_an_input_is_never_overwritten(released):
 
 def test_a_file_that_is_no_release_is_not_overwritten(people):
     (people / "mine.csv").write_text("precious")
-    with pytest.raises(OutputError, match="is not a release"):
+    with pytest.raises(OutputError, match="is not a release") as told:
         apply(people, people / "mine.csv", overwrite=True)
+    assert told.value.problems[0].hint == "Only a release is overwritten; move it away."
     assert (people / "mine.csv").read_text() == "precious"
 
 
