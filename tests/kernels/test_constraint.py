@@ -44,6 +44,8 @@ TREE = Ancestry(*(np.array(part, np.int64) for part in (PARENT, heights(PARENT),
         ({"alpha": 0.5}, [0, 1, 3], False),
         ({"recursive": (2.0, 2)}, [0, 1, 3], False),  # 2 < 2 x 1 does not hold
         ({"recursive": (2.1, 2)}, [0, 1, 3], True),
+        ({"recursive": (1.0, 1)}, [0, 1], False),  # 2 < 1 x 2, nothing taken off
+        ({"recursive": (1.1, 1)}, [0, 1], True),
         ({"recursive": (2.0, 3)}, [0, 1, 3, 6], False),  # 2 < 2 x 1, two counts taken off
         ({"recursive": (2.1, 3)}, [0, 1, 3, 6], True),
         ({"recursive": (9.0, 4)}, [0, 1], False),  # nothing is left to be greater
@@ -99,6 +101,33 @@ def test_the_ordered_distances_of_two_columns_are_of_their_own_values():
     for first, second, expected in [(0.34, 0.26, True), (0.33, 0.26, False), (0.34, 0.24, False)]:
         bounds = tuple(Diversity(t=t, distance="ordered") for t in (first, second))
         assert diverse(people, bounds, [0, 1]) is expected
+
+
+@pytest.mark.parametrize(("t", "rows"), [(1 / 3, [0, 3]), (2 / 3, [6, 7])])
+def test_the_values_of_one_node_leave_it_together(t, rows):
+    # Values 0 and 1 at one node, 2 at another: what the one has too much the other lacks.
+    parent, leaf = [-1, 0, 0], [1, 1, 2]
+    tree = Ancestry(*(np.array(part, np.int64) for part in (parent, heights(parent), leaf)))
+    for bound, expected in ((t, True), (t * 0.99, False)):
+        asked = Diversity(t=bound, distance="hierarchical", ancestry=tree)
+        assert holds(People((ints(TABLE),)), asked, rows) is expected
+
+
+@pytest.mark.parametrize("distance", ["variational", "ordered", "hierarchical"])
+def test_the_only_row_of_a_table_is_at_no_distance_from_it(distance):
+    tree = Ancestry(*(np.array(part, np.int64) for part in ([-1], [0], [0])))
+    asked = Diversity(t=0.1, distance=distance, ancestry=tree)
+    assert holds(People((ints([0]),)), asked, [0])
+
+
+def test_a_row_counts_in_the_columns_where_it_says_something_new():
+    # The first row lacks the one value, the second repeats its person's: both have another value
+    # in the other column.
+    people = People((ints([-1, 0, 0, 1]), ints([0, 1, 2, 3])), ints([0, 1, 1, 0]))
+    for l, expected in ((2, True), (3, False)):  # noqa: E741
+        assert diverse(people, (Diversity(distinct=l), Diversity()), range(4)) is expected
+        bounds = Diversity(distinct=1), Diversity(entropy=4.0 if expected else 4.1)
+        assert diverse(people, bounds, range(4)) is expected
 
 
 def test_rows_without_a_value_are_not_diverse():
