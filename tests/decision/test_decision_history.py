@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
@@ -16,6 +17,7 @@ from places import ROOT
 from policy_engine import terms
 from policy_engine.api.deciding import query_data
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.log import (
     DecisionLog,
     pending,
@@ -50,6 +52,47 @@ def answers(path, policies, *requests, world=None):
 
 
 # -- what is counted --------------------------------------------------------------------------
+
+
+def test_a_history_knows_since_when_whatever_is_logged_first():
+    days = [f"2026-06-0{day}T00:00:00+00:00" for day in (2, 3, 1)]
+    history = History()
+    for number, day in enumerate(days[:2]):
+        history.record_in_force(["a"], day)
+        history.record_beginning("p", ANN, [TABLE], day)
+        history.record_refusal(("p", "r", "d"), ANN, day)
+        assert history.in_force_since("a") == datetime(2026, 6, 2, tzinfo=UTC), number
+    assert history.begun == {("p", ANN): {TABLE: days[0]}}
+    assert history.refusals("p", "r", "d") == {ANN: days[0]}
+    history.record_in_force(["a", "b"], days[2])
+    history.record_beginning("p", ANN, [TABLE], days[2])
+    history.record_refusal(("p", "r", "d"), ANN, days[2])
+    assert [history.in_force_since(one) for one in "ab"] == [datetime(2026, 6, 1, tzinfo=UTC)] * 2
+    assert history.in_force_since("c") is None
+    assert history.begun == {("p", ANN): {TABLE: days[2]}}
+    assert history.refusals("p", "r", "d") == {ANN: days[2]}
+    assert History.from_json(json.loads(json.dumps(history.to_json()))) == history
+
+
+def test_a_history_comes_back_from_its_json_with_all_that_was_done():
+    history = History()
+    moment = datetime(2026, 6, 1, tzinfo=UTC)
+    history.record_execution(("p", "urn:r"), ANN, READ, [TABLE], ["d"])
+    history.record_execution(("p", "urn:r"), BOB, ANONYMIZE, [TABLE, "urn:u"], ["d"])
+    history.record_permit(ANN, READ, [TABLE], [MadeFrom(TABLE, (BOB,), ("urn:u",))])
+    history.record_deed(
+        "p", "urn:d", Deed("fulfilled", ANN, moment, "digest", "receipt", 7, "meaning")
+    )
+    history.record_deed("p", "urn:d", Deed("violated", BOB, moment))
+    again = History.from_json(json.loads(json.dumps(history.to_json())))
+    assert again == history
+    assert again.deeds["p", "urn:d"][0].description == (
+        f"fulfilled by {ANN} at 2026-06-01T00:00:00+00:00, entry 7 of the log"
+    )
+    assert (
+        again.deeds["p", "urn:d"][1].description
+        == f"violated by {BOB} at 2026-06-01T00:00:00+00:00"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

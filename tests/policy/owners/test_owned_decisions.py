@@ -26,6 +26,21 @@ MINE = policy(HOSPITAL, READS)
 NAME = f"{VISITS}/Name"
 
 
+# -- parts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [f"{VISITS}/deep/Name", "urn:part"])
+def test_the_owner_of_a_part_bars_it_within_all_of_it(part):
+    given = Hierarchy(asset=(("urn:part", VISITS),))
+    bars = policy(INSURER, rule("prohibition", part))
+    owners = {**OWNED, part: INSURER}
+    both = policy("", rule("permission", VISITS, assigners=[HOSPITAL, INSURER]))
+    assert is_permitted([both], owners=owners, given=given)
+    assert not is_permitted([both, bars], owners=owners, given=given)
+    stranger = policy(REGULATOR, rule("prohibition", part))
+    assert is_permitted([both, stranger], owners=owners, given=given)
+
+
 # -- permissions ----------------------------------------------------------------------------------
 
 
