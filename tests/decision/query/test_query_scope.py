@@ -65,6 +65,14 @@ def written(sql):
             "WITH RECURSIVE r AS (SELECT id FROM Visits UNION SELECT r.id FROM r, People) SELECT 1",
             {"v": "id", "p": ""},
         ),
+        (
+            "SELECT cost FROM Visits v WHERE EXISTS (WITH a AS (SELECT v.note) SELECT 1 FROM a)",
+            {"v": "cost note"},
+        ),
+        (
+            "SELECT 1 FROM Visits v WHERE id IN (SELECT 1 UNION SELECT 2 ORDER BY (SELECT v.note))",
+            {"v": "id note"},
+        ),
     ],
 )
 def test_columns_that_are_read_anywhere_count(sql, expected):
