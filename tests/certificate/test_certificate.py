@@ -2,10 +2,13 @@ import json
 import re
 
 import pytest
-from building import ANALYST, DATASET, OUTPUT
+from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
+from certifying import certified
+from modelled import of_release
 
 from policy_engine.api.applying import apply_policy
 from policy_engine.api.certifying import certify_output
+from policy_engine.api.planning import plan_policy
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import (
     Certificate,
@@ -14,6 +17,7 @@ from policy_engine.certificate.certificate import (
     files_of,
     proven,
     read_certificate,
+    shortcomings,
 )
 from policy_engine.certificate.page import certificate_html
 from policy_engine.engines.engine import Ended
@@ -22,7 +26,9 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
 from policy_engine.methods.recoding import Recoding
+from policy_engine.plan.lineage import Maker
 from policy_engine.plan.training import FileBounds, FilesMeasured
+from policy_engine.policy import read_policy
 
 
 @pytest.fixture
@@ -81,6 +87,40 @@ def test_provenance_names_what_was_used_and_what_was_made(certificate):
     assert activity["@type"] == "prov:Activity"
 
 
+def test_provenance_names_what_a_join_and_a_release_were_made_of_and_for_whom():
+    first = derives_from(DATASET, OUTPUT)
+    joined = certified(read_policy(joining(OUTPUT, CLAIMS)), first, made_by=MAKER)
+    document = json.loads(joined.to_jsonld())
+    [known, other] = document["prov:wasDerivedFrom"]
+    assert known == {"@id": OUTPUT, "pe:sha256": first.output_digest}
+    assert other == {"@id": CLAIMS}
+    agent = document["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]
+    assert agent["prov:actedOnBehalfOf"] == {"@id": ANALYST, "@type": "prov:Agent"}
+    again = json.loads(derives_from(OUTPUT, "http://x.org/again", first).to_jsonld())
+    assert again["prov:wasDerivedFrom"] == [known]
+    own = json.loads(first.to_jsonld())
+    assert "prov:wasDerivedFrom" not in own
+    assert "prov:actedOnBehalfOf" not in own["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]
+
+
+CLAIMS, MAKER = "http://x.org/Claims", Maker(party=ANALYST, rules=("http://x.org/policy/1",))
+
+
+def derives_from(source, output, *before):
+    action = anonymize(method="k-anonymity", k=2, quasi=["age"])
+    rule = permission(target=source, output=output, action=action)
+    return certified(read_policy(policy([rule]).replace(f"{DATASET}/", f"{source}/")), *before)
+
+
+def joining(*sources):
+    """Return a policy that joins two datasets by the names of persons."""
+    action = anonymize(method="k-anonymity", k=2, joinOn=["name"], quasi=["age"])
+    rule = permission(target=list(sources), output="http://x.org/joined", action=action)
+    text = policy([rule])
+    keys = ", ".join(f'"{one}/name"' for one in sources)
+    return text.replace(f'"{DATASET}/name"', keys).replace(f"{DATASET}/", f"{sources[0]}/")
+
+
 def test_provenance_is_valid_json_ld(certificate):
     from pyld import jsonld
 
@@ -111,6 +151,22 @@ def test_check_says_in_which_sense_a_bound_broke(certificate, sense, achieved, w
     broken = Measurement(bound="t", column="disease", sense=sense, asked=0.1, achieved=achieved)
     with pytest.raises(CertificateError, match=f"V001 {words} of the output."):
         check(Certified(certificate.model_copy(update={"measurements": (broken,)}), None))
+
+
+def test_check_says_how_many_cells_break_their_masking(certificate):
+    broken = Measurement(bound="rounding", column="pay", sense="at most", asked=0, achieved=2)
+    with pytest.raises(CertificateError) as told:
+        check(Certified(certificate.model_copy(update={"measurements": (broken,)}), None))
+    assert str(told.value) == "V001 2 cells of 'pay' do not keep its rounding."
+
+
+def test_check_counts_the_attempts_at_a_model():
+    plan = plan_policy(of_release(attempts=2))
+    found = certified(read_policy(of_release(attempts=2)), plan=plan)
+    for attempts, expected in ((2, []), (3, ["It took 3 attempts, and the policy allows 2."])):
+        told = [*shortcomings(found.model_copy(update={"attempts": attempts}))]
+        assert [one.message for one in told if "attempts" in one.message] == expected
+        assert {one.code for one in told} <= {"V007"}
 
 
 def test_check_forgives_what_rounding_alone_can_do(certificate):
