@@ -1,6 +1,7 @@
 """Outputs that no engine can certify, and the persons who vouch for them."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from language_examples import OF_RULES
 from typer.testing import CliRunner
 
 from policy_engine.api.deciding import attest_output, decide_request, query_data
-from policy_engine.certificate.attestation import load_attestation, read_attestation
+from policy_engine.certificate.attestation import attest, load_attestation, read_attestation
 from policy_engine.cli import app
 from policy_engine.decision.requests import read_request
 from policy_engine.errors import CertificateError, RequestError
@@ -118,6 +119,47 @@ def test_one_of_several_outputs_is_named(totals):
     assert attest_output(policy, totals, f"{E}Eve", asset="ex:Sums").asset == f"{E}Sums"
     with pytest.raises(RequestError, match="D001 Who attests is named by an IRI"):
         attest_output(policy, totals, "Eve", asset="ex:Sums")
+
+
+@pytest.mark.parametrize(
+    ("rules", "asset", "told"),
+    [
+        ([made(ANONYMIZE)], "", "no output to attest, nor any that can be attested."),
+        (
+            [made(ANONYMIZE)],
+            "ex:Sums",
+            "no output 'ex:Sums' to attest, nor any that can be attested.",
+        ),
+        (
+            [made("aggregate")],
+            "ex:Sums",
+            f"no output 'ex:Sums' to attest. Allowed are '{E}Totals'.",
+        ),
+        (
+            [made("aggregate"), made("derive", "ex:Sums")],
+            "",
+            f"several outputs to attest. Allowed are '{E}Totals' and '{E}Sums'.",
+        ),
+    ],
+)
+def test_what_can_be_attested_instead_is_told(totals, rules, asset, told):
+    with pytest.raises(CertificateError) as error:
+        attest(read_policy(text(*rules)), totals, f"{E}Eve", asset=asset)
+    [problem] = error.value.problems
+    assert (problem.code, problem.message) == ("V012", f"{E}p has {told}")
+    assert problem.hint.startswith("What is anonymised or trained is certified when it is made")
+
+
+def test_an_attestation_is_json_ld_that_says_who_made_it_when(totals):
+    from pyld import jsonld
+
+    word, dropped = attest(read_policy(SUM), totals, f"{E}Eve"), []
+    [node] = jsonld.expand(json.loads(word.to_jsonld()), on_property_dropped=dropped.append)
+    assert (node["@id"], dropped) == (f"{E}Totals", [])
+    assert node["http://www.w3.org/ns/prov#wasAttributedTo"] == [{"@id": f"{E}Eve"}]
+    [time] = node["http://www.w3.org/ns/prov#generatedAtTime"]
+    assert time["@type"] == "http://www.w3.org/2001/XMLSchema#dateTime"
+    assert datetime.fromisoformat(time["@value"]) == word.time
 
 
 def test_an_attestation_is_written_and_read_and_goes_with_its_file(totals):

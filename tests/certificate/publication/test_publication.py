@@ -155,6 +155,15 @@ def test_outputs_share_a_folder_under_names_of_their_own(tmp_path):
 A, B = "http://x.org/a", "http://x.org/b"
 
 
+def test_of_outputs_at_once_each_certificate_has_the_name_of_its_own(people):
+    files = [people / "out" / name for name in ("a.csv", "b.csv")]
+    with Publication(*files, overwrite=False) as place:
+        found = [place.certificate_of(file) for file in files]
+    assert found == [people / "out" / f"{name}.csv.{FILE_NAME}" for name in "ab"]
+    with Publication(files[0], overwrite=False) as place:
+        assert place.certificate_of(files[0]) == people / "out" / FILE_NAME
+
+
 def test_a_release_that_was_refused_leaves_its_certificate_and_never_replaces_one(released):
     file = released / "out" / "anonPeople.csv"
     told = load_certificate(released / "release").refused()
@@ -277,8 +286,11 @@ def test_an_earlier_release_is_never_swept_with_a_stage_whose_journal_is_lost(
             apply(released, folder, overwrite=True)
         (folder / JOURNAL).unlink()
     for _ in range(2):
-        with pytest.raises(OutputError, match=r"its journal is gone, and it kept .*old\.output"):
+        with pytest.raises(
+            OutputError, match=r"its journal is gone, and it kept .*old\.output"
+        ) as told:
             apply(released, folder, overwrite=True)
+        assert f"Move it away, then remove {str(stage)!r}" in told.value.problems[0].hint
     assert (stage / ".policy-engine.old.output").read_bytes() == before
     shutil.rmtree(stage)
     apply(released, folder, overwrite=True)
@@ -526,8 +538,9 @@ def test_a_journal_that_cannot_be_understood_stays_and_stops_everybody(released,
 def test_the_journal_of_another_user_is_not_obeyed(released, monkeypatch):
     (released / "release" / JOURNAL).write_text("{}")
     monkeypatch.setattr(journal, "_owner", lambda place: place.name == JOURNAL)
-    with pytest.raises(OutputError, match="O002 Another user's run"):
+    with pytest.raises(OutputError, match="O002 Another user's run") as told:
         apply(released, released / "release", overwrite=True)
+    assert told.value.problems[0].hint == "That user can finish it, by any run into it."
 
 
 @RENAMED
