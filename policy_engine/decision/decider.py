@@ -92,7 +92,7 @@ class Decider:
         uids = [policy.uid for policy in policies]
         if len(set(uids)) < len(uids):
             message = f"Two policies have one uid. Given: {join_names(uids)}."
-            raise RequestError.of("D002", message, "OwnerConsent out the one that no longer holds.")
+            raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
         self.policies = tuple(policies)
         self.certificates = tuple(one for one in certificates if isinstance(one, Certificate))
         self.attestations = tuple(one for one in certificates if isinstance(one, Attestation))

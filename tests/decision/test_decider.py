@@ -462,6 +462,15 @@ def test_a_request_for_too_many_levels_is_refused():
         Request(assignee=USERS[0], action=f"{ODRL}read", targets=(deep,))
 
 
+def test_all_that_a_permission_lacks_is_told_in_one_line():
+    other = permission(assignees=(Party(USERS[1]),), purposes=(PURPOSES[1],))
+    assert ask(other).reason == (
+        "No rule permits it, and what no rule permits is denied. The nearest, urn:r:1: "
+        f"it is for {USERS[1]}, not {USERS[0]}, and it is for the purpose {PURPOSES[1]}, "
+        "and the request names none."
+    )
+
+
 def test_a_chain_of_memberships_is_walked_once():
     chain = tuple((f"http://e.org/P{n}", f"http://e.org/P{n + 1}") for n in range(500))
     view = Decider([]).view(Hierarchy(party=chain, asset=(("http://e.org/T/a", "http://e.org/A"),)))

@@ -190,7 +190,10 @@ def test_operations_of_the_dpv_are_actions_and_bound_by_prohibitions_of_use():
 
 
 def test_a_misspelt_purpose_of_a_request_is_refused_with_the_nearest():
-    with pytest.raises(Exception, match=r"D001 .*Did you mean 'AcademicResearch'"):
+    with pytest.raises(
+        Exception,
+        match=r"D001 The purpose 'dpv:AcademicReserch' is not in .*Did you mean 'AcademicResearch'",
+    ):
         dpv("dpv:Purpose", asked="dpv:AcademicReserch")
 
 

@@ -39,6 +39,7 @@ def test_all_that_is_wrong_with_a_world_is_told_at_once_in_our_words_with_places
     assert "counts.t: a count is an integer of 0 or more" in text
     assert "duties.d: a duty is fulfilled or violated" in text
     assert "'memberships' has no key 'partie'. It has 'party'," in text
+    assert "The state of the world has no key 'tim'. It has 'time', 'values'," in text
 
 
 @pytest.mark.parametrize("given", ["[1]", "3", "null"])
@@ -55,6 +56,8 @@ def test_what_is_no_json_is_told_with_its_place(given, line):
     [(code, found, message)] = refused(given)
     assert (code, found) == ("D003", line)
     assert message.startswith("The state of the world is not JSON.")
+    with pytest.raises(RequestError, match=r"^w\.json:"):
+        read_world(given, "w.json")
 
 
 def test_a_world_of_python_is_told_without_places():

@@ -397,8 +397,9 @@ def test_a_chain_made_with_another_key_shows(tmp_path):
 def test_a_keyed_chain_is_not_judged_or_gone_on_with_without_its_key(tmp_path):
     path, _ = logged(tmp_path / "log.jsonl", 2, KEY)
     for attempt in (verify_log, DecisionLog.open):
-        with pytest.raises(DataError, match="C013 The log is chained with a key"):
+        with pytest.raises(DataError, match="C013 The log is chained with a key") as told:
             attempt(path)
+        assert told.value.problems[0].hint == "Give the key that it is chained with."
 
 
 @pytest.mark.parametrize(("first", "then"), [(None, KEY), (KEY, OTHER_KEY)])
@@ -419,8 +420,9 @@ def test_the_key_of_pseudonyms_is_not_taken_for_that_of_a_log(tmp_path, monkeypa
 def test_a_short_key_is_refused(tmp_path, text):
     (tmp_path / "key").write_bytes(text)
     for key in (text, tmp_path / "key"):
-        with pytest.raises(DataError, match="C013 The key has"):
+        with pytest.raises(DataError, match="C013 The key has") as told:
             DecisionLog.open(tmp_path / "log.jsonl", key)
+        assert told.value.problems[0].hint == "Make one: openssl rand -hex 32 > key."
     assert not (tmp_path / "log.jsonl").exists()
 
 
