@@ -2,12 +2,12 @@
 
 PolicyEngineError
  ├── PolicyError        reading a policy: every problem at once, each with its place
- ├── PlanError          the policy is well written, but cannot be carried out as it stands
+ ├── PlanError          the policy is well written, but cannot be carried out as written
  ├── DataError          a table cannot be found or read, or cannot satisfy the policy
  ├── OutputError        the result cannot be written where it should go
  ├── CertificateError   what was measured falls short, or a certificate is not to be trusted
  ├── RequestError       an access request that cannot be understood
- ├── DeniedError        what a party asks to make, and is not permitted to
+ ├── DeniedError        a party asks to make something, and is not permitted to
  ├── LogError           a decision log that cannot be read, or whose chain is broken
  ├── QueryError         a query that cannot be understood, and so is not run
  ├── EngineError        an engine that cannot be started, or that was lost on the way
@@ -46,7 +46,7 @@ CODES = {
     "P010": "a permission and a prohibition that clash",
     "P011": "a policy that inherits from one that is not given, or from itself",
     "P012": "a policy that another one has replaced",
-    "P013": "a duty, a remedy or a consequence where none may stand",
+    "P013": "a duty, a remedy or a consequence where none is allowed",
     "P014": "a logical constraint that is not well formed",
     "P015": "a collection that is not well formed",
     "P016": "an action that is included neither in use nor in transfer",
@@ -55,7 +55,7 @@ CODES = {
     "P019": "an output that is not its policy's to name",
     "P020": "a registry of policies that cannot be understood, or that leaves one out",
     "P021": "an offer that cannot be accepted, or not by the party",
-    "P022": "derived assets spoken of otherwise than to exempt them from a prohibition",
+    "P022": "derived assets named other than to exempt them from a prohibition",
     "M001": "an unknown method",
     "M002": "a method without a parameter that it needs",
     "M003": "a parameter outside its range",
@@ -64,15 +64,15 @@ CODES = {
     "M006": "a column outside the target",
     "M007": "no single transformation to carry out",
     "M008": "a transformation that a prohibition forbids",
-    "M009": "what the engine does not have",
-    "M010": "a bound on rows, which a transformation does not keep",
-    "M011": "a bound that no figure exceeds, or that guessing does",
+    "M009": "a feature that the engine does not have",
+    "M010": "a bound on rows, which a transformation does not preserve",
+    "M011": "a bound that no figure can exceed, or that guessing already exceeds",
     "M012": "a training that cannot be planned",
     "M013": "an audit that cannot be planned",
     "M014": "a transformation of what its policy's assigner does not own",
     "M015": "cells of an earlier release, read as if they were the original values",
     "M016": "a join of datasets that cannot be planned, or is not supported there",
-    "M017": "less than an owner asks of what is made of his data",
+    "M017": "a weaker guarantee than an owner requires for what is made of its data",
     "C001": "an asset without data",
     "C002": "a missing file",
     "C003": "an unreadable file",
@@ -104,7 +104,7 @@ CODES = {
     "R002": "fewer rows than k",
     "R003": "a bound that the table as a whole does not hold",
     "R004": "a value that cannot be ordered",
-    "R005": "a set with too many values to be of use",
+    "R005": "a set with too many values to be useful",
     "R006": "a generalization that does not fit the values",
     "R007": "values that the taxonomy lacks",
     "R008": "pseudonyms that link the rows of one person across classes",
@@ -117,10 +117,10 @@ CODES = {
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",
     "S004": "executors without what their tasks need",
-    "S005": "a job that the cluster gave up",
+    "S005": "a job that the cluster aborted",
     "O001": "an output that exists",
     "O002": "an output that cannot be written",
-    "O003": "a picture too large to be of use",
+    "O003": "a picture too large to be useful",
     "V001": "an equivalence class that breaks a bound",
     "V002": "columns or cells other than those the policy releases",
     "V003": "rows lost or added",
@@ -131,10 +131,10 @@ CODES = {
     "V008": "a record that does not open the certificate",
     "V009": "an input other than the one that was committed to",
     "V010": "a release that is half published",
-    "V011": "a model whose files give more away than the policy allows",
+    "V011": "a model whose files reveal more than the policy allows",
     "V012": "an output that cannot be attested",
-    "V013": "an input that is not the release that its certificate is of",
-    "V014": "a release that was made otherwise than the policy asks",
+    "V013": "an input other than the release that its certificate describes",
+    "V014": "a release that was not made as the policy requires",
     "V015": "several certificates where one is meant",
     "V016": "a certificate that does not say how its output was made",
     "D001": "a request that names no IRI",
@@ -158,8 +158,8 @@ CODES = {
     "Q009": "rows that a rule lets be read and a query of several tables leaves out",
     "A001": "a class with too few records for shadow models",
     "A002": "labels that are constant, or that cannot be classes",
-    "A003": "features that are missing or no numbers",
-    "A004": "predictions that are no probabilities",
+    "A003": "features that are missing or not numbers",
+    "A004": "predictions that are not probabilities",
     "A005": "an attack that needs more than the model gives",
     "A006": "an epsilon that cannot be reached",
     "A007": "too few shadow models",
@@ -181,8 +181,8 @@ CODES = {
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W002": "a parent's prohibition that is undone",
-    "W003": "a rule that does not count for want of ownership",
-    "W004": "what may be read with others by a rule that does not cover it",
+    "W003": "a rule without effect, for its assigner does not own the asset",
+    "W004": "an asset that may be read together with others under a rule that does not cover it",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",
@@ -212,7 +212,7 @@ STAGES = {
     "U": "Commands and calls",
     "X": "Bugs",
 }
-"""Where a code comes from, by its letter, in the order in which one meets them."""
+"""The stage of a code, by its letter, from reading to release and after."""
 
 _IM = "ODRL Information Model 2.2, section"
 SECTIONS = {
@@ -249,12 +249,12 @@ SECTIONS = {
     "P021": f"{_IM} 2.1.2",
     "P022": f"{_IM} 2.6.2",
 }
-"""Which section of which specification a code is about, where there is one."""
+"""The section of a specification that a code is about, where there is one."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands in a text.
+    """A place in a text.
 
     `pointer` is its JSON pointer (RFC 6901); `line` and `column` count from 1, 0 is unknown.
     """
@@ -269,7 +269,7 @@ NOWHERE = Place()
 
 @dataclass(frozen=True)
 class Fix:
-    """What would mend a problem: a text in the place of what stands from one place to another."""
+    """A replacement that fixes a problem: `text` in the place of what is from `start` to `end`."""
 
     start: Place
     end: Place
@@ -280,9 +280,9 @@ class Fix:
 class Problem:
     """One thing that is wrong.
 
-    `message` says what is wrong, what was given and what is allowed; `hint` how to mend it;
-    `fix` mends it, where that can be known. `values` of the data that it is about are in no text
-    of it, but in that of the problem that is `quoting` them.
+    `message` says what is wrong, what was given and what is allowed; `hint` how to fix it;
+    `fix` is the replacement that fixes it, where one is known. `values` are the values of the
+    data that it is about: no text holds them but that of the problem `with_values` returns.
     """
 
     code: str
@@ -292,13 +292,13 @@ class Problem:
     fix: Fix | None = field(default=None, compare=False)
     values: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
-    def quoting(self) -> "Problem":
-        """Return the problem with its values in its message, for the owner's own eyes."""
+    def with_values(self) -> "Problem":
+        """Return the problem with its values in its message, to be shown to the owner alone."""
         if not self.values:
             return self
-        shown, rest = join_names(self.values[:_MOST_QUOTED]), len(self.values) - _MOST_QUOTED
-        more = f", and {rest} more" if rest > 0 else ""
-        return replace(self, message=f"{self.message.removesuffix('.')}: {shown}{more}.", values=())
+        names, unquoted = join_names(self.values[:_MOST_QUOTED]), len(self.values) - _MOST_QUOTED
+        more = f", and {unquoted} more" if unquoted > 0 else ""
+        return replace(self, message=f"{self.message.removesuffix('.')}: {names}{more}.", values=())
 
     @property
     def section(self) -> str:
@@ -377,7 +377,7 @@ class RequestError(PolicyEngineError):
 
 
 class DeniedError(PolicyEngineError):
-    """What a party may not make: the request was understood, and denied."""
+    """Something that a party may not make: the request was understood, and denied."""
 
 
 class LogError(PolicyEngineError):
@@ -424,31 +424,34 @@ def locate(problem: Problem, source: str) -> str:
 
 
 def place_order(problem: Problem) -> tuple[int, int]:
-    """Return what problems of one text are sorted by."""
+    """Return the key that sorts the problems of one text by their place."""
     return problem.place.line, problem.place.column
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return `Did you mean ...?` with the nearest known names, or nothing where none is near.
 
-    What was given is never among them: it did not do.
+    The given name is never among them.
     """
     names = sorted({*known} - {given})
-    one = nearest(given, names)
-    near = [one] if one else difflib.get_close_matches(given, names, n=3, cutoff=0.6)
-    return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    best = nearest(given, names)
+    matches = [best] if best else difflib.get_close_matches(given, names, n=3, cutoff=0.6)
+    return f"Did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Return the one known name that a given one clearly stands for; nothing where none does."""
+    """Return the known name that a given one clearly means; empty where there is none."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
-    if len(near) == 2 and _likeness(given, near[0]) - _likeness(given, near[1]) < _CLEARLY:
+    matches = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
+    if (
+        len(matches) == 2
+        and _likeness(given, matches[0]) - _likeness(given, matches[1]) < _CLEAR_MARGIN
+    ):
         return ""
-    return near[0] if near else ""
+    return matches[0] if matches else ""
 
 
-_CLEARLY = 0.2
+_CLEAR_MARGIN = 0.2
 
 
 def _likeness(one: str, other: str) -> float:

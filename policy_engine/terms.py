@@ -35,9 +35,9 @@ ANNOTATIONS = (
     *(f"http://www.w3.org/2000/01/rdf-schema#{name}" for name in ("label", "comment", "seeAlso")),
     *(f"{SKOS}{name}" for name in ("prefLabel", "altLabel", "definition", "note", "example")),
 )
-"""How the properties begin that describe a policy and do not change what it means."""
+"""Prefixes of the properties that describe a policy without changing what it means."""
 
-_NAMING = frozenset(
+_NAME_OPERANDS = frozenset(
     f"{ODRL}{name}"
     for name in (
         *("purpose", "recipient", "spatial", "event", "industry", "product", "media"),
@@ -49,11 +49,11 @@ _IRI_CHARACTERS = f"{_UNRESERVED}%:/?#[]@!$&'()*+,;="
 _HOST = re.compile("[^:/]+:(//[^/?#]*)?/?")
 _PORTS = {"http": "80", "https": "443"}
 _ESCAPE = re.compile("(%[0-9A-F]{2})")
-_ENCODED = re.compile("(?:%[0-9A-Fa-f]{2})+|%")
-_KEPT = re.compile("[\udc00-\udcff]")
-_STRUCK = re.compile("[\udc3c-\udc3e](?=\u0338)")
+_ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+|%")
+_SURROGATE = re.compile("[\udc00-\udcff]")
+_STRUCK_SIGN = re.compile("[\udc3c-\udc3e](?=\u0338)")
 _OLD_MOSAICROWN = "http://localhost:8000/ns/mosaicrown/"
-_MENDED = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
+_CORRECTIONS = {f"{ODRL}neg": f"{ODRL}neq", f"{ODRL}datatype": f"{ODRL}dataType"}
 OLD_ACTIONS: Mapping[str, str] = MappingProxyType(
     {f"{MOSAICROWN}{name}": f"{ODRL}{name}" for name in ("use", "read", "write", "sell")}
 )
@@ -75,7 +75,7 @@ _CONTEXTS = {
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld": "mosaicrown",
     _OLD_CONTEXT: "mosaicrown",
 }
-_OF_MOSAICROWN = frozenset(url for url, name in _CONTEXTS.items() if name == "mosaicrown")
+_MOSAICROWN_CONTEXTS = frozenset(url for url, name in _CONTEXTS.items() if name == "mosaicrown")
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Term:
         """Return the texts that a key of the entry lists; none without the key."""
         return tuple(self.facts.get(key, ()))
 
-    def tells(self, key: str) -> bool:
-        """Tell whether the entry says that a key holds; without the key it does not."""
+    def flag(self, key: str) -> bool:
+        """Return the truth value of a key of the entry, False without the key."""
         return self.facts.get(key) is True
 
 
@@ -112,21 +112,21 @@ def vocabulary() -> Mapping[str, Term]:
 def data_privacy_vocabulary() -> Mapping[str, Term]:
     """Return the purposes and the processing operations of the DPV, by IRI.
 
-    They are read when one is asked for, not with the rest.
+    They are read when first needed, not with the rest.
     """
     return MappingProxyType(dict(_terms("dpv")))
 
 
 def is_in_dpv(iri: str, kind: Literal["Purpose", "Processing"]) -> bool:
-    """Tell whether an IRI is a term of the DPV of a kind: a purpose, a processing operation."""
-    return iri.startswith(DPV) and iri in terms_of_dpv(kind)
+    """Tell whether an IRI is a purpose of the DPV, or one of its processing operations."""
+    return iri.startswith(DPV) and iri in dpv_terms(kind)
 
 
 @cache
-def terms_of_dpv(kind: Literal["Purpose", "Processing"]) -> Mapping[str, Term]:
+def dpv_terms(kind: Literal["Purpose", "Processing"]) -> Mapping[str, Term]:
     """Return the purposes of the DPV, or its processing operations, by IRI."""
-    known = data_privacy_vocabulary().items()
-    return MappingProxyType({iri: one for iri, one in known if f"{DPV}{kind}" in one.types})
+    entries = data_privacy_vocabulary().items()
+    return MappingProxyType({iri: term for iri, term in entries if f"{DPV}{kind}" in term.types})
 
 
 def _terms(name: str) -> Iterator[tuple[str, Term]]:
@@ -153,9 +153,9 @@ def names_columns(operand: str) -> bool:
     return term is not None and term.iris("range") == (f"{ODRL}Asset",)
 
 
-def names_things(operand: str) -> bool:
+def takes_names(operand: str) -> bool:
     """Tell whether a left operand has names on its right: of columns, parties, places, purposes."""
-    return operand in _NAMING or names_columns(operand)
+    return operand in _NAME_OPERANDS or names_columns(operand)
 
 
 def methods() -> Mapping[str, Term]:
@@ -196,7 +196,7 @@ def bundled_contexts() -> Mapping[str, Any]:
 def bundled_url(reference: str) -> str:
     """Return the URL of the bundled context that a relative reference is known to mean.
 
-    The original MOSAICrOWN policies name theirs by where it lies beside them. Any other
+    The original MOSAICrOWN policies name theirs by a relative path. Any other
     reference is returned as it is.
     """
     return _OLD_CONTEXT if _RELATIVE_CONTEXT.fullmatch(reference) else reference
@@ -204,20 +204,20 @@ def bundled_url(reference: str) -> str:
 
 def names_mosaicrown(reference: str) -> bool:
     """Tell whether a reference to a context means the bundled one of MOSAICrOWN."""
-    return bundled_url(reference) in _OF_MOSAICROWN
+    return bundled_url(reference) in _MOSAICROWN_CONTEXTS
 
 
 def has_known_scheme(iri: str) -> bool:
-    """Tell whether an IRI begins with a scheme (RFC 3986, section 3.1) and no misspelt prefix.
+    """Tell whether an IRI begins with a scheme (RFC 3986, section 3.1), not a misspelt prefix.
 
-    Well known schemes are, and any that `//` follows.
+    Known are common schemes, and any that is followed by `//`.
     """
     scheme, colon, rest = iri.partition(":")
     return bool(colon) and (rest.startswith("//") or scheme.lower() in _SCHEMES)
 
 
-def is_ours(iri: str) -> bool:
-    """Tell whether an IRI is in a namespace all of whose terms are known here."""
+def has_known_namespace(iri: str) -> bool:
+    """Tell whether an IRI is in a namespace whose terms are all known here."""
     return iri.startswith((ODRL, MOSAICROWN, PE))
 
 
@@ -226,20 +226,20 @@ def is_absolute(iri: str) -> bool:
     return bool(_ABSOLUTE.match(iri))
 
 
-def relative(iri: str, hint: str = "") -> tuple[str, str]:
-    """Return what is wrong with a relative IRI, and how to mend it."""
+def relative_iri_problem(iri: str, hint: str = "") -> tuple[str, str]:
+    """Return the message and the hint for a relative IRI."""
     hint = hint or "Write the whole IRI, such as 'http://example.com/...'."
     if iri.startswith("_:"):
         return f"{iri!r} is a blank node, which has no name outside this text.", hint
-    return f"{iri!r} is a relative IRI; it would mean something else in another place.", hint
+    return f"{iri!r} is a relative IRI; it would mean something else elsewhere.", hint
 
 
 MOST_LEVELS = 256
-"""How many levels an asset's IRI may have: each of them is a name that it might be a part of."""
+"""How many levels an asset's IRI may have: each is a name that it may be part of."""
 
 
-def levels(iri: str) -> int:
-    """Return how often an IRI goes on behind a slash, a question mark or a hash."""
+def count_levels(iri: str) -> int:
+    """Return how many slashes, question marks and hashes an IRI has."""
     return sum(map(iri.count, "/?#"))
 
 
@@ -249,7 +249,7 @@ def expand(name: str) -> str:
     return PREFIXES[prefix] + local if colon and prefix in PREFIXES else name
 
 
-def in_full(name: str) -> str:
+def expand_term(name: str) -> str:
     """Return the IRI of a compact name, or of a term of the bundled contexts such as `read`."""
     name = canonical(name)
     for document in bundled_contexts().values():
@@ -280,108 +280,108 @@ def canonical(iri: str) -> str:
     The original MOSAICrOWN namespace is read as today's, and `odrl:neg`, as the published ODRL
     context has it, as `odrl:neq`. Of the spellings that RFC 3986 (section 6.2.2) and RFC 3987
     (section 5.3.2) hold equal, one is taken, so that nothing passes a prohibition by writing
-    `%41` for `A`, or an accent apart from its letter. What is returned stands for itself.
+    `%41` for `A`, or an accent apart from its letter. Applied to its result, it changes nothing.
     """
-    iri = _one_spelling(iri)
+    iri = _normalize_spelling(iri)
     if iri.startswith(_OLD_MOSAICROWN):
         iri = MOSAICROWN + iri.removeprefix(_OLD_MOSAICROWN)
-    return _MENDED.get(iri, iri)
+    return _CORRECTIONS.get(iri, iri)
 
 
 def action(iri: str, own: Container[str] = ()) -> str:
     """Return the action of ODRL that one of the original MOSAICrOWN vocabulary stands for.
 
-    Any other is returned as it is, and so is one that is among the `own`: a vocabulary says what
-    that means.
+    Any other is returned as it is, and so is one of the `own`, which a vocabulary defines.
     """
     return iri if iri in own else OLD_ACTIONS.get(iri, iri)
 
 
 def dataset_of(iri: str) -> str:
-    """Return the dataset that an IRI is a column of by its name, or nothing.
+    """Return the dataset of a column by the column's IRI; empty for any other IRI.
 
-    A column's IRI is its dataset's, a slash, and the name with `/`, `?` and `#` encoded. What
-    lies directly on a host is not a column, for a host is not a dataset.
+    A column's IRI is its dataset's, a slash, and the name with `/`, `?` and `#` encoded. A path
+    directly below a host is not a column's, for a host is not a dataset.
     """
     dataset, slash, name = iri.rpartition("/")
     is_name = bool(slash and name) and name not in (".", "..") and not set("?#") & set(name)
     return dataset if is_name and not _HOST.fullmatch(dataset) and dataset[-1:] != "/" else ""
 
 
-def _one_spelling(iri: str) -> str:
-    iri = _normal(iri.strip())
+def _normalize_spelling(iri: str) -> str:
+    iri = _normalize_unicode(iri.strip())
     scheme, colon, rest = iri.partition(":")
     if not colon or "/" in scheme:
         return iri.strip()
     scheme = _lower(scheme)
     if rest.startswith("//"):
         end = re.search(r"[/?#]|$", rest[2:]).start() + 2  # type: ignore[union-attr]
-        host = _without_port(_lower(rest[2:end]), _PORTS.get(scheme, ""))
-        rest = f"//{host}{without_dots(rest[end:])}"
+        host = _strip_default_port(_lower(rest[2:end]), _PORTS.get(scheme, ""))
+        rest = f"//{host}{remove_dot_segments(rest[end:])}"
     elif rest.startswith("/"):
-        path = without_dots(rest)
+        path = remove_dot_segments(rest)
         rest = rest if path.startswith("//") else path
     return quote(f"{scheme}:{rest}", safe=_IRI_CHARACTERS)
 
 
 def _lower(text: str) -> str:
-    """Return a scheme or a host in lower case, and in form C again, but for its escapes."""
+    """Return a scheme or a host in lower case and form C, its escapes as they are."""
     if text.isascii() and "%" not in text:
         return text.lower()
-    # As it ends a word, a capital sigma would have another small one than within it.
+    # At the end of a word, a capital sigma has another lower-case form than within it.
     parts = _ESCAPE.split(text.replace("\u03a3", "\u03c3"))
     parts[::2] = [unicodedata.normalize("NFC", part.lower()) for part in parts[::2]]
     return "".join(parts)
 
 
-def _without_port(host: str, usual: str) -> str:
-    """Return a host without its port where that is empty or the usual one of its scheme."""
+def _strip_default_port(host: str, default: str) -> str:
+    """Return a host without a port that is empty or the default of its scheme."""
     name, colon, port = host.rpartition(":")
-    bare = name.rpartition("@")[2]
-    is_whole = ":" not in bare or (bare.startswith("[") and bare.endswith("]"))
-    return name if colon and port in ("", usual) and is_whole else host
+    address = name.rpartition("@")[2]
+    is_whole = ":" not in address or (address.startswith("[") and address.endswith("]"))
+    return name if colon and port in ("", default) and is_whole else host
 
 
-def without_dots(path: str) -> str:
+def remove_dot_segments(path: str) -> str:
     """Return a path, a query and a fragment without dot segments (RFC 3986, section 5.2.4)."""
     end = re.search(r"[?#]|$", path).start()  # type: ignore[union-attr]
-    kept: list[str] = []
-    steps = path[:end].split("/")
-    for step in steps:
-        if step == "..":
-            kept = kept[:-1] if len(kept) > 1 else kept
-        elif step != ".":
-            kept.append(step)
-    if steps[-1] in (".", ".."):
-        kept.append("")
-    return "/".join(kept) + path[end:]
+    segments: list[str] = []
+    parts = path[:end].split("/")
+    for part in parts:
+        if part == "..":
+            segments = segments[:-1] if len(segments) > 1 else segments
+        elif part != ".":
+            segments.append(part)
+    if parts[-1] in (".", ".."):
+        segments.append("")
+    return "/".join(segments) + path[end:]
 
 
-def _normal(iri: str) -> str:
-    """Return an IRI in Unicode's form C, with no more escapes than those that mean something.
+def _normalize_unicode(iri: str) -> str:
+    """Return an IRI in Unicode's form C, with no escapes but those that change its meaning.
 
-    What is escaped is decoded first, for a letter and its accent may stand in several escapes.
-    Escapes that stay are surrogates meanwhile, which no accent joins: that of %3D is U+DC3D.
+    Escapes are decoded first, for a letter and its accent may be in several of them.
+    Those that stay are surrogates meanwhile, which no accent joins: that of %3D is U+DC3D.
     """
     if iri.isascii() and "%" not in iri:
         return iri
-    whole = iri.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
-    text = unicodedata.normalize("NFC", _ENCODED.sub(_decoded, whole))
-    # The three signs that are not letters and yet one with what strikes them through.
-    struck = _STRUCK.sub(lambda sign: chr(ord(sign[0]) - 0xDC00), text)
-    return _KEPT.sub(_escaped, unicodedata.normalize("NFC", struck))
+    decoded = iri.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    text = unicodedata.normalize("NFC", _ESCAPES.sub(_decode_escapes, decoded))
+    # The three signs that compose with a stroke though they are not letters: <, = and >.
+    struck = _STRUCK_SIGN.sub(lambda sign: chr(ord(sign[0]) - 0xDC00), text)
+    return _SURROGATE.sub(_escape_surrogate, unicodedata.normalize("NFC", struck))
 
 
-def _decoded(match: re.Match[str]) -> str:
+def _decode_escapes(match: re.Match[str]) -> str:
     escapes = match[0] if len(match[0]) > 1 else "%25"
     text = bytes.fromhex(escapes.replace("%", "")).decode("utf-8", "surrogateescape")
     return "".join(
-        one if one in _UNRESERVED or not one.isascii() else chr(0xDC00 + ord(one)) for one in text
+        letter if letter in _UNRESERVED or not letter.isascii() else chr(0xDC00 + ord(letter))
+        for letter in text
     )
 
 
-def _escaped(kept: re.Match[str]) -> str:
-    return f"%{ord(kept[0]) - 0xDC00:02X}"
+def _escape_surrogate(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]) - 0xDC00:02X}"
 
 
 def _load(name: str) -> Any:

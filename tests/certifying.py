@@ -33,7 +33,7 @@ def certified(policy, *before, **changes):
         attacks=tuple(
             AttackMeasurement(attack=name, bound=bound, reached=reached)
             for audit in plan.audits
-            for name in audit.method.run
+            for name in audit.method.attacks_run
             for bound in audit.method.bounds
         ),
         attempts=len(plan.audits),

@@ -151,7 +151,7 @@ def run(root, kind, had_earlier, again):
     out = folder
     if kind.startswith("store"):
         store = Store(base, clock)
-        storage._opened = lambda place: (store, place.removeprefix("s3a://b").lstrip("/"))
+        storage._file_system = lambda place: (store, place.removeprefix("s3a://b").lstrip("/"))
         storage.can_rename = lambda _place: False
         out = "s3a://b/out"
 

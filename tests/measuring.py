@@ -5,9 +5,9 @@ import numpy as np
 from policy_engine.kernels import constraint as watching
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint
 from policy_engine.kernels.diversity import histogram
-from policy_engine.methods import findings
 from policy_engine.methods.columns import Sensitive
-from policy_engine.methods.method import merged
+from policy_engine.methods.conflicts import parameter_findings
+from policy_engine.methods.method import merge_bounds
 
 DISEASE = Sensitive(name="disease")
 
@@ -23,7 +23,7 @@ def measured(method, *classes, column=DISEASE, tree=None, persons=None):
 def holding(method, *classes, column=DISEASE, **more):
     """Return which classes hold the bound, as it is measured on a release."""
     found = np.array(measured(method, *classes, column=column, **more))
-    return method.bound(column).holding(found).tolist()
+    return method.bound(column).hold_by_class(found).tolist()
 
 
 def taken(method, *classes, column=DISEASE, tree=None, persons=None):
@@ -31,7 +31,7 @@ def taken(method, *classes, column=DISEASE, tree=None, persons=None):
     class_of, codes = _table(classes)
     parts = [method.diversity(column), {"ancestry": ancestry(tree, classes)}]
     rows, overall, widths = _rows(codes, persons)
-    constraint = ClassConstraint(1, (merged(parts),))
+    constraint = ClassConstraint(1, (merge_bounds(parts),))
     watched = watching.watch(constraint, [np.bincount(overall[overall >= 0])])
     tally = watching.tally(watched, *widths)
     person = rows.shape[1] - 2 if persons else 0
@@ -41,7 +41,7 @@ def taken(method, *classes, column=DISEASE, tree=None, persons=None):
 
 def refused(kind, **given):
     """Return the code of what is wrong with parameters, and with which."""
-    return [(one.code, one.parameter) for one in findings(kind, given, kind.notation)]
+    return [(one.code, one.parameter) for one in parameter_findings(kind, given, kind.notation)]
 
 
 def ancestry(tree, classes):

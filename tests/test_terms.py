@@ -79,8 +79,8 @@ _NAMES = st.lists(st.one_of(_PIECES, st.characters().map(str)), max_size=12).map
 @given(st.one_of(_NAMES, _NAMES.map("http://{}".format)))
 def test_names_that_are_read_twice_are_those_read_once(name):
     assert terms.canonical(terms.canonical(name)) == terms.canonical(name)
-    assert terms.in_full(terms.in_full(name)) == terms.in_full(name)
-    assert terms.canonical(terms.in_full(name)) == terms.in_full(name)
+    assert terms.expand_term(terms.expand_term(name)) == terms.expand_term(name)
+    assert terms.canonical(terms.expand_term(name)) == terms.expand_term(name)
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_names_shorten_and_expand():
 
 
 def test_in_full_knows_the_terms_of_the_contexts():
-    assert terms.in_full("read") == f"{terms.ODRL}read"
-    assert terms.in_full("marketing") == f"{terms.MOSAICROWN}marketing"
-    assert terms.in_full("nonsense") == "nonsense"
+    assert terms.expand_term("read") == f"{terms.ODRL}read"
+    assert terms.expand_term("marketing") == f"{terms.MOSAICROWN}marketing"
+    assert terms.expand_term("nonsense") == "nonsense"
 
 
 @pytest.mark.parametrize(

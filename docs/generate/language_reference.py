@@ -21,7 +21,12 @@ from language_examples import (
 
 from policy_engine import terms
 from policy_engine.errors import DataError
-from policy_engine.methods.reference import Parameter, of_columns, of_method, shared
+from policy_engine.methods.reference import (
+    Parameter,
+    column_parameters,
+    method_parameters,
+    shared_parameters,
+)
 from policy_engine.plan.training import of_audit
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.reading.constraints import operands, refining_operands
@@ -106,7 +111,10 @@ def _sanitisation() -> Iterator[str]:
     asked = [*_asked("mosaicrown:l", 3), *_asked("pe:t", 0.2)]
     first = (f"`{terms.compact(method.iri)}`", method.definition, "a method", "required")
     rows: list[tuple[str, ...]] = [(*first, _code([*many, *asked]))]
-    rows += [_parameter(one) for one in {**own, **{one.name: one for one in shared()}}.values()]
+    rows += [
+        _parameter(one)
+        for one in {**own, **{one.name: one for one in shared_parameters()}}.values()
+    ]
     names = ("operand", "what it is", "takes", "default", "example")
     more = "Each is given once. A method has its own, and all methods have the columns and options."
     yield _table("Parameters of anonymize", "refinement", names, rows, more)
@@ -118,7 +126,7 @@ def _sanitisation() -> Iterator[str]:
         ((f"`{t.facts['notation']}`", t.definition, _named(t), _code(one)) for t, one in needed),
         "Under `pe:masking`, said of a masked column; [masking.md](masking.md) tells more.",
     )
-    for role, parameters in of_columns().items():
+    for role, parameters in column_parameters().items():
         page = "masking" if role == "pe:masked" else "generalization"
         more = f"Said of a column in its place, [{page}.md]({page}.md) tells how."
         title = f"Settings of columns under {role}"
@@ -264,7 +272,7 @@ def written(iri: str) -> str:
     if iri == f"{_ODRL}uid":
         return name
     compact = f"cc:{iri.removeprefix(_CC)}" if iri.startswith(_CC) else terms.compact(iri)
-    short = {terms.in_full(name), _MC + name if name == "purpose" else ""}
+    short = {terms.expand_term(name), _MC + name if name == "purpose" else ""}
     return name if iri in short else compact
 
 
@@ -320,19 +328,19 @@ def _asked(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _method(notation: str) -> list[dict[str, Any]]:
-    own = [one.name for one in of_method(notation) if one.name in VALUES]
+    own = [one.name for one in method_parameters(notation) if one.name in VALUES]
     values = [one for name in own if name != "mosaicrown:k" for one in _asked(name, VALUES[name])]
     return [*_asked("mosaicrown:method", notation), *values]
 
 
 def _needs(notation: str) -> str:
-    return ", ".join(f"`{one.name}`" for one in of_method(notation))
+    return ", ".join(f"`{one.name}`" for one in method_parameters(notation))
 
 
 def _own() -> dict[str, Parameter]:
     """Return the parameters of all methods by name, each with all that it may be."""
     found: dict[str, Parameter] = {}
-    for one in (one for notation in terms.methods() for one in of_method(notation)):
+    for one in (one for notation in terms.methods() for one in method_parameters(notation)):
         first = found.setdefault(one.name, one)
         if one.type not in first.type:
             found[one.name] = first._replace(type=f"{first.type}; or {one.type}")

@@ -10,7 +10,7 @@ from policy_engine.api.inputs import Inputs
 from policy_engine.certificate.beside import certificate_beside
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Word, asset_of, upstream_of
-from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, place_of
+from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
 from policy_engine.data.storage import Place
 from policy_engine.engines.launching import Launcher, launched
 from policy_engine.plan.lineage import MadeBy, Upstream
@@ -108,7 +108,7 @@ def understood(
     folder = Path(policy.source).parent if policy.source else None
     found = find_taxonomies(names, taxonomies or {}, folder)
     known = replace(catalog, taxonomies={**found, **catalog.taxonomies})
-    known.digests(names)
+    known.taxonomy_digests(names)
     return known
 
 
@@ -127,7 +127,7 @@ def made_by(
         named_data(inputs.data or {}, [found.policy]).values() if found.acting.party else ()
     ):
         if isinstance(given, str | Path):
-            lying = certificate_of(launcher, place_of(given))
+            lying = certificate_of(launcher, parse_location(given))
             known += [lying] if lying else []
     return found.made_by(known, products)
 
@@ -150,7 +150,7 @@ def _upstream(plan: Plan, launcher: Launcher, held: Sequence[Word]) -> tuple[Ups
     return upstream_of(
         plan.reads,
         held,
-        lambda place: None if place == MEMORY else certificate_of(launcher, place_of(place)),
+        lambda place: None if place == MEMORY else certificate_of(launcher, parse_location(place)),
     )
 
 

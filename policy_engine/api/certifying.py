@@ -31,7 +31,7 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import (
     TABLE,
     make_catalog,
-    place_of,
+    parse_location,
 )
 from policy_engine.data.storage import Place
 from policy_engine.engines.carried import check_carried
@@ -151,14 +151,14 @@ def _recorded(
     """Return what opens a certificate; with an engine, what that reads is the input it names."""
     if record is None:
         return None
-    opened = opened_record(load_record(place_of(record)), earlier, output, str(record))
+    opened = opened_record(load_record(parse_location(record)), earlier, output, str(record))
     if engine is not None:
         _check_input(opened, plan, engine, str(record))
     return opened
 
 
 def _place_of_output(output: str | Path) -> Place:
-    place = place_of(output)
+    place = parse_location(output)
     if not str(place).startswith(TABLE):
         place = only_output(place)
         check_name(storage.name(place), "An output")
@@ -252,7 +252,7 @@ def _audited_again(
 
 def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
     """Return how the ranges of an output are written."""
-    [output] = make_catalog({"": place}, described=launcher.described()).datasets
+    [output] = make_catalog({"": place}, describe=launcher.described()).datasets
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 

@@ -14,7 +14,7 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import (
     Catalog,
     find_taxonomies,
-    place_of,
+    parse_location,
 )
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.launching import Launcher
@@ -95,7 +95,9 @@ def compare_release(
         )
         opened = None
         if record is not None:
-            opened = opened_record(load_record(place_of(record)), certificate, path, str(record))
+            opened = opened_record(
+                load_record(parse_location(record)), certificate, path, str(record)
+            )
         return utility.compare(
             Path(original),
             path,
@@ -113,7 +115,7 @@ def _uncertified(original: str | Path, release: Path) -> PolicyEngineError:
     """Return the error of a release without certificate and policy, or of two tables swapped."""
     message = f"No certificate lies beside {str(release)!r}, and no policy is given."
     hint = "Give policy=POLICY."
-    with storage.reading(original):
+    with storage.read_errors(original):
         is_release = any(map(names_of_certificates, (Path(original), Path(original).parent)))
     if is_release:
         message = f"No certificate lies beside {str(release)!r}, and one beside {str(original)!r}."
@@ -124,7 +126,7 @@ def _uncertified(original: str | Path, release: Path) -> PolicyEngineError:
 def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:
     """Raise DataError (C012) with the taxonomies that a comparison lacks."""
     try:
-        catalog.digests(asked.columns.taxonomies)
+        catalog.taxonomy_digests(asked.columns.taxonomies)
     except DataError as error:
         hint = "Give taxonomies={NAME: FILE}, or policy=POLICY where its file lies beside it."
         raise DataError(*(replace(one, hint=hint) for one in error.problems)) from None

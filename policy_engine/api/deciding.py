@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from policy_engine.certificate.attestation import Attestation, attest
 from policy_engine.certificate.beside import load_proofs
 from policy_engine.certificate.certificate import Certificate
-from policy_engine.data.atomic_file import write_whole
-from policy_engine.data.catalog import Catalog, make_catalog, place_of
+from policy_engine.data.atomic_file import write_file
+from policy_engine.data.catalog import Catalog, make_catalog, parse_location
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
@@ -261,9 +261,9 @@ def attest_output(
     read = Reading(**reading).policy(policy)
     names = Names([read])
     who, what = names.full(by, "assignee"), names.full(asset, "target") if asset else ""
-    made = attest(read, place_of(output), who, asset=what, evidence=evidence)
+    made = attest(read, parse_location(output), who, asset=what, evidence=evidence)
     if file is not None:
-        write_whole(Path(file), made.to_jsonld(), Path(output), overwrite=overwrite)
+        write_file(Path(file), made.to_jsonld(), Path(output), overwrite=overwrite)
     return made
 
 
@@ -271,7 +271,11 @@ def proofs(given: Sequence[Proof]) -> list[Certificate | Attestation]:
     """Return what vouches for outputs, each read already or in a file."""
     found: list[Certificate | Attestation] = []
     for one in given:
-        found += [one] if isinstance(one, Certificate | Attestation) else load_proofs(place_of(one))
+        found += (
+            [one]
+            if isinstance(one, Certificate | Attestation)
+            else load_proofs(parse_location(one))
+        )
     return found
 
 

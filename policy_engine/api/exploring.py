@@ -13,7 +13,7 @@ from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.audits.reports.charts import line_chart, need_matplotlib
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certified, certify, check
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.engines.launching import check_limit, launched
 from policy_engine.errors import (
@@ -27,7 +27,8 @@ from policy_engine.errors import (
     join_names,
 )
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.methods import Finding, Measurement, Method, findings, parameters
+from policy_engine.methods import Finding, Measurement, Method, parameters
+from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
@@ -173,7 +174,7 @@ def changed(step: Anonymize, setting: Setting) -> Anonymize:
     problems = [
         _problem(found)
         for notation, values in given.items()
-        for found in findings(type(step.methods[notation]), values, notation)
+        for found in parameter_findings(type(step.methods[notation]), values, notation)
     ]
     if problems:
         raise PlanError(*dict.fromkeys(problems))
@@ -224,7 +225,7 @@ def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
         message = "There is nothing to draw: the table cannot be released at any of the settings."
         raise OutputError.of("O002", message)
     axis = "k" if any("k" in run.setting for run in runs) else next(iter(runs[0].setting), "")
-    write_whole(path, line_chart(lines, (axis, "global certainty penalty"), kind))
+    write_file(path, line_chart(lines, (axis, "global certainty penalty"), kind))
 
 
 def trade_off(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:

@@ -34,7 +34,7 @@ from policy_engine.certificate.publication import (
 from policy_engine.certificate.record import Record, named
 from policy_engine.certificate.recording import RecordFile
 from policy_engine.data import storage
-from policy_engine.data.catalog import place_of
+from policy_engine.data.catalog import parse_location
 from policy_engine.data.storage import Place
 from policy_engine.engines.engine import Engine, Progress, Written, silent
 from policy_engine.engines.launching import Key, Launcher, check_limit, launched
@@ -274,7 +274,7 @@ class _Job:
         if self.planned.plan.train:
             check_alone(file, self.how.report)
         if self.history is not None:
-            self.history.check_apart(file, place_of(output))
+            self.history.check_apart(file, parse_location(output))
         return _record_file(self.how.record, file, output, overwrite=self.how.overwrite)
 
     def made(self, staged: Place | None = None) -> tuple[Release, Written]:
@@ -417,7 +417,7 @@ def _record_file(
     """Return the place for a record, where one is asked for."""
     if record is None:
         return None
-    return RecordFile(record, output, place_of(given), overwrite=overwrite)
+    return RecordFile(record, output, parse_location(given), overwrite=overwrite)
 
 
 def _write_reports(release: Release, folder: str | Path | None) -> None:

@@ -3,11 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.data.catalog import (
-    make_catalog,
-    missing_columns,
-    no_column,
-)
+from policy_engine.data.catalog import make_catalog
+from policy_engine.data.column_names import missing_column, missing_columns
 from policy_engine.errors import (
     DataError,
 )
@@ -30,7 +27,7 @@ def suggest_hierarchy(
     catalog = make_catalog({"the table": table})
     [dataset] = catalog.datasets
     problems = list(missing_columns((column,), dataset))
-    near = no_column(column, dataset)
+    near = missing_column(column, dataset)
     problems = [near] if problems and near.hint else problems
     if problems:
         raise DataError(*problems, source=dataset.location)

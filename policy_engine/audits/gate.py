@@ -24,7 +24,7 @@ def shortfalls(
     """
     measured = {(one.attack, one.bound) for one in attacks}
     for method in methods:
-        required = {(name, bound) for name in method.run for bound in method.bounds}
+        required = {(name, bound) for name in method.attacks_run for bound in method.bounds}
         for name, bound in sorted(required - measured, key=str):
             yield f"Whether {bound} holds of the attack {name} was not measured."
         for bound in method.bounds:

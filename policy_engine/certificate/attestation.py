@@ -92,7 +92,7 @@ def attest(
         message = f"Who attests is named by an IRI. Given: {by!r}."
         raise RequestError.of("D001", message)
     rule = _rule(policy, asset)
-    with storage.reading(output):
+    with storage.read_errors(output):
         digest = storage.digest(output)
     return Attestation(
         policy=policy.uid,

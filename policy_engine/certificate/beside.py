@@ -12,8 +12,8 @@ from policy_engine.certificate.attestation import (
 )
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.data import storage
-from policy_engine.data.catalog import SPARK_FORMATS, with_ending
 from policy_engine.data.storage import Place
+from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError, DataError, join_names
 from policy_engine.release.staging import (
@@ -57,7 +57,7 @@ def certificate_beside(output: Place) -> tuple[Place, Certificate] | None:
     Raises CertificateError (V015) where several do, DataError (C003) where it cannot be read.
     """
     folder, name = storage.parent(output), storage.name(output)
-    with storage.reading(output):
+    with storage.read_errors(output):
         found = {one: known for one, known in certificates_in(folder).items() if known.file == name}
     _check_one(name, found, folder)
     return next(((storage.join(folder, one), known) for one, known in found.items()), None)
@@ -71,7 +71,7 @@ def place_of_certificate(output: Place, *, shares: bool = False) -> Place:
     found, folder = certificate_beside(output), storage.parent(output)
     if found is not None:
         return found[0]
-    with storage.reading(folder):
+    with storage.read_errors(folder):
         is_first = not shares and not names_of_certificates(folder)
     return storage.join(folder, CERTIFICATE if is_first else certificate_name(storage.name(output)))
 
@@ -81,10 +81,10 @@ def only_output(place: Place) -> Place:
 
     Raises CertificateError (V015) where the folder holds several.
     """
-    with storage.reading(place):
+    with storage.read_errors(place):
         is_folder = storage.is_folder(place)
         is_data = is_folder and not names_of_certificates(place)
-    if not is_folder or (is_data and with_ending(storage.name(place), SPARK_FORMATS)):
+    if not is_folder or (is_data and match_format(storage.name(place), SPARK_FORMATS)):
         return place
     return storage.join(place, load_certificate(place).file)
 
@@ -114,12 +114,12 @@ def load_certificates(path: Place) -> tuple[Certificate, ...]:
     (V010).
     """
     place = str(path)
-    with storage.reading(place):
+    with storage.read_errors(place):
         is_folder = storage.is_folder(place)
-        is_of_data = with_ending(storage.name(place), SPARK_FORMATS)
+        is_of_data = match_format(storage.name(place), SPARK_FORMATS)
         is_output = bool(is_of_data) and not names_of_certificates(place)
         folder = place if is_folder and not is_output else storage.parent(place)
-        with guard_publication(folder), storage.reading(place):
+        with guard_publication(folder), storage.read_errors(place):
             files = _files(place, folder, is_output=is_output)
             known = certificates_in(folder) if is_certificate(storage.name(files[0])) else _NONE
             return tuple(_load(file, known, is_named=file == place) for file in files)

@@ -15,7 +15,8 @@ from policy_engine.audits.gate import ModelFigures, format_measurement, shortfal
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import Count, Input, Record, named
-from policy_engine.data.catalog import MEMORY, TABLE, column_name
+from policy_engine.data.catalog import MEMORY, TABLE
+from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import Commitment, new_nonce
 from policy_engine.engines.engine import Ended, Engine, Stored, Written
 from policy_engine.engines.versions import NOT_INSTALLED, version_of

@@ -53,7 +53,7 @@ def _of_attacks(certificate: "Certificate") -> Iterator[str]:
     asked = [
         (name, bound)
         for step in certificate.plan.audits
-        for name in step.method.run
+        for name in step.method.attacks_run
         for bound in step.method.bounds
     ]
     found = [(one.attack, one.bound) for one in certificate.attacks]

@@ -84,11 +84,11 @@ class Record(BaseModel):
     @property
     def commitment(self) -> Commitment:
         """The commitment to all that the record says."""
-        return Commitment.to(self._facts(), self.nonce)
+        return Commitment.make(self._facts(), self.nonce)
 
     def opens(self, commitment: Commitment | None) -> bool:
         """Tell whether this is the record that was committed to."""
-        return commitment is not None and commitment.is_to(self._facts(), self.nonce)
+        return commitment is not None and commitment.matches(self._facts(), self.nonce)
 
     def alone(self) -> "Record":
         """Return the record without those that stood in its file before."""
@@ -137,7 +137,7 @@ def load_record(path: Place) -> Record:
     Raises DataError where there is none (C002) or it cannot be read (C003), CertificateError
     (V005) where it is not a record.
     """
-    with storage.reading(path):
+    with storage.read_errors(path):
         if not storage.exists(path):
             raise DataError.of("C002", f"There is no record {str(path)!r}.")
         text = storage.read_bytes(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from policy_engine.certificate.record import Record, named, read_record
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE
-from policy_engine.data.storage import Place, writing
+from policy_engine.data.storage import Place, write_errors
 from policy_engine.errors import CertificateError, OutputError
 from policy_engine.release.staging import RECORD, check_name
 
@@ -39,7 +39,7 @@ class RecordFile:
         self.file = storage.local_path(file)
         self._output = named(output)
         self._overwrite = overwrite
-        with writing(self.file):
+        with write_errors(self.file):
             self._check_place()
             if output is not None:
                 self._check_apart(output, given)
@@ -55,7 +55,7 @@ class RecordFile:
         The record comes first: a release whose record was lost could never be opened. What
         stood in the file stays in it until the release is out, so that a kill loses nothing.
         """
-        with writing(self.file):
+        with write_errors(self.file):
             before = self._earlier()
             earlier = tuple(read_record(before).each()) if before else ()
             both = record.model_copy(update={"earlier": earlier})

@@ -13,7 +13,7 @@ from policy_engine.cli.options import (
     PolicyArgument,
     reads_policies,
 )
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.terms import compact
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def agree(
     if output is None:
         typer.echo(found, nl=False)
     else:
-        write_whole(output, found, offer, overwrite=overwrite)
+        write_file(output, found, offer, overwrite=overwrite)
 
 
 def _notes(agreement: "Policy") -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from policy_engine.cli.options import OverwriteOption, PolicyArgument, reads_policies, usage
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -47,7 +47,7 @@ def convert(
     if output is None:
         typer.echo(found.encode(), nl=False)
     else:
-        write_whole(output, found, policy, overwrite=overwrite)
+        write_file(output, found, policy, overwrite=overwrite)
 
 
 def _named_for(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:

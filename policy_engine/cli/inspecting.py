@@ -24,7 +24,7 @@ from policy_engine.cli.options import (
     unanswered,
     usage,
 )
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def graph(
     if output is None:
         typer.echo(drawing.text, nl=False)
         return
-    write_whole(output, drawing.text, *policies, *certificate)
+    write_file(output, drawing.text, *policies, *certificate)
 
 
 def _drawing_format(output: Path | None, given: DrawingFormat | None) -> _Drawn:

@@ -11,7 +11,7 @@ from policy_engine.api.suggesting import suggest_hierarchy
 from policy_engine.cli.answers import print_json
 from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, Sample
 from policy_engine.data import samples
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 
 if TYPE_CHECKING:
     from policy_engine.methods.reference import Parameter
@@ -27,9 +27,11 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
     from policy_engine.plan.training import of_audit  # noqa: PLC0415 (slow to import)
 
-    known = {name: (term, reference.of_method(name)) for name, term in terms.methods().items()}
+    known = {
+        name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
+    }
     audits = {name: (term, of_audit(name)) for name, term in terms.audit_methods().items()}
-    shared, columns = reference.shared(), reference.of_columns()
+    shared, columns = reference.shared_parameters(), reference.column_parameters()
     if output_format is Format.JSON:
         settings = {role: [one._asdict() for one in found] for role, found in columns.items()}
         whole = {"methods": _listing(known), "shared": [one._asdict() for one in shared]}
@@ -71,7 +73,7 @@ def sample(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        write_whole(output, text, overwrite=overwrite)
+        write_file(output, text, overwrite=overwrite)
 
 
 @hierarchies.command()
@@ -87,5 +89,5 @@ def suggest(
     if output is None:
         typer.echo(found.to_csv(), nl=False)
     else:
-        write_whole(output, found.to_csv(), table, overwrite=overwrite)
+        write_file(output, found.to_csv(), table, overwrite=overwrite)
     typer.echo(f"{found.kind}: {found.reason}", err=True)

@@ -480,7 +480,7 @@ def quotes_values(command: Callable[..., None]) -> Callable[..., None]:
             command(**given)
         except PolicyEngineError as error:
             if not quiet_values:
-                error.problems = tuple(one.quoting() for one in error.problems)
+                error.problems = tuple(one.with_values() for one in error.problems)
             raise
 
     parameters = [*own.parameters.values(), option]

@@ -74,13 +74,13 @@ def query(
 ) -> None:
     """Run a query on what one rule lets be read together, rows shuffled: exit 1 if denied."""
     from policy_engine.api.deciding import query_data, time_at, world_at  # noqa: PLC0415
-    from policy_engine.data.catalog import format_of  # noqa: PLC0415
+    from policy_engine.data.table_files import file_format  # noqa: PLC0415
 
     check_log(log, log_key)
     paths = paths_of(data)
     with unanswered(PolicyEngineError):
         if output is not None:
-            format_of(output)
+            file_format(output)
             if not overwrite:
                 check_free(output)
         policies = reading.in_force(*policy, time=time_at(world, time))

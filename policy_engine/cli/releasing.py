@@ -33,7 +33,7 @@ from policy_engine.cli.options import (
     reads_policies,
     unanswered,
 )
-from policy_engine.data.storage import reading
+from policy_engine.data.storage import read_errors
 from policy_engine.errors import PlanError, PolicyError
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def show(
     from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
 
-    with reading(table):
+    with read_errors(table):
         is_of_releases = bool(names_of_certificates(table))
     if is_of_releases:
         table = Path(only_output(table))

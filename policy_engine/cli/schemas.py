@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.options import reads_policies
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
@@ -26,4 +26,4 @@ def schema(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        write_whole(output, text)
+        write_file(output, text)

@@ -1,1 +1,1 @@
-"""Data as it lies: where, in which format, with which columns, and what its values mean."""
+"""Data: where it is, in which format, with which columns, and what its values mean."""

@@ -1,4 +1,4 @@
-"""Write a file whole, or leave what was there as it was."""
+"""Write a file as a whole, or leave the old one as it was."""
 
 import os
 import stat
@@ -8,18 +8,18 @@ from pathlib import Path
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _OPEN_FILES = ("/dev", "/dev/fd", "/proc/self/fd")
-"""Where the files that a process has open go by names: /dev/stdout is one, and is never moved."""
+"""Folders of the files that a process has open: /dev/stdout is one, and is never moved."""
 
 
-def write_whole(
+def write_file(
     path: Path, data: str | bytes, *inputs: Path, overwrite: bool = True, private: bool = False
 ) -> None:
     """Write a file by a rename, so that nobody ever sees a part of it.
 
-    Until it is whole it lies in the same folder, for its owner alone; then it has the mode that
-    the umask gives, or, if it is `private`, remains his. What is there is written over with
-    `overwrite`, a symbolic link as such and not what it leads to; without, a file that holds
-    other bytes is refused. A pipe and an open file (`/dev/stdout`) are written to.
+    Until it is whole it is a file in the same folder that only its owner can read; then it has the
+    mode of the umask, or stays the owner's where it is `private`. With `overwrite` an existing
+    file is replaced, a symbolic link itself and not its target; without, one with other content
+    is refused. A pipe and an open file (`/dev/stdout`) are appended to.
 
     Raises OutputError where it cannot be written (O002), is one of the inputs, or is taken (O001).
     """
@@ -29,7 +29,7 @@ def write_whole(
             message = f"The output {str(path)!r} is the input itself."
             raise OutputError.of("O001", message, "Give another path.")
         if _is_stream(path):
-            with path.open("ab") as stream:  # which cuts off nothing that was written before
+            with path.open("ab") as stream:  # which keeps what was written before
                 stream.write(text)
         elif overwrite or not _holds(path, text):
             _write(path, text, overwrite=overwrite, private=private)
@@ -39,13 +39,13 @@ def write_whole(
 
 
 def check_free(path: Path) -> None:
-    """Raise OutputError (O001) where something lies there, be it a link to nothing.
+    """Raise OutputError (O001) where the path exists, even as a link to nothing.
 
     A pipe and an open file are there to be written to.
     """
     try:
         if os.path.lexists(path) and not _is_stream(path):
-            raise _taken(path)
+            raise _exists_error(path)
     except (OSError, ValueError) as error:
         message = f"The file cannot be written: {getattr(error, 'strerror', None) or error}."
         raise OutputError.of("O002", message, source=str(path)) from None
@@ -69,7 +69,7 @@ def _write(path: Path, data: bytes, *, overwrite: bool, private: bool) -> None:
     if not overwrite:
         check_free(path)
     elif path.exists() and not path.is_file():
-        raise OSError("something that is not a file lies there")
+        raise OSError("something that is not a file is there")
     number, name = tempfile.mkstemp(prefix=f".policy-engine.{os.getpid()}.", dir=path.parent)
     try:
         with os.fdopen(number, "wb") as file:
@@ -88,16 +88,16 @@ def _write(path: Path, data: bytes, *, overwrite: bool, private: bool) -> None:
 
 
 def _move_to_nothing(source: Path, target: Path) -> None:
-    """Move a file to where nothing is, also where somebody else does so at the same moment."""
+    """Move a file to a free path, safely where another process does so at the same moment."""
     try:
         target.hardlink_to(source)
     except FileExistsError:
-        raise _taken(target) from None
+        raise _exists_error(target) from None
     except OSError:  # a file system without hard links
         check_free(target)
         source.rename(target)
 
 
-def _taken(path: Path) -> PolicyEngineError:
+def _exists_error(path: Path) -> PolicyEngineError:
     message = f"The output {str(path)!r} exists."
     return OutputError.of("O001", message, "Give another path, or overwrite=True to replace it.")

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 MISSING = " or missing"
 ALL = "*"
-"""The cell that stands for every value, where a hierarchy has no name of its own for it."""
+"""The cell that means every value, where a hierarchy has no name of its own for it."""
 
 _NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -36,10 +36,10 @@ _MEMBER = re.compile(rf'("(?:[^"\\]|\\.)*"|{_PLAIN_MEMBER.pattern})(, |$)')
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell says: the values of its class lie among these.
+    """The values that the rows of a class may have.
 
-    For a range, `values` are its two ends; for a set or one value, all that may be; empty
-    where there is nothing but the missing value.
+    For a range, `values` are its two ends; for a set or one value, all of them; empty where
+    every value is missing.
     """
 
     values: tuple[str, ...]
@@ -71,7 +71,7 @@ def write_value(value: str) -> str:
 
 
 def read_cell(cell: str | None) -> Cell:
-    """Read a cell back. Raises ValueError where it is none of the shapes above."""
+    """Read a cell back. Raises ValueError where it has none of the shapes above."""
     if not cell:
         return Cell((), may_be_missing=True)
     body = cell.removesuffix(MISSING)
@@ -90,8 +90,8 @@ def read_cell(cell: str | None) -> Cell:
 
 
 def _member(value: str) -> str:
-    plain = _PLAIN_MEMBER.fullmatch(value) is not None
-    return value if plain else json.dumps(value, ensure_ascii=False)
+    is_plain = _PLAIN_MEMBER.fullmatch(value) is not None
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 def _members(body: str) -> list[str]:

@@ -30,14 +30,14 @@ class Commitment(BaseModel):
     value: Hexadecimal
 
     @classmethod
-    def to(cls, facts: Mapping[str, Any], nonce: str) -> "Commitment":
+    def make(cls, facts: Mapping[str, Any], nonce: str) -> "Commitment":
         """Return the commitment to facts, under a nonce in hexadecimal digits."""
         text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()
         return cls(value=hmac.new(bytes.fromhex(nonce), _DOMAIN + text, hashlib.sha256).hexdigest())
 
-    def is_to(self, facts: Mapping[str, Any], nonce: str) -> bool:
+    def matches(self, facts: Mapping[str, Any], nonce: str) -> bool:
         """Tell whether facts and a nonce are those that were committed to."""
-        return hmac.compare_digest(self.value, Commitment.to(facts, nonce).value)
+        return hmac.compare_digest(self.value, Commitment.make(facts, nonce).value)
 
 
 def new_nonce() -> str:

@@ -1,4 +1,4 @@
-"""How many rows a dataset has, as far as that can be told without reading it whole."""
+"""How many rows a dataset has, as far as that is known without reading all of it."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ _BEGINNING = 1 << 16
 
 
 def row_count(asset: str, catalog: Catalog) -> int | None:
-    """Return about how many rows a dataset has, None where that takes reading it."""
+    """Return about how many rows a dataset has, None where it would have to be read."""
     dataset = catalog.dataset(asset)
     if dataset.location == MEMORY:
         return getattr(catalog.tables[asset], "num_rows", None)
@@ -19,12 +19,12 @@ def row_count(asset: str, catalog: Catalog) -> int | None:
         from pyarrow import parquet  # noqa: PLC0415 (slow to import)
 
         return int(parquet.read_metadata(path).num_rows)
-    return _lines(path) if dataset.format == "csv" else None
+    return _estimate_lines(path) if dataset.format == "csv" else None
 
 
-def _lines(path: Path) -> int | None:
-    """Return about how many lines a file has, judged by its beginning."""
+def _estimate_lines(path: Path) -> int | None:
+    """Return about how many lines a file has, estimated from its beginning."""
     with path.open("rb") as file:
-        begin = file.read(_BEGINNING)
-    ends = begin.count(b"\n")
-    return max(round(path.stat().st_size / len(begin) * ends) - 1, 1) if ends else None
+        beginning = file.read(_BEGINNING)
+    newlines = beginning.count(b"\n")
+    return max(round(path.stat().st_size / len(beginning) * newlines) - 1, 1) if newlines else None

@@ -68,30 +68,30 @@ def customer(rows: int, seed: int) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(_customers(Random(seed), rows))  # noqa: S311 (made-up data, no secret)
+    writer.writerows(_customer_rows(Random(seed), rows))  # noqa: S311 (made-up data, no secret)
     return text.getvalue()
 
 
-def _customers(random: Random, rows: int) -> Iterator[tuple[object, ...]]:
+def _customer_rows(random: Random, rows: int) -> Iterator[tuple[object, ...]]:
     for number in range(rows):
-        area = _skewed(random, _ZIPS)
-        born = date(2019, 12, 31) - timedelta(days=int(365.25 * _age(random, area)))
-        store = _store(random, 2019 - born.year)
-        first, last = _name(random, born.year)
+        area = _skewed_number(random, _ZIPS)
+        birth_date = date(2019, 12, 31) - timedelta(days=int(365.25 * _age(random, area)))
+        store = _store(random, 2019 - birth_date.year)
+        first, last = _name(random, birth_date.year)
         yield (
             f"C{number + 1:07d}",
             first,
             last,
             f"{first}.{last}{number % 97}@example.com".lower(),
             _FIRST_ZIP + area,
-            born.isoformat(),
+            birth_date.isoformat(),
             _purchase_time(random, store).isoformat(sep=" "),
             f"{_amount(random, store):.2f}",
             store.name,
         )
 
 
-def _skewed(random: Random, count: int) -> int:
+def _skewed_number(random: Random, count: int) -> int:
     """Return a number below count, small ones far more often."""
     return int(count * random.random() ** 2.2)
 
@@ -105,10 +105,10 @@ def _age(random: Random, area: int) -> float:
 
 def _store(random: Random, age: int) -> _Store:
     weights = [store.weight / (1 + ((age - store.age) / 5) ** 2) for store in _STORES]
-    place = random.random() * sum(weights)
+    point = random.random() * sum(weights)
     for store, weight in zip(_STORES, weights, strict=True):
-        place -= weight
-        if place < 0:
+        point -= weight
+        if point < 0:
             return store
     return _STORES[-1]
 
@@ -116,7 +116,7 @@ def _store(random: Random, age: int) -> _Store:
 def _name(random: Random, year: int) -> tuple[str, str]:
     generation = max(start for start in _FIRST_NAMES if start <= max(year, 1930))
     first = _FIRST_NAMES[generation][int(random.random() * 6)]
-    return first, _LAST_NAMES[_skewed(random, len(_LAST_NAMES))]
+    return first, _LAST_NAMES[_skewed_number(random, len(_LAST_NAMES))]
 
 
 def _purchase_time(random: Random, store: _Store) -> datetime:

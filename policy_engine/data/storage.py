@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote
 from policy_engine.errors import DataError, OutputError
 
 Place = str | Path
-"""A local path, or a URI (hdfs:, s3a:, gs:, abfs:, file: ...) written as Spark has it: without
-percent-encoding."""
+"""A local path, or a URI (hdfs:, s3a:, gs:, abfs:, file: ...) without percent-encoding, as in
+Spark."""
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")
 _ALIASES = {"s3a": "s3", "s3n": "s3"}
@@ -26,8 +26,8 @@ _WITHOUT_RENAME = {"s3", "gcs"}
 
 def is_remote(location: Place) -> bool:
     """Tell whether a location is a URI of another machine; `file:` is this one."""
-    found = _SCHEME.match(location) if isinstance(location, str) else None
-    return found is not None and found[1].lower() != "file"
+    match = _SCHEME.match(location) if isinstance(location, str) else None
+    return match is not None and match[1].lower() != "file"
 
 
 def local_path(location: Place) -> Path:
@@ -38,22 +38,22 @@ def local_path(location: Place) -> Path:
 
 
 @contextmanager
-def reading(location: Place) -> Iterator[None]:
-    """Turn what fails inside into DataError (C003) in one line."""
+def read_errors(location: Place) -> Iterator[None]:
+    """Turn errors inside into DataError (C003) of one line."""
     try:
         yield
     except (OSError, ValueError, NotImplementedError, ImportError) as error:
-        message = f"The file cannot be read: {_reason(error)}."
+        message = f"The file cannot be read: {_error_reason(error)}."
         raise DataError.of("C003", message, source=str(location)) from None
 
 
 @contextmanager
-def writing(location: Place) -> Iterator[None]:
-    """Turn what fails inside into OutputError (O002) in one line."""
+def write_errors(location: Place) -> Iterator[None]:
+    """Turn errors inside into OutputError (O002) of one line."""
     try:
         yield
     except (OSError, ValueError, NotImplementedError, ImportError) as error:
-        message = f"The output cannot be written: {_reason(error)}."
+        message = f"The output cannot be written: {_error_reason(error)}."
         raise OutputError.of("O002", message, source=str(location)) from None
 
 
@@ -63,7 +63,7 @@ def join(folder: Place, name: str) -> Place:
 
 
 def parent(location: Place) -> Place:
-    """Return the folder that a location lies in; itself where it lies in none."""
+    """Return the folder that a location is in, or the location itself where it is in none."""
     if isinstance(location, Path):
         return location.parent
     if not is_remote(location):
@@ -81,11 +81,11 @@ def exists(location: Place) -> bool:
     """Tell whether there is a file or folder. Raises OSError where that cannot be told."""
     if not is_remote(location):
         return local_path(location).exists()
-    return bool(_kind(location) != _types().NotFound)
+    return bool(_file_type(location) != _file_types().NotFound)
 
 
 def is_taken(location: Place) -> bool:
-    """Tell whether a name is taken, be it by a link that leads nowhere. Raises OSError."""
+    """Tell whether a name is taken, even by a link to nothing. Raises OSError."""
     if is_remote(location):
         return exists(location)
     try:
@@ -96,67 +96,69 @@ def is_taken(location: Place) -> bool:
 
 
 def is_same(one: Place, other: Place) -> bool:
-    """Tell whether two locations that are there are one."""
+    """Tell whether two existing locations are the same."""
     if str(one).rstrip("/") == str(other).rstrip("/"):
         return True
     if is_remote(one) or is_remote(other):
         return False
-    here, there = local_path(one), local_path(other)
-    return here.exists() and there.exists() and here.samefile(there)
+    path, other_path = local_path(one), local_path(other)
+    return path.exists() and other_path.exists() and path.samefile(other_path)
 
 
 def is_folder(location: Place) -> bool:
     """Tell whether there is a folder. Raises OSError where that cannot be told."""
     if not is_remote(location):
         return local_path(location).is_dir()
-    return bool(_kind(location) == _types().Directory)
+    return bool(_file_type(location) == _file_types().Directory)
 
 
 def names(folder: Place) -> tuple[str, ...]:
     """Return the names of what a folder holds, sorted. Raises OSError."""
     if not is_remote(folder):
         return tuple(sorted(path.name for path in local_path(folder).iterdir()))
-    return tuple(sorted(found.base_name for found in _found(folder, recursive=False)))
+    return tuple(sorted(entry.base_name for entry in _list_folder(folder, recursive=False)))
 
 
 def data_files(folder: Place) -> tuple[str, ...]:
     """Return the relative names of a folder's files, sorted, those of folders in it too.
 
-    What Spark takes for no data is left out: names that begin with a dot or an underscore,
-    such as `_SUCCESS` and checksums. Raises OSError.
+    Names that Spark does not read as data are left out: those that begin with a dot or an
+    underscore, such as `_SUCCESS` and checksums. Raises OSError.
     """
     if is_remote(folder):
-        start = len(_opened(folder)[1].rstrip("/")) + 1
-        files = [f.path[start:] for f in _found(folder, recursive=True) if f.is_file]
+        start = len(_file_system(folder)[1].rstrip("/")) + 1
+        files = [f.path[start:] for f in _list_folder(folder, recursive=True) if f.is_file]
     else:
         root = local_path(folder)
-        found = (path for path in root.rglob("*") if path.is_file())
-        files = [path.relative_to(root).as_posix() for path in found]
-    return tuple(sorted(one for one in files if not any(map(_is_no_data, one.split("/")))))
+        paths = (path for path in root.rglob("*") if path.is_file())
+        files = [path.relative_to(root).as_posix() for path in paths]
+    return tuple(sorted(file for file in files if not any(map(_is_ignored, file.split("/")))))
 
 
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""How the name of a folder says that a value is missing."""
+MISSING_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""The value in a folder's name that means a missing one."""
 
 
-def folder_values(file: str) -> dict[str, str | None]:
-    """Return the values that the folders of a file say by their names, as in `year=2020/`.
+def partition_values(file: str) -> dict[str, str | None]:
+    """Return the values in the names of a file's folders, as in `year=2020/`, by column.
 
     `file` is relative to the table's folder. Values are texts as written; a missing one is None.
     """
     pairs = [part.partition("=") for part in file.split("/")[:-1]]
     values = {unquote(name): unquote(value) for name, mark, value in pairs if name and mark}
-    return {name: None if value in ("", NO_VALUE) else value for name, value in values.items()}
+    return {
+        name: None if value in ("", MISSING_PARTITION) else value for name, value in values.items()
+    }
 
 
-def as_folder_name(column: str) -> str:
-    """Return a column's name as the name of a folder has it."""
+def escape_folder_name(column: str) -> str:
+    """Return a column's name escaped as in the name of a folder."""
     return re.sub(r"""[\x00-\x1f"#%'*/:=?\\\x7f{[\]^]""", lambda m: f"%{ord(m[0]):02X}", column)
 
 
 def read_bytes(location: Place) -> bytes:
     """Return what a file holds. Raises OSError."""
-    with _input(location) as file:
+    with _open_input(location) as file:
         return file.read()
 
 
@@ -168,39 +170,39 @@ def digest(location: Place) -> str:
     if is_folder(location):
         root = str(location)
         return manifest_digest({file: digest(join(root, file)) for file in data_files(location)})
-    with _input(location) as file:
+    with _open_input(location) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def manifest_digest(digests: dict[str, str]) -> str:
     """Return the sha-256 of the manifest of files, given the sha-256 of each by its name."""
-    lines = (_line(digests[name], name) for name in sorted(digests))
+    lines = (_manifest_line(digests[name], name) for name in sorted(digests))
     return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
 
 
-def _line(digest: str, name: str) -> str:
-    """Return the line of a file: a name cannot end it and begin another, it is escaped then."""
+def _manifest_line(digest: str, name: str) -> str:
+    """Return a file's line; a line break in its name is escaped."""
     escaped = name.replace("\\", r"\\").replace("\n", r"\n").replace("\r", r"\r")
     return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n"
 
 
-def whole_digest(folder: Path) -> str:
-    """Return the sha-256 of all that a folder of this machine holds.
+def tree_digest(folder: Path) -> str:
+    """Return the sha-256 of all that a folder on this machine holds.
 
-    Every file by its bytes and every folder by its name, the hidden and the empty ones too, with
-    their places; the names are taken as the bytes that they are. Raises OSError for what can
-    change while the folder stays as it is, or has no bytes: links, sockets and devices.
+    That is every file by its bytes and every folder by its path, hidden and empty ones too; paths
+    are compared as bytes. Raises OSError for links, sockets and devices, which can change while
+    the folder does not, or have no bytes.
     """
     entries = sorted(_entries(os.fsencode(folder), b""))
     return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
 
 
-def _entries(root: bytes, inner: bytes) -> Iterator[tuple[str, str, str]]:
+def _entries(root: bytes, relative: bytes) -> Iterator[tuple[str, str, str]]:
     """Yield the name of everything in a folder, in hexadecimal, its kind and its sha-256."""
-    with os.scandir(os.path.join(root, inner)) as found:  # noqa: PTH118 (names are bytes)
-        listed = list(found)
-    for entry in listed:
-        name = os.path.join(inner, entry.name)  # noqa: PTH118
+    with os.scandir(os.path.join(root, relative)) as scan:  # noqa: PTH118 (names are bytes)
+        entries = list(scan)
+    for entry in entries:
+        name = os.path.join(relative, entry.name)  # noqa: PTH118
         if entry.is_dir(follow_symlinks=False):
             yield name.hex(), "folder", ""
             yield from _entries(root, name)
@@ -208,16 +210,16 @@ def _entries(root: bytes, inner: bytes) -> Iterator[tuple[str, str, str]]:
             with open(entry.path, "rb") as file:  # noqa: PTH123
                 yield name.hex(), "file", hashlib.file_digest(file, "sha256").hexdigest()
         else:
-            raise OSError(f"{os.fsdecode(name)!r} is a link, or no file at all")
+            raise OSError(f"{os.fsdecode(name)!r} is a link, or not a file at all")
 
 
 def write_bytes(location: Place, data: bytes) -> None:
-    """Write a file whole; a local one is flushed to the disk, and new ones are their owner's alone.
+    """Write a file whole. Raises OSError.
 
-    Raises OSError.
+    A local one is flushed to the disk; only its owner can read a new one.
     """
     if is_remote(location):
-        system, path = _opened(location)
+        system, path = _file_system(location)
         with system.open_output_stream(path) as stream:
             stream.write(data)
         return
@@ -227,28 +229,28 @@ def write_bytes(location: Place, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def open_private(path: Path, how: int) -> BinaryIO:
-    """Open a file to be written, made for its owner alone where it is new.
+def open_private(path: Path, flag: int) -> BinaryIO:
+    """Open a file for writing; where it is new, only its owner can read it.
 
-    `how` is os.O_EXCL, which insists on a new one, or os.O_TRUNC. Raises OSError.
+    `flag` is os.O_EXCL, which requires a new one, or os.O_TRUNC. Raises OSError.
     """
     binary = getattr(os, "O_BINARY", 0)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | how | binary, 0o600), "wb")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flag | binary, 0o600), "wb")
 
 
 def make_folder(location: Place) -> None:
     """Make a folder, and those above it. Raises OSError."""
     if is_remote(location):
-        system, path = _opened(location)
+        system, path = _file_system(location)
         system.create_dir(path, recursive=True)
     else:
         local_path(location).mkdir(parents=True, exist_ok=True)
 
 
 def make_private_folder(location: Place) -> None:
-    """Make a new folder in one that is there, for its owner alone on this machine. Raises OSError.
+    """Make a new folder in an existing one. Raises OSError.
 
-    In other storage its own rules hold.
+    On this machine only its owner can read it; other storage has its own rules.
     """
     if is_remote(location):
         make_folder(location)
@@ -257,24 +259,24 @@ def make_private_folder(location: Place) -> None:
 
 
 def can_rename(location: Place) -> bool:
-    """Tell whether a move is one step there; object stores copy, file by file."""
-    return not is_remote(location) or _opened(location)[0].type_name not in _WITHOUT_RENAME
+    """Tell whether a move there is atomic; object stores copy file by file."""
+    return not is_remote(location) or _file_system(location)[0].type_name not in _WITHOUT_RENAME
 
 
 def move(source: Place, target: Place) -> None:
-    """Move a file or folder to where nothing is, within one storage. Raises OSError."""
+    """Move a file or folder to a free location in the same storage. Raises OSError."""
     if not is_remote(source):
         local_path(source).rename(local_path(target))
     elif can_rename(source):
-        system, path = _opened(source)
-        system.move(path, _opened(target)[1])
+        system, path = _file_system(source)
+        system.move(path, _file_system(target)[1])
     else:
         copy(source, target)
         remove(source)
 
 
 def remove(location: Place) -> None:
-    """Remove a file or a link, or a folder with all that it holds; nothing where there is none."""
+    """Remove a file or a link, or a folder with its content; do nothing where there is none."""
     if not is_taken(location):
         return
     if not is_remote(location):
@@ -282,11 +284,11 @@ def remove(location: Place) -> None:
         is_tree = path.is_dir() and not path.is_symlink()
         shutil.rmtree(path) if is_tree else path.unlink()
         return
-    system, inner = _opened(location)
+    system, path_there = _file_system(location)
     if is_folder(location):
-        system.delete_dir(inner)
+        system.delete_dir(path_there)
     else:
-        system.delete_file(inner)
+        system.delete_file(path_there)
 
 
 def remove_empty(folder: Place) -> None:
@@ -300,7 +302,7 @@ def remove_empty(folder: Place) -> None:
 
 
 def sync(location: Place) -> None:
-    """Flush a file or a folder's entries to the disk, where the system lets one. Raises OSError."""
+    """Flush a file or a folder's entries to the disk, where the system can. Raises OSError."""
     if is_remote(location) or not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(local_path(location), os.O_RDONLY)
@@ -314,69 +316,71 @@ def sync(location: Place) -> None:
 
 
 def copy(source: Place, target: Place) -> None:
-    """Copy a file or folder to where nothing is, within one remote storage. Raises OSError."""
-    system, start = _opened(source)
-    end = _opened(target)[1]
+    """Copy a file or folder to a free location in the same remote storage. Raises OSError."""
+    system, source_path = _file_system(source)
+    target_path = _file_system(target)[1]
     if not is_folder(source):
-        system.copy_file(start, end)
+        system.copy_file(source_path, target_path)
         return
     files = {
-        f.path: end + f.path[len(start) :] for f in _found(source, recursive=True) if f.is_file
+        f.path: target_path + f.path[len(source_path) :]
+        for f in _list_folder(source, recursive=True)
+        if f.is_file
     }
-    for folder in {copied.rpartition("/")[0] for copied in files.values()}:
+    for folder in {copy_path.rpartition("/")[0] for copy_path in files.values()}:
         system.create_dir(folder, recursive=True)
-    for file, copied in files.items():
-        system.copy_file(file, copied)
+    for file, copy_path in files.items():
+        system.copy_file(file, copy_path)
 
 
-def _is_no_data(part: str) -> bool:
+def _is_ignored(part: str) -> bool:
     is_metadata = part.startswith(("_metadata", "_common_metadata"))
     is_hidden = part.startswith(".") or (part.startswith("_") and "=" not in part)
     return (is_hidden and not is_metadata) or part.endswith("._COPYING_")
 
 
-def opened_file(path: Path) -> BinaryIO:
-    """Return a file of this machine, open to be read.
+def open_to_read(path: Path) -> BinaryIO:
+    """Open a file on this machine for reading.
 
-    Raises OSError, also for what may never end, or is waited for: a pipe, a socket, a device. Those
-    of the shell, such as `/dev/stdin` and `<(command)`, are named as such and read.
+    Raises OSError, also for what may block or never end: a pipe, a socket, a device. Those of
+    the shell, such as `/dev/stdin` and `<(command)`, are read.
     """
     mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(_OF_THE_SHELL)):
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(_SHELL_FILES)):
         raise OSError(errno.EINVAL, "it is a pipe, a socket or a device")
     return path.open("rb")
 
 
-_OF_THE_SHELL = ("/dev/", "/proc/")
+_SHELL_FILES = ("/dev/", "/proc/")
 
 
-def _input(location: Place) -> IO[bytes]:
+def _open_input(location: Place) -> IO[bytes]:
     if not is_remote(location):
-        return opened_file(local_path(location))
-    system, path = _opened(location)
+        return open_to_read(local_path(location))
+    system, path = _file_system(location)
     stream: IO[bytes] = system.open_input_file(path)
     return stream
 
 
-def _kind(location: Place) -> Any:
-    system, path = _opened(location)
+def _file_type(location: Place) -> Any:
+    system, path = _file_system(location)
     return system.get_file_info(path).type
 
 
-def _found(folder: Place, *, recursive: bool) -> Any:
+def _list_folder(folder: Place, *, recursive: bool) -> Any:
     from pyarrow.fs import FileSelector  # noqa: PLC0415 (slow to import)
 
-    system, path = _opened(folder)
+    system, path = _file_system(folder)
     return system.get_file_info(FileSelector(path, recursive=recursive))
 
 
-def _types() -> Any:
+def _file_types() -> Any:
     from pyarrow.fs import FileType  # noqa: PLC0415 (slow to import)
 
     return FileType
 
 
-def _opened(location: Place) -> tuple[Any, str]:
+def _file_system(location: Place) -> tuple[Any, str]:
     """Return the file system of a URI, and the path in it."""
     from pyarrow.fs import FileSystem  # noqa: PLC0415 (slow to import)
 
@@ -386,6 +390,6 @@ def _opened(location: Place) -> tuple[Any, str]:
     return system, path
 
 
-def _reason(error: Exception) -> str:
+def _error_reason(error: Exception) -> str:
     words = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(words).splitlines()[0].rstrip(".")

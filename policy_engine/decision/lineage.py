@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
-from policy_engine.data.catalog import column_iri, column_name
+from policy_engine.data.column_names import column_iri, column_name
 from policy_engine.decision.index import RuleOutput
 from policy_engine.decision.outputs import Output
 from policy_engine.decision.views import View

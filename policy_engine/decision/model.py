@@ -37,7 +37,9 @@ def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
     """
     return Hierarchy(
         **{
-            part: tuple((terms.in_full(narrow), terms.in_full(wide)) for narrow, wide in edges)
+            part: tuple(
+                (terms.expand_term(narrow), terms.expand_term(wide)) for narrow, wide in edges
+            )
             for part, edges in vars(hierarchy).items()
             if part in (*PARTS, "implied", "perhaps")
         }
@@ -88,7 +90,7 @@ Facts = Annotated[tuple[Fact, ...], BeforeValidator(_several)]
 
 
 def _expand_facts(values: Mapping[str, Facts]) -> dict[str, Facts]:
-    return each_once((terms.in_full(name), facts) for name, facts in values.items())
+    return each_once((terms.expand_term(name), facts) for name, facts in values.items())
 
 
 def _canonical_labels(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,7 +124,7 @@ class Request(BaseModel):
     def _some(cls, targets: tuple[str, ...]) -> tuple[str, ...]:
         if not targets:
             raise ValueError("a request names at least one target")
-        if any(terms.levels(target) > terms.MOST_LEVELS for target in targets):
+        if any(terms.count_levels(target) > terms.MOST_LEVELS for target in targets):
             raise ValueError(f"a target has at most {terms.MOST_LEVELS} levels")
         return tuple(map(terms.canonical, targets))
 
@@ -181,7 +183,7 @@ class World(BaseModel):
         cls, of: Mapping[str, Mapping[str, Facts]]
     ) -> Mapping[str, Mapping[str, Facts]]:
         expanded = each_once(
-            (terms.in_full(about), _expand_facts(values)) for about, values in of.items()
+            (terms.expand_term(about), _expand_facts(values)) for about, values in of.items()
         )
         for values in expanded.values():
             _check_places(values)

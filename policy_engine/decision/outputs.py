@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
-from policy_engine.data.catalog import column_iri, column_name
+from policy_engine.data.column_names import column_iri, column_name
 from policy_engine.errors import PlanError
 from policy_engine.plan.audit_duties import certified_duties
 from policy_engine.plan.plan import Plan, plan_of

@@ -58,12 +58,12 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
     if not terms.has_known_scheme(name):
         message = f"The {part} {name!r} is neither a whole IRI nor a term of the contexts."
         raise RequestError.of("D001", message, did_you_mean(name, _known_names(part, policies)))
-    if terms.levels(name) > terms.MOST_LEVELS:
-        message = f"The {part} has {terms.levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
+    if terms.count_levels(name) > terms.MOST_LEVELS:
+        message = f"The {part} has {terms.count_levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
         raise RequestError.of("D001", message)
     dpv_kind = _DPV_KINDS.get(part)
     if dpv_kind and name.startswith(terms.DPV) and not terms.is_in_dpv(name, dpv_kind):
-        names = map(terms.local_name, terms.terms_of_dpv(dpv_kind))
+        names = map(terms.local_name, terms.dpv_terms(dpv_kind))
         hint = did_you_mean(terms.local_name(name), names)
         message = f"The {part} {terms.compact(name)!r} is not in the Data Privacy Vocabulary."
         raise RequestError.of("D001", message, hint)

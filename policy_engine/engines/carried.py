@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from policy_engine.data.catalog import files_of, format_of
+from policy_engine.data.table_files import file_format, list_table_files
 from policy_engine.engines.encoding import is_text
 from policy_engine.errors import CertificateError, Problem
 
@@ -28,8 +28,8 @@ def check_carried(path: Path) -> None:
     A reader would be given it with the rows, and no bound was measured on it. The file is one
     that was read before.
     """
-    for file in files_of(path):
-        kind = format_of(file)
+    for file in list_table_files(path):
+        kind = file_format(file)
         found = _of_parquet(file) if kind == "parquet" else ()
         found = _of_gzip(file) if kind == "csv.gz" else found
         problems = [_problem(what, hint) for what, hint in dict(found).items()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.data.storage import Place, digest, local_path, reading, whole_digest
+from policy_engine.data.storage import Place, digest, local_path, read_errors, tree_digest
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, Mask, Publish
@@ -75,7 +75,7 @@ class Stored:
     def of_file(cls, path: Place, rows: int = 0) -> "Stored":
         """Return a file, or a folder of files, as it lies; DataError (C003) where it cannot be
         read."""
-        with reading(path):
+        with read_errors(path):
             return cls(str(path), digest(path), rows)
 
     @classmethod
@@ -84,11 +84,11 @@ class Stored:
 
         Raises DataError (C003) where it cannot be read, or holds what is neither file nor folder.
         """
-        with reading(path):
+        with read_errors(path):
             place = local_path(path)
             if place.is_symlink() or not place.is_dir():
                 raise OSError(f"{place.name!r} is a link, or no folder")
-            return cls(str(path), whole_digest(place))
+            return cls(str(path), tree_digest(place))
 
 
 @dataclass(frozen=True)

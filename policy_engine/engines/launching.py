@@ -8,16 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.data.catalog import (
-    Catalog,
-    Dataset,
-    find_taxonomies,
-    format_of,
-    is_file,
-    make_catalog,
-    unreadable,
-)
-from policy_engine.data.storage import Place, exists, reading
+from policy_engine.data.catalog import Catalog, Dataset, find_taxonomies, make_catalog
+from policy_engine.data.storage import Place, exists, read_errors
+from policy_engine.data.table_files import file_format, is_file, unreadable_file
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import EngineName
@@ -53,11 +46,11 @@ class Launcher:
         """
         if self.spark:
             return self.spark.stored(str(place))
-        with reading(place):
+        with read_errors(place):
             is_there = exists(place)
         if not is_there:
             raise DataError.of("C002", f"There is no file {str(place)!r}.")
-        format_of(Path(place))
+        file_format(Path(place))
         return Stored.of_file(place)
 
     def catalog(
@@ -72,7 +65,7 @@ class Launcher:
         data = named_data(data, (policy,))
         made = [one.transformation for one in products if one.transformation is not None]
         if not made:
-            return make_catalog(data, described=self.described())
+            return make_catalog(data, describe=self.described())
         names = dict.fromkeys(name for one in made for name in one.asked.columns.taxonomies)
         folder = Path(policy.source).parent if policy.source else None
         found = find_taxonomies(tuple(names), taxonomies or {}, folder)
@@ -157,7 +150,7 @@ def key_of(given: Key) -> bytes | None:
         try:
             given = path.read_bytes()
         except OSError as error:
-            raise unreadable(path, error) from None
+            raise unreadable_file(path, error) from None
     elif not isinstance(given, bytes):
         message = (
             f"A {type(given).__name__} is not a key. Allowed are bytes, or the path of a file."

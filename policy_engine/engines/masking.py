@@ -34,7 +34,7 @@ def masked(
         values = list(_numbers(distinct.dictionary))
         if any(one is None for one in values):
             raise _refused(asked, f"values that are no finite numbers, or have {_LONGEST} digits")
-        made = [asked.masked(one) for one in values if one is not None]
+        made = [asked.mask(one) for one in values if one is not None]
         found = _as(plain.type, made, asked).take(distinct.indices)
     return pa.chunked_array(
         [

@@ -19,13 +19,13 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from policy_engine.data import storage
-from policy_engine.data.catalog import (
+from policy_engine.data.catalog import make_catalog
+from policy_engine.data.table_files import (
     Format,
-    files_of,
-    format_of,
-    make_catalog,
-    unreadable,
-    values_of_folders,
+    file_format,
+    file_partition_values,
+    list_table_files,
+    unreadable_file,
 )
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
 from policy_engine.engines.encoding import is_text, typed
@@ -45,7 +45,7 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
     Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the file is
     damaged (C003, C010).
     """
-    parts = [_read_part(file, path, columns) for file in files_of(path)]
+    parts = [_read_part(file, path, columns) for file in list_table_files(path)]
     if len(parts) == 1:
         return parts[0]
     try:
@@ -57,12 +57,12 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
 
 def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     """Read one of the files of a table, with the columns that the names of its folders say."""
-    values = values_of_folders(file, path)
+    values = file_partition_values(file, path)
     if not values:
         return _read_file(file, columns)
     inside = columns and tuple(name for name in columns if name not in values)
     table = _read_file(file, inside)
-    metadata = None if format_of(file) == "parquet" else {"csv": "text"}
+    metadata = None if file_format(file) == "parquet" else {"csv": "text"}
     for name, value in values.items():
         kind = _TEXT if metadata else pa.string()
         cells = pa.repeat(pa.scalar(value, pa.string()), table.num_rows).cast(kind)
@@ -72,19 +72,19 @@ def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Ta
 
 def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     try:
-        if format_of(path) == "parquet":
+        if file_format(path) == "parquet":
             names = list(columns or ()) or None
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         return _read_csv(path, columns)
     except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
     except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error) as error:
-        if format_of(path) == "parquet" and "UTF" in str(error):
+        if file_format(path) == "parquet" and "UTF" in str(error):
             message = "The file holds text that is not UTF-8."
             raise DataError.of("C008", message, source=str(path)) from None
         raise _explained(path) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
@@ -122,7 +122,7 @@ def write_table(table: pa.Table, path: Path) -> None:
     """
     try:
         with storage.open_private(path, os.O_EXCL) as file:
-            write_to(file, table, format_of(path))
+            write_to(file, table, file_format(path))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -219,7 +219,7 @@ class _Sink:
 def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     _check_quotes(path)
     names = columns or _header(path)
-    packing = "gzip" if format_of(path) == "csv.gz" else None
+    packing = "gzip" if file_format(path) == "csv.gz" else None
     table = pacsv.read_csv(
         pa.input_stream(path, compression=packing),
         read_options=pacsv.ReadOptions(block_size=_BLOCK),
@@ -269,14 +269,14 @@ def _open_text(path: Path, errors: str = "strict") -> IO[str]:
 def _explained(path: Path) -> PolicyEngineError:
     """Find the line that pyarrow stumbled over; its own words may quote the row's values."""
     source = str(path)
-    if format_of(path) != "parquet":
+    if file_format(path) != "parquet":
         for line, width, expected in _odd_rows(path):
             message = f"Line {line} has {width} cells. The header has {expected}."
             return DataError.of("C007", message, source=source)
         line = _undecodable_line(path)
         if line:
             return DataError.of("C008", f"Line {line} is not UTF-8.", source=source)
-    return DataError.of("C010", f"The file is no {format_of(path)} table.", source=source)
+    return DataError.of("C010", f"The file is no {file_format(path)} table.", source=source)
 
 
 def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -17,9 +16,6 @@ from typing import (
 from pydantic import BaseModel
 
 from policy_engine.errors import join_names
-
-if TYPE_CHECKING:
-    pass
 
 
 class Finding(NamedTuple):
@@ -35,8 +31,8 @@ def parameters(kind: type[BaseModel]) -> dict[str, Any]:
     return {field.alias or name: field for name, field in kind.model_fields.items()}
 
 
-def shown(value: Any) -> str:
-    """Return a value as a policy would have it, for a message."""
+def format_value(value: Any) -> str:
+    """Return a value as a policy writes it, for a message."""
     if isinstance(value, bool):
         return str(value).lower()
     return "infinite" if value in (math.inf, -math.inf) else repr(value)
@@ -44,12 +40,12 @@ def shown(value: Any) -> str:
 
 def is_text(field: Any) -> bool:
     """Tell whether a parameter takes any text, so that digits are text too, and not a number."""
-    return _unwrapped(field.annotation)[0] is str
+    return _unwrap(field.annotation)[0] is str
 
 
-def allowed(field: Any) -> str:
+def describe_allowed(field: Any) -> str:
     """Return what a parameter may be, in words."""
-    kind, limits = _unwrapped(field.annotation)
+    kind, limits = _unwrap(field.annotation)
     if get_origin(kind) is Literal:
         return join_names(get_args(kind), "or")
     if kind is bool:
@@ -58,14 +54,14 @@ def allowed(field: Any) -> str:
     if kind is str:
         return "a text of one character" if limits.get("max_length") == 1 else "a text"
     if kind is int or kind is float:
-        return f"{'an integer' if kind is int else 'a number'} {_within(limits)}".strip()
+        return f"{'an integer' if kind is int else 'a number'} {_format_limits(limits)}".strip()
     return "columns"
 
 
 _LIMITS = ("ge", "gt", "le", "lt", "max_length")
 
 
-def _within(limits: Mapping[str, Any]) -> str:
+def _format_limits(limits: Mapping[str, Any]) -> str:
     """Return limits in words, such as `from 0 to 1` and `above 0 and below 1`."""
     low = [f"{word} {limits[name]}" for name, word in _LOW.items() if name in limits]
     high = [f"{word} {limits[name]}" for name, word in _HIGH.items() if name in limits]
@@ -80,7 +76,7 @@ _LOW = {"ge": "from", "gt": "above"}
 _HIGH = {"le": "up to", "lt": "below"}
 
 
-def _unwrapped(annotation: Any) -> tuple[Any, dict[str, Any]]:
+def _unwrap(annotation: Any) -> tuple[Any, dict[str, Any]]:
     """Return the type behind Annotated and `| None`, and the limits found on the way."""
     limits: dict[str, Any] = {}
     while get_origin(annotation) in (Annotated, Union, UnionType):
@@ -97,8 +93,8 @@ def _limits(metadata: Any) -> dict[str, Any]:
     return {n: getattr(p, n) for p in parts for n in _LIMITS if getattr(p, n, None) is not None}
 
 
-def finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> Finding:
-    """Return what is wrong with a parameter, of one detail of pydantic's errors."""
+def parameter_finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> Finding:
+    """Return one of pydantic's error details as a finding about a policy's parameter."""
     name, problem = str(detail["loc"][0]), detail["type"]
     if problem in ("missing", "too_short"):
         return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
@@ -107,6 +103,7 @@ def finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> 
         return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {known}.")
     if problem == "value_error":
         return Finding("M003", name, str(detail["ctx"]["error"]))
-    given = shown(detail["input"])
-    message = f"{name} is not allowed to be {given}. Allowed is {allowed(parameters(kind)[name])}."
+    given = format_value(detail["input"])
+    allowed = describe_allowed(parameters(kind)[name])
+    message = f"{name} is not allowed to be {given}. Allowed is {allowed}."
     return Finding("M003", name, message)

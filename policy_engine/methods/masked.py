@@ -1,4 +1,4 @@
-"""Columns that are masked value by value: what every masking has."""
+"""Columns that are masked value by value: what all maskings have in common."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=F
 
 
 class Masking(Column, ABC):
-    """What is done to every value of one column, and what each keeps afterwards.
+    """A function of every value of one column, and what it guarantees of the result.
 
     A masking is a function of the value alone: neither the engine nor the order of rows matters to
     it, a missing value stays missing, and an integer stays one. What it guarantees is measured on
-    the cells that were written, by `keeps`, which shares nothing with `masked`.
+    the cells that were written, by `keeps`, which shares nothing with `mask`.
     """
 
     notation: ClassVar[str]
@@ -35,12 +35,12 @@ class Masking(Column, ABC):
     masking: str
 
     @abstractmethod
-    def masked(self, value: Number) -> Number:
-        """Return what is published of a value."""
+    def mask(self, value: Number) -> Number:
+        """Return the value to publish for a value."""
 
     @abstractmethod
     def keeps(self, value: Number) -> bool:
-        """Tell whether a value may stand in what is published."""
+        """Tell whether a value may appear in what is published."""
 
     @property
     def figures(self) -> Mapping[str, float]:
@@ -50,7 +50,7 @@ class Masking(Column, ABC):
 
     @property
     def bound(self) -> Bound:
-        """What is measured: how many cells do not keep the masking, none being allowed to."""
+        """The measured bound: how many cells break the masking, of which none is allowed."""
         return Bound(self.masking, self.name, 0, "at most")
 
     def __str__(self) -> str:
@@ -60,19 +60,19 @@ class Masking(Column, ABC):
 
 
 def number(given: float) -> Number:
-    """Return a parameter exactly: what its shortest text says."""
+    """Return a parameter as the exact number that its shortest text writes."""
     return int(given) if given.is_integer() else Decimal(repr(given))
 
 
 def masking_class(notation: str) -> type[Masking]:
     """Return the class of a masking of the vocabulary; KeyError where there is none."""
-    found: type[Masking] = class_of(terms.maskings()[notation].facts["notation"])
-    return found
+    kind: type[Masking] = class_of(terms.maskings()[notation].facts["notation"])
+    return kind
 
 
 @cache
 def settings() -> type[Column]:
-    """Return the model of all that can be said of a masked column, whatever its masking."""
+    """Return the model of all settings of a masked column, whatever its masking."""
     kinds = [masking_class(notation) for notation in terms.maskings()]
     fields: dict[str, Any] = {
         name: (field.rebuild_annotation() | None, None)

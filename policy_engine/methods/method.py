@@ -1,4 +1,4 @@
-"""What every method of sanitisation has: parameters, a bound, a measurement of it."""
+"""What all methods of sanitisation have: parameters, a bound, a measurement of it."""
 
 from collections.abc import Iterator, Mapping
 from typing import (
@@ -10,10 +10,10 @@ from typing import (
     NamedTuple,
 )
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from policy_engine.kernels.bounds import TOLERANCE, Diversity
-from policy_engine.methods.findings import Finding, finding
+from policy_engine.methods.findings import Finding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ Sense = Literal["at least", "at most", "below"]
 
 
 class Bound(NamedTuple):
-    """What a measure must be in every class: at least, at most, or below what is asked.
+    """What a measure must be in every class: at least, at most, or below the `asked` figure.
 
     `column` is the sensitive column that the bound is about, empty where it is about rows.
     """
@@ -44,15 +44,15 @@ class Bound(NamedTuple):
         return self.name.rpartition("-")[2]
 
     def holds(self, achieved: float) -> bool:
-        """Tell whether a figure is good enough; rounding alone does not make it fail."""
+        """Tell whether a figure satisfies the bound, within rounding."""
         if self.sense == "at least":
             return achieved >= self.asked * (1 - TOLERANCE)
         if self.sense == "at most":
             return achieved <= self.asked * (1 + TOLERANCE)
         return achieved < self.asked
 
-    def holding(self, figures: "NDArray[Any]") -> "NDArray[np.bool_]":
-        """Return which figures are good enough, (classes,)."""
+    def hold_by_class(self, figures: "NDArray[Any]") -> "NDArray[np.bool_]":
+        """Return which figures satisfy the bound, (classes,)."""
         if self.sense == "at least":
             return figures >= self.asked * (1 - TOLERANCE)
         if self.sense == "at most":
@@ -60,15 +60,15 @@ class Bound(NamedTuple):
         return figures < self.asked
 
     def worst(self, figures: "NDArray[np.float64]") -> int:
-        """Return the number of the class that comes furthest from holding."""
+        """Return the number of the class with the worst figure."""
         return int(figures.argmin() if self.sense == "at least" else figures.argmax())
 
 
 class Guarantee(NamedTuple):
-    """What a model says of the values in every class.
+    """What a model guarantees of the values in every class.
 
-    The bound `name` is that its `parameter` is kept in the `sense` given; `field` is what
-    `Diversity` calls it.
+    The bound `name` is that its `parameter` is kept in the given `sense`; `field` is its name in
+    `Diversity`.
     """
 
     name: str
@@ -77,29 +77,29 @@ class Guarantee(NamedTuple):
     field: str
 
 
-def _countable(number: float) -> float:
-    if isinstance(number, int) and abs(number) > _MOST:
-        raise ValueError("An integer has more than 300 digits, and no table so many rows.")
+def _check_countable(number: float) -> float:
+    if isinstance(number, int) and abs(number) > _GREATEST:
+        raise ValueError("An integer has more than 300 digits, but no table has so many rows.")
     return number
 
 
-_MOST = 10**300
+_GREATEST = 10**300
 
 
-"""Integers beyond what floats reach could not be compared with one."""
+"""Integers beyond the range of floats could not be compared with one."""
 
 
-Figure = Annotated[int | float, AfterValidator(_countable)]
+Figure = Annotated[int | float, AfterValidator(_check_countable)]
 
 
-Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_countable)]
+Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_check_countable)]
 
 
 """A number of rows, persons or values, two or more."""
 
 
 class Measurement(BaseModel):
-    """What was measured of one bound: the value asked for and the value achieved.
+    """The measurement of one bound: the value asked for and the value achieved.
 
     `worst` is the number of the class in which the achieved value was found, where classes have
     numbers.
@@ -115,7 +115,7 @@ class Measurement(BaseModel):
     worst: Annotated[int | None, Field(exclude=True)] = None
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two measurements say the same, whatever class they found it in."""
+        """Tell whether two measurements are equal, whatever their worst class."""
         return isinstance(other, Measurement) and self.model_dump() == other.model_dump()
 
     def __hash__(self) -> int:
@@ -123,7 +123,7 @@ class Measurement(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """Whether what was achieved is good enough."""
+        """Whether the achieved value satisfies the bound."""
         return Bound(self.bound, self.column, self.asked, self.sense).holds(self.achieved)
 
     @classmethod
@@ -151,19 +151,21 @@ class Method(BaseModel):
     """The step of a plan that carries the method out."""
     is_about_values: ClassVar[bool] = True
     is_kept_by_union: ClassVar[bool] = True
-    """Whether two classes that hold the bound hold it as one, the table being the same."""
+    """Whether two classes that satisfy the bound satisfy it as one, in the same table."""
 
     k: Several
 
     @classmethod
-    def clashes(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
-        """Yield what is wrong between parameters that are well formed one by one."""
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
+        """Yield contradictions between parameters that are each valid."""
         yield from ()
 
     def bound(self, column: "Sensitive") -> Bound:
-        """Return what the model guarantees of a sensitive column."""
-        told = self.guarantee
-        return Bound(told.name, column.name, getattr(self, told.parameter), told.sense)
+        """Return the bound that the model guarantees of a sensitive column."""
+        guarantee = self.guarantee
+        return Bound(
+            guarantee.name, column.name, getattr(self, guarantee.parameter), guarantee.sense
+        )
 
     def diversity(self, column: "Sensitive") -> Mapping[str, Any]:  # noqa: ARG002
         """Return the same for the partitioner: fields of `Diversity`."""
@@ -186,16 +188,6 @@ class Method(BaseModel):
             ...
 
 
-def merged(parts: list[Mapping[str, Any]]) -> Diversity:
-    """Return the bounds of several models on one column as the partitioner takes them."""
+def merge_bounds(parts: list[Mapping[str, Any]]) -> Diversity:
+    """Return the bounds of several models on one column, as the partitioner takes them."""
     return Diversity(**{name: value for part in parts for name, value in part.items()})
-
-
-def findings(kind: type[BaseModel], given: Mapping[str, Any], notation: str) -> list[Finding]:
-    """Return everything that is wrong with the parameters given for a model of parameters."""
-    found = list(kind.clashes(given)) if issubclass(kind, Method) else []
-    try:
-        kind(**given)
-    except ValidationError as error:
-        found += [finding(kind, notation, detail) for detail in error.errors() if detail["loc"]]
-    return list(dict.fromkeys(found))

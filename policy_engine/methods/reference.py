@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from policy_engine import terms
-from policy_engine.methods import allowed, method_class, parameters
+from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
-from policy_engine.methods.findings import shown
+from policy_engine.methods.findings import format_value
 from policy_engine.methods.masked import settings
 from policy_engine.methods.recoding import Recoding
 
@@ -17,11 +17,11 @@ SETTINGS: Mapping[str, type[BaseModel]] = {
     f"{terms.MOSAICROWN}sensitive": Sensitive,
     f"{terms.PE}masked": settings(),
 }
-"""What can be said of a single column, by the operand that it stands under."""
+"""The settings of a single column, by the operand of its role."""
 
 
 class Parameter(NamedTuple):
-    """One thing that can be given: what it may be, in words, and what it is where it is not.
+    """One parameter: its allowed values and its default, both in words.
 
     `engines` are those that have it; of an option, those that have more of it than its default.
     """
@@ -33,23 +33,23 @@ class Parameter(NamedTuple):
     engines: tuple[str, ...]
 
 
-def of_method(notation: str) -> list[Parameter]:
-    """Return the parameters that a method has of its own."""
+def method_parameters(notation: str) -> list[Parameter]:
+    """Return a method's own parameters."""
     term, fields = terms.methods()[notation], parameters(method_class(notation))
     own = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return [one._replace(engines=term.texts("engine")) for one in own]
 
 
-def shared() -> list[Parameter]:
-    """Return what every method takes: the columns by role, and the options of recoding."""
+def shared_parameters() -> list[Parameter]:
+    """Return the parameters of every method: columns by role, and options of recoding."""
     term, fields = terms.vocabulary()[f"{terms.PE}Method"], parameters(Columns)
     fields |= parameters(Recoding)
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]
 
 
-def of_columns() -> dict[str, list[Parameter]]:
-    """Return what can be said of a single column, by the name of the operand it stands under."""
+def column_parameters() -> dict[str, list[Parameter]]:
+    """Return the settings of a single column, by the compact name of the operand of its role."""
     return {
         terms.compact(role): [
             _parameter(iri, parameters(kind))
@@ -65,7 +65,7 @@ def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -
     is_needed = required or (field is not None and field.is_required())
     return Parameter(
         name=terms.compact(iri),
-        type=_columns(term) or allowed(field),
+        type=_columns(term) or describe_allowed(field),
         default="required" if is_needed else _default(field.default if field else None),
         definition=term.definition,
         engines=term.texts("engine") or terms.engines(),
@@ -73,7 +73,7 @@ def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -
 
 
 def _columns(term: terms.Term) -> str:
-    """Return how many columns an operand takes, nothing where it takes none."""
+    """Return how many columns an operand takes, empty where it takes none."""
     if not terms.names_columns(term.iri):
         return ""
     return "columns" if term.iris("operator") == (f"{terms.ODRL}isAllOf",) else "one column"
@@ -82,4 +82,4 @@ def _columns(term: terms.Term) -> str:
 def _default(value: Any) -> str:
     if value in (None, "", ()):
         return "none"
-    return f"{value:g}" if isinstance(value, float) else shown(value)
+    return f"{value:g}" if isinstance(value, float) else format_value(value)

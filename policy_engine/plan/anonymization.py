@@ -9,7 +9,7 @@ from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, method_class
 from policy_engine.methods.columns import Columns, Sensitive
-from policy_engine.methods.method import merged
+from policy_engine.methods.method import merge_bounds
 from policy_engine.methods.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Anonymization(BaseModel):
         for method, one in self._about():
             if one.name == column:
                 figures = method.figures(histogram, one, ancestries.get(column))
-                kept &= method.bound(one).holding(figures)
+                kept &= method.bound(one).hold_by_class(figures)
         return kept
 
     def about(self, column: str) -> tuple[tuple[Method, Sensitive], ...]:
@@ -116,4 +116,4 @@ class Anonymization(BaseModel):
         parts = [method.diversity(one) for method, one in self.about(column.name)]
         if column.name in ancestries:
             parts.append({"ancestry": ancestries[column.name]})
-        return merged(parts)
+        return merge_bounds(parts)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from policy_engine.data.catalog import column_iri
+from policy_engine.data.column_names import column_iri
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound, Method
-from policy_engine.methods.findings import shown
+from policy_engine.methods.findings import format_value
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import JOIN_ON
 from policy_engine.plan.reading_anonymization import (
@@ -151,9 +151,9 @@ class _Held:
                 message = f"The taxonomy of {iri} is a file of the maker's, and cannot be compared."
                 yield Shortfall(message, value.place, theirs.place)
             elif name != "weight" and (other is None or other.value != value.value):
-                given = shown(other.value) if other else "none"
+                given = format_value(other.value) if other else "none"
                 message = f"The {name} of {iri} is {given}, and by the owner it is "
-                yield Shortfall(f"{message}{shown(value.value)}.", value.place, theirs.place)
+                yield Shortfall(f"{message}{format_value(value.value)}.", value.place, theirs.place)
 
     def _of_joins(self) -> Iterator[Shortfall]:
         for one in self.made.joined:
@@ -224,7 +224,8 @@ class _Held:
         before, after = own.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
         for name in self.given:
             if name in before and name not in _COMPARED and before[name] != after[name]:
-                message = f"{name} is {shown(after[name])}, and by the owner {shown(before[name])}."
+                now, then = format_value(after[name]), format_value(before[name])
+                message = f"{name} is {now}, and by the owner {then}."
                 yield self._short(message, name)
 
     def _has_pseudonyms(self) -> bool:

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.data.catalog import Catalog, Dataset, column_iri, missing_columns
+from policy_engine.data.catalog import Catalog, Dataset
+from policy_engine.data.column_names import column_iri, missing_columns
 from policy_engine.errors import DataError
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
-from policy_engine.data.catalog import column_iri, column_name, folded
+from policy_engine.data.column_names import column_iri, column_name, fold_name
 from policy_engine.errors import Place, Problem, join_names, place_order
 from policy_engine.policy import Constraint, Rule, Value
 from policy_engine.policy.hierarchy import goes_on
@@ -157,7 +157,7 @@ def _alike(roles: Roles) -> Iterator[Problem]:
     """Yield the columns of one name that would be two in the joined table."""
     first: dict[str, tuple[str, str]] = {}
     for asset, name, value in kept(roles):
-        other, known = first.setdefault(folded(name), (asset, name))
+        other, known = first.setdefault(fold_name(name), (asset, name))
         if other != asset:
             given = join_names([column_iri(other, known), column_iri(asset, name)])
             message = f"The output would have two columns {name!r}: {given}."

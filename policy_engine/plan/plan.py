@@ -15,12 +15,14 @@ from pydantic import (
 )
 
 from policy_engine import terms
-from policy_engine.data.catalog import Catalog, column_iri
+from policy_engine.data.catalog import Catalog
+from policy_engine.data.column_names import column_iri
 from policy_engine.errors import DataError, PlanError, Problem, join_names, place_order
 from policy_engine.methods import Bound, Finding, parameters
-from policy_engine.methods.findings import shown
+from policy_engine.methods.conflicts import option_conflicts
+from policy_engine.methods.findings import format_value
 from policy_engine.methods.masked import Masking
-from policy_engine.methods.recoding import Recoding, option_conflicts
+from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
@@ -261,7 +263,9 @@ def plan_of(
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
     target = (sanitised.rule if sanitised else rule).targets[0].iri
     joined = sanitised.joined if sanitised else ()
-    digests = catalog.digests(asked.columns.taxonomies) if catalog is not None and asked else {}
+    digests = (
+        catalog.taxonomy_digests(asked.columns.taxonomies) if catalog is not None and asked else {}
+    )
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _with_cells(reads, join, generalised)
     problems = column_problems(policy, catalog) if catalog is not None else []
@@ -360,8 +364,10 @@ def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
     for name, field in parameters(Recoding).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
         if given[name] != default and engine not in term.texts("engine"):
-            has = shown(default)
-            message = f"The {engine} engine has no {name} {shown(given[name])}. It has {has}."
+            has = format_value(default)
+            message = (
+                f"The {engine} engine has no {name} {format_value(given[name])}. It has {has}."
+            )
             # An option of full-domain cannot even be given its default beside mondrian (M003).
             mend = (
                 f"Leave {name} out"

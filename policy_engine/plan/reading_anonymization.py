@@ -6,18 +6,18 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from policy_engine import terms
-from policy_engine.data.catalog import column_name
+from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
-from policy_engine.methods import Finding, findings, is_text, method_class, parameters
-from policy_engine.methods.columns import (
-    Column,
-    QuasiIdentifier,
-    Sensitive,
+from policy_engine.methods import Finding, is_text, method_class, parameters
+from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
+from policy_engine.methods.conflicts import (
+    option_conflicts,
+    parameter_findings,
     role_conflicts,
     setting_conflicts,
 )
 from policy_engine.methods.masked import Masking, is_known, masking_class, settings
-from policy_engine.methods.recoding import Recoding, option_conflicts
+from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, by_name, joined
 from policy_engine.plan.joins import problems as problems_of_join
@@ -261,12 +261,12 @@ def _parts(
     for notation, kind in kinds.items():
         models[notation] = {name: values[name] for name in parameters(kind) if name in values}
         left -= set(models[notation])
-        found += findings(kind, models[notation], notation)
+        found += parameter_findings(kind, models[notation], notation)
         if kind.is_about_values and not columns.get("sensitive"):
             message = f"{notation} needs the parameter 'sensitive'."
             found.append(Finding("M002", "sensitive", message))
     options = {name: values[name] for name in left & set(parameters(Recoding))}
-    found += [*findings(Recoding, options, "recoding"), *option_conflicts(options)]
+    found += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
     found += [_unowned(name, notations) for name in sorted(left - set(options))]
     if not columns.get("quasi-identifier"):
         message = f"{notations[0]} needs the parameter 'quasi-identifier'."
@@ -340,7 +340,7 @@ def _of_columns(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
             given = _settings(value, settings() if role == MASKED else _SETTINGS[role])
             kind, what = _kind(role, given)
             wrong = [
-                *findings(kind, {"name": name, **given}, what),
+                *parameter_findings(kind, {"name": name, **given}, what),
                 *setting_conflicts(role, given),
             ]
             for finding in wrong:

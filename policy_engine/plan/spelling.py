@@ -7,7 +7,8 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from policy_engine import terms
-from policy_engine.data.catalog import Catalog, Dataset, column_iri, column_name, folded, no_column
+from policy_engine.data.catalog import Catalog, Dataset
+from policy_engine.data.column_names import column_iri, column_name, fold_name, missing_column
 from policy_engine.errors import NOWHERE, DataError, Place, Problem, place_order
 from policy_engine.policy import Action, Condition, Hierarchy, Party, Policy, Rule
 
@@ -46,12 +47,12 @@ class Spelling:
 
     @cached_property
     def _folded(self) -> Mapping[str, str]:
-        return {folded(iri): iri for iri in self.datasets}
+        return {fold_name(iri): iri for iri in self.datasets}
 
     def column(self, iri: str) -> tuple[Dataset, str] | None:
         """Return the dataset and the column of it that an IRI stands for, if any."""
         dataset = self.datasets.get(terms.dataset_of(iri))
-        name = dataset and dataset.spelled(column_name(dataset.iri, iri) or "")
+        name = dataset and dataset.find_column(column_name(dataset.iri, iri) or "")
         return (dataset, name) if dataset and name else None
 
     def problem(self, named: Named) -> Problem | None:
@@ -65,7 +66,7 @@ class Spelling:
                 return None
             if above in self.datasets:
                 return self._no_column(named, self.datasets[above], above)
-        near = next((one for one in map(folded, _above(named.iri)) if one in self._folded), "")
+        near = next((one for one in map(fold_name, _above(named.iri)) if one in self._folded), "")
         if not near:
             return None
         message = f"No data is given for {named.iri!r}. IRIs are told apart letter by letter."
@@ -77,7 +78,7 @@ class Spelling:
         if named.iri == above:
             return None
         if named.iri[len(above)] == "/" and rest and not _CUTS.search(rest):
-            return no_column(unquote(rest), dataset, named.place)
+            return missing_column(unquote(rest), dataset, named.place)
         message = f"{named.iri!r} is not a column of {dataset.iri}. Its columns are {above}/..."
         hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
         return Problem("C005", message, hint, named.place)

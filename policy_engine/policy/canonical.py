@@ -170,7 +170,7 @@ def _operands(constraint: Constraint) -> list[_Form]:
 
 
 def _listed(constraint: Constraint) -> list[_Form]:
-    is_name = terms.names_things(constraint.left_operand)
+    is_name = terms.takes_names(constraint.left_operand)
     return [_value(one, constraint, is_name=is_name) for one in constraint.right_operands]
 
 

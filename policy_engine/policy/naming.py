@@ -63,7 +63,7 @@ class Names:
             raise RequestError.of("D001", message, "Write the whole IRI.")
         if found:
             return next(iter(found))
-        return self._others.get(name) or terms.in_full(name)
+        return self._others.get(name) or terms.expand_term(name)
 
     def world(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return a state of the world, as JSON has it, with the names in it in full.

@@ -45,7 +45,7 @@ def measurements(
     has the model and knows all records but one whether that one was trained on.
     """
     for step in steps:
-        for name in step.method.run:
+        for name in step.method.attacks_run:
             for bound in step.method.bounds:
                 assert report is not None  # noqa: S101 (there are steps)
                 yield _measurement(report.attack(name), bound)

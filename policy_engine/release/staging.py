@@ -128,13 +128,13 @@ def guard_publication(folder: Place) -> Iterator[None]:
     The same error replaces any other where a release was published meanwhile: the certificate and
     the output may then belong to two releases.
     """
-    with storage.reading(folder):
+    with storage.read_errors(folder):
         check_publication(folder)
     before = _certificates(folder)
     try:
         yield
     except PolicyEngineError:
-        with storage.reading(folder):
+        with storage.read_errors(folder):
             check_publication(folder)
         if _certificates(folder) != before:
             message = f"A release was published into {str(folder)!r} meanwhile."

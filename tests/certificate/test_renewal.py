@@ -14,7 +14,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Request
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.policy.model import READ
-from policy_engine.terms import in_full
+from policy_engine.terms import expand_term
 
 KEY = b"0123456789abcdef0123456789abcdef"
 TABLE = {
@@ -162,7 +162,9 @@ def unmade(tmp_path):
 
 
 def decided(source, *certificates, target=OUTPUT):
-    asked = Request(assignee=ANALYST, action=READ, targets=(target,), purpose=in_full("marketing"))
+    asked = Request(
+        assignee=ANALYST, action=READ, targets=(target,), purpose=expand_term("marketing")
+    )
     return decide_request([source], certificates, asked)
 
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.data.atomic_file import check_free, write_whole
+from policy_engine.data.atomic_file import check_free, write_file
 from policy_engine.errors import OutputError
 
 
 def test_a_file_is_written_over_what_is_there(tmp_path):
     file = tmp_path / "page.html"
     file.write_text("before")
-    write_whole(file, "aftér")
+    write_file(file, "aftér")
     assert file.read_bytes() == "aftér".encode()
     assert list(tmp_path.iterdir()) == [file]
 
@@ -25,7 +25,7 @@ def test_what_is_there_stays_where_writing_fails(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(OutputError, match="No space left"):
-        write_whole(file, "after")
+        write_file(file, "after")
     assert file.read_text() == "before"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -35,19 +35,19 @@ def test_an_input_is_never_written_over(tmp_path):
     data.write_text("a\n1\n")
     link.symlink_to(data)
     with pytest.raises(OutputError, match="O001"):
-        write_whole(link, "page", data)
+        write_file(link, "page", data)
     assert data.read_text() == "a\n1\n"
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path):
     for path in (tmp_path / "no" / "page.html", tmp_path):
         with pytest.raises(OutputError, match="O002"):
-            write_whole(path, "page")
+            write_file(path, "page")
 
 
 def test_a_pipe_is_written_to():
     reading, writing = os.pipe()
-    write_whole(Path(f"/dev/fd/{writing}"), "text")
+    write_file(Path(f"/dev/fd/{writing}"), "text")
     os.close(writing)
     assert os.read(reading, 10) == b"text"
     os.close(reading)
@@ -59,21 +59,21 @@ def test_what_is_there_is_never_written_over_unless_that_is_asked_for(tmp_path):
     folder.mkdir()
     for taken in (file, folder):
         with pytest.raises(OutputError, match="O001"):
-            write_whole(taken, "after", overwrite=False)
+            write_file(taken, "after", overwrite=False)
         with pytest.raises(OutputError, match="O001"):
             check_free(taken)
     assert file.read_text() == "before"
     assert sorted(tmp_path.iterdir()) == [folder, file]
-    write_whole(file, "before", overwrite=False)  # which changes nothing
+    write_file(file, "before", overwrite=False)  # which changes nothing
 
 
 def test_a_link_to_nothing_is_something_and_is_never_written_through(tmp_path):
     link, away = tmp_path / "rows.csv", tmp_path / "away.csv"
     link.symlink_to(away)
     with pytest.raises(OutputError, match="O001"):
-        write_whole(link, "rows", overwrite=False)
+        write_file(link, "rows", overwrite=False)
     assert link.is_symlink()
-    write_whole(link, "rows")
+    write_file(link, "rows")
     assert not away.exists()
     assert not link.is_symlink()
 
@@ -83,8 +83,8 @@ def test_a_link_is_written_over_and_not_what_it_leads_to(tmp_path):
     other.write_text("another's")
     link.symlink_to(other)
     with pytest.raises(OutputError, match="O001"):
-        write_whole(link, "another's", overwrite=False)
-    write_whole(link, "page")
+        write_file(link, "another's", overwrite=False)
+    write_file(link, "page")
     assert (link.read_text(), other.read_text()) == ("page", "another's")
 
 
@@ -98,7 +98,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.fsync", and_then_somebody_comes)
     with pytest.raises(OutputError, match="O001"):
-        write_whole(file, "ours", overwrite=False)
+        write_file(file, "ours", overwrite=False)
     assert file.read_text() == "theirs"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -108,7 +108,7 @@ def test_a_file_system_without_hard_links_is_written_to_as_well(tmp_path, monkey
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr("pathlib.Path.hardlink_to", unsupported)
-    write_whole(tmp_path / "rows.csv", "rows", overwrite=False)
+    write_file(tmp_path / "rows.csv", "rows", overwrite=False)
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("rows.csv", "rows")]
 
 
@@ -126,7 +126,7 @@ def test_nobody_else_may_read_a_file_that_is_being_written(tmp_path, monkeypatch
     monkeypatch.setattr("os.fsync", looked_at)
     before = os.umask(mask)
     try:
-        write_whole(tmp_path / "rows.csv", "rows", overwrite=overwrite)
+        write_file(tmp_path / "rows.csv", "rows", overwrite=overwrite)
     finally:
         os.umask(before)
     assert seen == [(0o600, 4)]
@@ -139,7 +139,7 @@ def test_an_open_file_is_written_to_and_never_replaced(tmp_path):
     with file.open("wb") as stream:
         stream.write(b"before ")
         stream.flush()
-        write_whole(Path(f"/dev/fd/{stream.fileno()}"), "after", overwrite=False)
+        write_file(Path(f"/dev/fd/{stream.fileno()}"), "after", overwrite=False)
     assert file.read_bytes() == b"before after"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -149,4 +149,4 @@ def test_what_is_no_file_is_never_written_over(tmp_path):
     with socket.socket(socket.AF_UNIX) as one:
         one.bind(str(place))
         with pytest.raises(OutputError, match="O002"):
-            write_whole(place, "page")
+            write_file(place, "page")

@@ -21,7 +21,7 @@ def root(request, tmp_path, monkeypatch):
         return tmp_path
     system = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
     opened = lambda location: (system, location.removeprefix(BUCKET).lstrip("/"))  # noqa: E731
-    monkeypatch.setattr(storage, "_opened", opened)
+    monkeypatch.setattr(storage, "_file_system", opened)
     if "without" in request.param:
         monkeypatch.setattr(storage, "can_rename", lambda _location: False)
     return BUCKET
@@ -103,11 +103,11 @@ def test_a_move_takes_everything_along(root, name):
 
 
 def test_what_fails_is_told_in_one_line(tmp_path):
-    with pytest.raises(DataError, match=r"C003 .* read: No such file"), storage.reading("here"):
+    with pytest.raises(DataError, match=r"C003 .* read: No such file"), storage.read_errors("here"):
         storage.read_bytes(tmp_path / "none")
-    with pytest.raises(OutputError, match=r"O002 .* No such file"), storage.writing("here"):
+    with pytest.raises(OutputError, match=r"O002 .* No such file"), storage.write_errors("here"):
         storage.write_bytes(tmp_path / "no" / "none", b"")
-    with pytest.raises(DataError) as caught, storage.reading("here"):
+    with pytest.raises(DataError) as caught, storage.read_errors("here"):
         storage.exists("nowhere://host/a")
     assert caught.value.problems[0].code == "C003"
     assert "\n" not in str(caught.value)
@@ -148,10 +148,10 @@ def small_folder(root):
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_digest_of_a_whole_folder_changes_with_everything_in_it(tmp_path, change):
     first, other = small_folder(tmp_path / "one"), small_folder(tmp_path / "other")
-    before = storage.whole_digest(first)
-    assert storage.whole_digest(other) == before
+    before = storage.tree_digest(first)
+    assert storage.tree_digest(other) == before
     CHANGES[change](first)
-    assert storage.whole_digest(first) != before
+    assert storage.tree_digest(first) != before
 
 
 @pytest.mark.parametrize("target", ["data", "nowhere", "."])
@@ -159,7 +159,7 @@ def test_a_folder_with_a_link_has_no_digest(tmp_path, target):
     root = small_folder(tmp_path / "one")
     (root / "link").symlink_to(target)
     with pytest.raises(OSError, match="'link' is a link"):
-        storage.whole_digest(root)
+        storage.tree_digest(root)
 
 
 @pytest.mark.parametrize("name", ["x.jsonld", "registry.json"])

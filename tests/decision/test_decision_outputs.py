@@ -11,10 +11,10 @@ from policy_engine.certificate.beside import load_certificate
 from policy_engine.decision import Decider, Request, World
 from policy_engine.policy import Action, Asset, Policy, Rule, read_policy
 from policy_engine.policy.model import READ
-from policy_engine.terms import ODRL, in_full
+from policy_engine.terms import ODRL, expand_term
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
-MARKETING = in_full("marketing")
+MARKETING = expand_term("marketing")
 RAW = "http://x.org/rawPeople"
 
 

@@ -13,10 +13,10 @@ from policy_engine.cli import app
 from policy_engine.decision import Decider, Request, World
 from policy_engine.policy import Hierarchy, InForce, Reading, load_policy, read_policy
 from policy_engine.policy.model import READ
-from policy_engine.terms import in_full
+from policy_engine.terms import expand_term
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
-MARKETING = in_full("marketing")
+MARKETING = expand_term("marketing")
 UID = json.loads(people_policy())["uid"]
 ASKED = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=MARKETING)
 READERS = {

@@ -16,7 +16,7 @@ from policy_engine import terms
 from policy_engine.cli import app
 from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
-from policy_engine.methods.reference import of_method
+from policy_engine.methods.reference import method_parameters
 from policy_engine.plan.products import check_plannable
 from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.owners import read_owners
@@ -132,7 +132,9 @@ def as_refinements(given):
     asked = said.get("mosaicrown:method") or method_with(said)
     named = [asked] if isinstance(asked, str) else asked
     needed = {
-        one.name: VALUES.get(one.name, [DISEASE]) for name in named for one in of_method(name)
+        one.name: VALUES.get(one.name, [DISEASE])
+        for name in named
+        for one in method_parameters(name)
     }
     needed |= {"mosaicrown:method": asked, "mosaicrown:quasi-identifier": [AGE]}
     needed |= {"pe:pseudonymize": [f"{VISITS}/Who"]} if "pe:pseudonymScope" in said else {}
@@ -176,7 +178,7 @@ def method_with(said):
     """Return the first method whose parameters some are."""
     if "pe:distance" in json.dumps(said):
         return "t-closeness"
-    own = {name: {one.name for one in of_method(name)} for name in terms.methods()}
+    own = {name: {one.name for one in method_parameters(name)} for name in terms.methods()}
     every = set().union(*own.values())
     return next(name for name, has in own.items() if said.keys() & every <= has)
 

@@ -16,7 +16,7 @@ from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import CertificateError, PlanError
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
-from policy_engine.terms import in_full
+from policy_engine.terms import expand_term
 
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"]}
 PAY = column("pay", masking="rounding", base=10)
@@ -124,7 +124,7 @@ def test_a_certificate_that_contradicts_its_masking_is_none(made, change):
 def decided(made, text, target=OUTPUT, certificate=None):
     found = certificate or made.certificate
     request = Request(
-        assignee=ANALYST, action=READ, targets=(target,), purpose=in_full("marketing")
+        assignee=ANALYST, action=READ, targets=(target,), purpose=expand_term("marketing")
     )
     return Decider([read_policy(text)], [found]).decide(request, World(time=NOON))
 

@@ -262,8 +262,8 @@ def test_ancestry_names_up_to_a_thousand_of_the_values_that_are_lacking():
         ancestry("x", encoded([f"v{number:04}" for number in range(1_002)]), TREE)
     [problem] = caught.value.problems
     assert "v0" not in str(caught.value)
-    assert problem.quoting().message.endswith("'v0999', and 2 more.")
-    assert problem.quoting().message.count("'v") == 1_000
+    assert problem.with_values().message.endswith("'v0999', and 2 more.")
+    assert problem.with_values().message.count("'v") == 1_000
 
 
 @settings(deadline=None)

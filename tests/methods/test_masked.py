@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from policy_engine import terms
-from policy_engine.methods import allowed, parameters
+from policy_engine.methods import describe_allowed, parameters
 from policy_engine.methods.masked import Masking, is_known, masking_class, number, settings
 
 
@@ -15,7 +15,7 @@ def test_a_masking_is_found_by_its_notation(notation):
 
 
 def test_what_is_said_of_a_masked_column_are_the_parameters_of_all_maskings():
-    found = {name: allowed(field) for name, field in parameters(settings()).items()}
+    found = {name: describe_allowed(field) for name, field in parameters(settings()).items()}
     own = {name for one in terms.maskings() for name in parameters(masking_class(one))}
     assert set(found) == own
     assert all(repr(one) in found["masking"] for one in terms.maskings())

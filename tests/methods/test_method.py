@@ -9,9 +9,10 @@ from pydantic import ValidationError
 
 from policy_engine import terms
 from policy_engine.kernels.bounds import Diversity
-from policy_engine.methods import allowed, findings, is_text, method_class, parameters
+from policy_engine.methods import describe_allowed, is_text, method_class, parameters
 from policy_engine.methods.columns import QuasiIdentifier, Sensitive
-from policy_engine.methods.method import Bound, Measurement, Method, merged
+from policy_engine.methods.conflicts import parameter_findings
+from policy_engine.methods.method import Bound, Measurement, Method, merge_bounds
 from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 from policy_engine.methods.recoding import Recoding
@@ -50,7 +51,9 @@ def persons_of(classes):
 
 
 def found(**given):
-    return [(one.code, one.parameter) for one in findings(KAnonymity, given, "k-anonymity")]
+    return [
+        (one.code, one.parameter) for one in parameter_findings(KAnonymity, given, "k-anonymity")
+    ]
 
 
 @settings(max_examples=300, deadline=None)  # compiles first
@@ -95,18 +98,18 @@ def test_findings_name_each_parameter_that_is_wrong():
     ("k", "given"), [(1, "1"), ("two", "'two'"), (True, "true"), (-math.inf, "infinite")]
 )
 def test_findings_say_what_was_given_and_what_is_allowed(k, given):
-    [wrong] = findings(KAnonymity, {"k": k}, "k-anonymity")
+    [wrong] = parameter_findings(KAnonymity, {"k": k}, "k-anonymity")
     assert wrong.message == f"k is not allowed to be {given}. Allowed is an integer from 2."
 
 
 def test_a_number_that_no_table_reaches_is_refused():
-    [wrong] = findings(KAnonymity, {"k": 10**399}, "k-anonymity")
-    words = "An integer has more than 300 digits, and no table so many rows."
+    [wrong] = parameter_findings(KAnonymity, {"k": 10**399}, "k-anonymity")
+    words = "An integer has more than 300 digits, but no table has so many rows."
     assert wrong == ("M003", "k", words)
 
 
 def test_findings_name_the_parameters_that_there_are():
-    [unknown] = findings(KAnonymity, {"k": 2, "kk": 1}, "k-anonymity")
+    [unknown] = parameter_findings(KAnonymity, {"k": 2, "kk": 1}, "k-anonymity")
     assert unknown.message == "k-anonymity has no parameter 'kk'. It has 'k'."
 
 
@@ -126,7 +129,7 @@ def test_findings_name_the_parameters_that_there_are():
     ],
 )
 def test_what_is_allowed_is_said_in_words(kind, name, words):
-    assert allowed(parameters(kind)[name]) == words
+    assert describe_allowed(parameters(kind)[name]) == words
 
 
 def test_a_text_is_no_choice_and_no_number():
@@ -157,10 +160,10 @@ def test_a_method_without_a_guarantee_has_none_to_tell():
 
 
 def test_the_bounds_of_several_methods_are_one_for_the_partitioner():
-    assert merged([{"distinct": 3}, {"t": 0.2, "distance": "ordered"}]) == Diversity(
+    assert merge_bounds([{"distinct": 3}, {"t": 0.2, "distance": "ordered"}]) == Diversity(
         distinct=3, t=0.2, distance="ordered"
     )
-    assert merged([]) == Diversity()
+    assert merge_bounds([]) == Diversity()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_a_bound_holds_as_its_sense_says_and_rounding_does_not_count(sense, kept
     if sense == "below":
         figures[1] = 2.0
     assert [bound.holds(figure) for figure in figures] == kept
-    assert bound.holding(np.array(figures)).tolist() == kept
+    assert bound.hold_by_class(np.array(figures)).tolist() == kept
 
 
 @pytest.mark.parametrize(("sense", "worst"), [("at least", 1), ("at most", 2), ("below", 2)])

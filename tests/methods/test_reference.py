@@ -5,7 +5,7 @@ from policy_engine.methods import reference
 
 
 def test_a_method_has_its_own_parameters_with_their_limits():
-    found = {one.name: one for one in reference.of_method("t-closeness")}
+    found = {one.name: one for one in reference.method_parameters("t-closeness")}
     assert list(found) == ["mosaicrown:k", "pe:t", "mosaicrown:sensitive"]
     assert found["mosaicrown:k"].type == "an integer from 2"
     assert found["pe:t"].type == "a number above 0 and up to 1"
@@ -14,14 +14,16 @@ def test_a_method_has_its_own_parameters_with_their_limits():
 
 def test_a_parameter_of_two_methods_has_the_limits_of_each():
     kinds = {
-        name: next(one.type for one in reference.of_method(name) if one.name == "mosaicrown:l")
+        name: next(
+            one.type for one in reference.method_parameters(name) if one.name == "mosaicrown:l"
+        )
         for name in ("l-diversity", "entropy-l-diversity")
     }
     assert kinds == {"l-diversity": "an integer from 2", "entropy-l-diversity": "a number above 1"}
 
 
 def test_what_methods_share_has_its_defaults():
-    found = {one.name: (one.type, one.default) for one in reference.shared()}
+    found = {one.name: (one.type, one.default) for one in reference.shared_parameters()}
     assert found["mosaicrown:quasi-identifier"] == ("columns", "required")
     assert found["pe:privacyUnit"] == ("one column", "none")
     assert found["pe:partitioning"] == ("'strict' or 'relaxed'", "'strict'")
@@ -30,14 +32,14 @@ def test_what_methods_share_has_its_defaults():
 
 
 def test_settings_stand_under_the_operand_of_their_column():
-    found = reference.of_columns()
+    found = reference.column_parameters()
     names = {role: {one.name for one in parameters} for role, parameters in found.items()}
     assert names["mosaicrown:sensitive"] == {"pe:taxonomy", "pe:distance"}
     assert {"pe:generalization", "pe:weight", "pe:mask"} < names["mosaicrown:quasi-identifier"]
 
 
 def test_every_parameter_says_what_it_is_and_what_it_may_be():
-    for one in chain(reference.shared(), *reference.of_columns().values()):
+    for one in chain(reference.shared_parameters(), *reference.column_parameters().values()):
         assert one.type
         assert one.default
         assert "Undefined" not in one.default
@@ -46,11 +48,13 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be():
 
 
 def test_a_parameter_says_which_engines_have_it():
-    found = {one.name: one.engines for one in reference.shared()}
+    found = {one.name: one.engines for one in reference.shared_parameters()}
     assert found["pe:partitioning"] == found["pe:redact"] == ("local", "spark")
     assert found["pe:polish"] == found["pe:algorithm"] == ("local",)
 
 
 def test_a_parameter_of_a_method_is_had_by_the_engines_of_the_method():
     term = terms.methods()["t-closeness"]
-    assert {one.engines for one in reference.of_method("t-closeness")} == {term.texts("engine")}
+    assert {one.engines for one in reference.method_parameters("t-closeness")} == {
+        term.texts("engine")
+    }

@@ -10,7 +10,7 @@ from pyld import jsonld
 
 from policy_engine import methods, terms
 from policy_engine.audits.membership.attacks import attack_of
-from policy_engine.methods import Method, allowed, method_class, parameters
+from policy_engine.methods import Method, describe_allowed, method_class, parameters
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.masked import masking_class
@@ -46,7 +46,7 @@ PROPERTIES = {iri: term for iri, term in terms.vocabulary().items() if "domain" 
 
 def range_of(field):
     """Return the range that a field has in the vocabulary, by what it may be in words."""
-    words = allowed(field)
+    words = describe_allowed(field)
     if words == "true or false":
         return f"{terms.XSD}boolean"
     starts = {"an integer": "integer", "a number": "decimal", "columns": ""}
@@ -198,10 +198,10 @@ def test_an_attack_has_its_class(notation):
 
 def test_a_calibrated_attack_ranks_records_by_models_that_have_not_seen_them():
     for term in terms.attacks().values():
-        if term.tells("calibrated"):
-            assert term.tells("ranks")
+        if term.flag("calibrated"):
+            assert term.flag("ranks")
             assert {"shadow models", "online shadow models"} & set(term.texts("needs"))
-    assert {n for n, term in terms.attacks().items() if not term.tells("ranks")} == {"label-only"}
+    assert {n for n, term in terms.attacks().items() if not term.flag("ranks")} == {"label-only"}
 
 
 def test_the_attacks_that_are_run_unless_others_are_named_are_known():

@@ -164,7 +164,7 @@ def test_a_store_is_held_by_claims(tmp_path, monkeypatch):
     from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
     system = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
-    monkeypatch.setattr(storage, "_opened", lambda place: (system, place.partition("//")[2]))
+    monkeypatch.setattr(storage, "_file_system", lambda place: (system, place.partition("//")[2]))
     (tmp_path / "out").mkdir()
     first = hold("s3a://out")
     with pytest.raises(OutputError, match=r"O001 .* remove 's3a://out/"):

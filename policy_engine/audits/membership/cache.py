@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
 
 
@@ -80,7 +80,7 @@ class ModelCache:
         packed = io.BytesIO()
         arrays: dict[str, Any] = {_array_key(name): array for name, array in answers.arrays.items()}
         np.savez(packed, notes=np.array(json.dumps(dict(answers.notes))), **arrays)
-        write_whole(self._path(self.folder, key), packed.getvalue(), private=True)
+        write_file(self._path(self.folder, key), packed.getvalue(), private=True)
 
     def _path(self, folder: Path, key: str) -> Path:
         return folder / f"{key}.npz"

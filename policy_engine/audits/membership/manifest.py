@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.shadows import Chunk
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.data.commitment import Commitment, new_nonce
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.versions import version_of
@@ -65,7 +65,9 @@ class ManifestKeeper:
     def set_records(self, digest: str) -> None:
         """Say of which records the audit is, and whether it goes on with what was broken off."""
         earlier, facts = self._earlier, {"records": digest}
-        known = earlier and earlier.data and self._nonce and earlier.data.is_to(facts, self._nonce)
+        known = (
+            earlier and earlier.data and self._nonce and earlier.data.matches(facts, self._nonce)
+        )
         goes_on = (
             known
             and earlier is not None
@@ -75,10 +77,10 @@ class ManifestKeeper:
         )
         if self._folder and not known:
             self._nonce = new_nonce()
-            write_whole(self._folder / NONCE, self._nonce, private=True)
+            write_file(self._folder / NONCE, self._nonce, private=True)
         resumed = earlier.resumed + 1 if goes_on and earlier else 0
         if self._folder:
-            self._update(data=Commitment.to(facts, self._nonce), resumed=resumed)
+            self._update(data=Commitment.make(facts, self._nonce), resumed=resumed)
 
     def count_models(self, chunk: Chunk) -> None:
         """Say how many models are trained and kept."""
@@ -99,7 +101,7 @@ class ManifestKeeper:
     def _write(self) -> None:
         if self._folder:
             text = json.dumps(self._now.model_dump(mode="json"), indent=1, ensure_ascii=False)
-            write_whole(self._folder / NAME, text + "\n")
+            write_file(self._folder / NAME, text + "\n")
 
 
 @contextmanager

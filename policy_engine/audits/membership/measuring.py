@@ -105,7 +105,7 @@ def _degenerate(
     where the classes differ.
     """
     known = terms.attacks()
-    if attack.notation in known and not known[attack.notation].tells("ranks"):
+    if attack.notation in known and not known[attack.notation].flag("ranks"):
         return ""
     if _shows_members(figures_within):
         return ""

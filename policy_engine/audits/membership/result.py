@@ -94,7 +94,7 @@ class AttackResult(_Frozen):
     @property
     def ranks(self) -> bool:
         """Whether the attack ranks the records (so the vocabulary) or says yes or no of each."""
-        return self.attack in terms.attacks() and terms.attacks()[self.attack].tells("ranks")
+        return self.attack in terms.attacks() and terms.attacks()[self.attack].flag("ranks")
 
 
 class SingleAndSet(_Frozen):

@@ -24,7 +24,7 @@ from policy_engine.audits.reports.charts.audit import (
 )
 from policy_engine.audits.reports.epsilon import epsilon_picture, format_reason, unbounded_reasons
 from policy_engine.audits.reports.html import PagePicture, Table, html_page, picture
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.classifier import Estimator, Network
 
@@ -37,7 +37,7 @@ def write_audit_report(audit: MembershipAudit, path: Path, *inputs: Path) -> Non
     Raises OutputError where the file cannot be written (O002) or is one of the `inputs` (O001),
     DataError (C011) without matplotlib.
     """
-    write_whole(path, audit_page(audit), *inputs)
+    write_file(path, audit_page(audit), *inputs)
 
 
 def audit_page(audit: MembershipAudit) -> str:

@@ -21,7 +21,7 @@ from policy_engine.audits.membership.splits import Splits
 from policy_engine.audits.reports.audit import write_audit_report
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.tradeoff import tradeoff_chart
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
 
 if TYPE_CHECKING:
@@ -63,15 +63,15 @@ def write_audit_files(
         return
     _remove_old(out / "audit.json", out / "splits.npz", out / "scores.csv")
     if scores is not None:
-        write_whole(out / "scores.csv", scores.as_csv(), *inputs, private=True)
+        write_file(out / "scores.csv", scores.as_csv(), *inputs, private=True)
     if splits:
         packed = io.BytesIO()
         arrays: dict[str, Any] = {**splits}
         np.savez_compressed(packed, **arrays)
-        write_whole(out / "splits.npz", packed.getvalue(), *inputs, private=True)
+        write_file(out / "splits.npz", packed.getvalue(), *inputs, private=True)
     write_audit_report(audit, out / "audit.html", *inputs)
     figures = _as_json(audit)
-    write_whole(out / "audit.json", figures, *inputs)
+    write_file(out / "audit.json", figures, *inputs)
     if keeper is not None:
         keeper.set_figures(figures)
 
@@ -80,8 +80,8 @@ def write_tradeoff(grid: "Tradeoff", out: Path, inputs: list[Path]) -> None:
     """Write the pictures of a trade-off and, last, its figures."""
     _remove_old(out / "tradeoff.json")
     for kind in ("svg", "png"):
-        write_whole(out / f"tradeoff.{kind}", tradeoff_chart(grid, kind), *inputs)
-    write_whole(out / "tradeoff.json", _as_json(grid), *inputs)
+        write_file(out / f"tradeoff.{kind}", tradeoff_chart(grid, kind), *inputs)
+    write_file(out / "tradeoff.json", _as_json(grid), *inputs)
 
 
 def _remove_old(*files: Path) -> None:

@@ -26,7 +26,7 @@ from policy_engine.audits.utility import (
     QueryErrors,
     TableSide,
 )
-from policy_engine.data.atomic_file import write_whole
+from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
 
 _MOST_PAIRS = 30
@@ -39,7 +39,7 @@ def write_report(comparison: Comparison, path: Path, *inputs: Path) -> None:
     written (O002), or is one of the `inputs` (O001), DataError (C011) without matplotlib.
     """
     check_report(path)
-    write_whole(path, report_page(comparison), *inputs)
+    write_file(path, report_page(comparison), *inputs)
 
 
 def check_report(path: Path) -> None:

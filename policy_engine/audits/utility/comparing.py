@@ -20,7 +20,8 @@ from policy_engine.audits.utility.model import (
 )
 from policy_engine.audits.utility.prediction import Task, classification
 from policy_engine.audits.utility.sharing import MOST_BINS, shareable_comparison
-from policy_engine.data.catalog import Dataset, missing_columns
+from policy_engine.data.catalog import Dataset
+from policy_engine.data.column_names import missing_columns
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.engine import Progress, Stored, silent

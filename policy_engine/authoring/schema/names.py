@@ -28,8 +28,8 @@ def names(vocabulary: Vocabulary) -> dict[str, Schema]:
     own_actions, own_purposes = (
         [*offered(own, vocabulary), *_of_dpv(scheme)]
         for own, scheme in (
-            (vocabulary.actions, terms.terms_of_dpv("Processing")),
-            (vocabulary.purposes, terms.terms_of_dpv("Purpose")),
+            (vocabulary.actions, terms.dpv_terms("Processing")),
+            (vocabulary.purposes, terms.dpv_terms("Purpose")),
         )
     )
     return {

@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from policy_engine.data import storage
-from policy_engine.data.catalog import (
-    FORMATS,
-    SPARK_FORMATS,
-    TABLE,
-    Catalog,
-    format_of,
-    place_of,
-    with_ending,
-)
-from policy_engine.data.storage import Place, writing
+from policy_engine.data.catalog import TABLE, Catalog, parse_location
+from policy_engine.data.storage import Place, write_errors
+from policy_engine.data.table_files import FORMATS, SPARK_FORMATS, file_format, match_format
 from policy_engine.errors import OutputError, join_names
 from policy_engine.plan.plan import Plan
 from policy_engine.release.staging import CERTIFICATE, format_names, unknown_names
@@ -34,14 +27,14 @@ def destination(output: Place, asset: str, like: str, *, as_folder: bool = False
             return output
         message = f"The output {str(output)!r} is a table, which only the Spark engine writes."
         raise OutputError.of("O002", message, 'Give engine="spark", or a file.')
-    with writing(output):
+    with write_errors(output):
         is_folder = storage.is_folder(output)
     formats = SPARK_FORMATS if as_folder else FORMATS
     name = storage.name(output)
-    if with_ending(name, formats) and (as_folder or not is_folder):
+    if match_format(name, formats) and (as_folder or not is_folder):
         return output
     if not is_folder and Path(name).suffix:
-        format_of(Path(name), formats)
+        file_format(Path(name), formats)
     kind = like if like in formats else ("parquet" if as_folder else "csv")
     return storage.join(output, f"{local_name(asset)}.{kind}")
 
@@ -68,8 +61,8 @@ def destination_of(output: str | Path, plan: Plan) -> Place:
         raise OutputError.of("O002", message, "The current folder is '.'.")
     asset, like = plan.publish.asset, plan.reads[0].format
     if plan.train:
-        return model_destination(place_of(output), asset)
-    return destination(place_of(output), asset, like, as_folder=plan.engine == "spark")
+        return model_destination(parse_location(output), asset)
+    return destination(parse_location(output), asset, like, as_folder=plan.engine == "spark")
 
 
 def destinations_of(plans: Sequence[Plan], output: str | Path) -> list[Place]:
@@ -81,7 +74,7 @@ def destinations_of(plans: Sequence[Plan], output: str | Path) -> list[Place]:
     names = {storage.name(file).lower() for file in files}
     models = [plan.publish.asset for plan in plans if plan.train]
     why = ""
-    if any(file == place_of(output) for file in files):
+    if any(file == parse_location(output) for file in files):
         why = f"go into a folder. Given: {str(output)!r}"
     elif models:
         why = f"do not go into one folder: the model {models[0]!r} has one of its own"
@@ -107,7 +100,7 @@ def check_alone(model: Place, report: str | Path | None) -> None:
     OutputError (O001) where its folder holds anything else, (O002) for a report within it.
     """
     folder = storage.parent(model)
-    with storage.writing(folder):
+    with storage.write_errors(folder):
         released = (CERTIFICATE, storage.name(model))
         found = unknown_names(folder, released) if storage.is_folder(folder) else ()
     if found:

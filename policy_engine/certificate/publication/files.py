@@ -17,7 +17,7 @@ from policy_engine.certificate.publication.journal import (
 from policy_engine.certificate.publication.modes import hide, show
 from policy_engine.certificate.publication.sharing import check_shared
 from policy_engine.data import storage
-from policy_engine.data.storage import Place, writing
+from policy_engine.data.storage import Place, write_errors
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import CertificateError, OutputError, join_names
 from policy_engine.release.locking import Hold, hold
@@ -73,7 +73,7 @@ class Publication:
         return self._certificates[file]
 
     def __enter__(self) -> "Publication":
-        with writing(self.file):
+        with write_errors(self.file):
             try:
                 self._hold = self._held()
             except BaseException:
@@ -99,7 +99,7 @@ class Publication:
 
     def hide(self, *files: Place) -> None:
         """Take from others what rights they have to outputs as they were written; else to all."""
-        with writing(self.file):
+        with write_errors(self.file):
             for file in files or self.files:
                 hide(self.stage_of(file))
 
@@ -120,7 +120,7 @@ class Publication:
             self._publish({file: certificate}, with_outputs=False)
 
     def _publish(self, certified: Mapping[Place, Certificate], *, with_outputs: bool) -> None:
-        with writing(self.file):
+        with write_errors(self.file):
             self._check_free()
             self._check_held()
             for file, certificate in certified.items():

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from policy_engine.certificate.beside import certificate_beside
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.data import storage
-from policy_engine.data.atomic_file import write_whole
-from policy_engine.data.storage import Place, writing
+from policy_engine.data.atomic_file import write_file
+from policy_engine.data.storage import Place, write_errors
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import DataError
 from policy_engine.release.locking import hold
@@ -21,7 +21,7 @@ def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored])
     work, CertificateError (V004) where the output is not the one that was measured any more.
     """
     folder = storage.parent(output)
-    with writing(output):
+    with write_errors(output):
         held = hold(folder)
         try:
             check_publication(folder)
@@ -36,6 +36,6 @@ def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored])
             if storage.is_remote(place):
                 storage.write_bytes(place, text.encode())
             else:
-                write_whole(storage.local_path(place), text)
+                write_file(storage.local_path(place), text)
         finally:
             held.release()

@@ -93,7 +93,9 @@ def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "right about its members", in_percent(one.on_members)
         yield "right about other records", in_percent(one.on_others)
         yield "membership told by labels alone", in_percent(one.baseline)
-    added = dict.fromkeys(name for step in certificate.plan.audits for name in step.method.added)
+    added = dict.fromkeys(
+        name for step in certificate.plan.audits for name in step.method.gate_attacks
+    )
     if added:
         yield "attacks beside those asked for", ", ".join(added)
     for attack, why in dict.fromkeys((one.attack, one.unfit) for one in certificate.attacks):

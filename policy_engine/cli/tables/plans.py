@@ -85,8 +85,8 @@ def _add_audit(table: Table, audit: AuditStep, plan: Plan) -> None:
     method = audit.method
     attacks = f"{', '.join(method.attacks)}, {method.shadow_models} shadow models"
     table.add_row("audit", f"{method.notation}: {', '.join(map(str, method.bounds))}", attacks)
-    if method.added:
-        table.add_row("", "in every audit", ", ".join(method.added))
+    if method.gate_attacks:
+        table.add_row("", "in every audit", ", ".join(method.gate_attacks))
     if plan.train is None:
         table.add_row("", "of a model", " ".join(_training(audit.modelling)))
     unseen = f"{1 - audit.modelling.share:.0%} of the records, which the model never sees"

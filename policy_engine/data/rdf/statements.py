@@ -1,4 +1,4 @@
-"""RDF statements, and where each stands in its text (RDF 1.1 Concepts, section 3)."""
+"""RDF statements, each with its place in the text (RDF 1.1 Concepts, section 3)."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn
 
 from policy_engine import terms
 from policy_engine.errors import DataError, Place, PolicyEngineError, Problem
-from policy_engine.terms import is_absolute, relative
+from policy_engine.terms import is_absolute, relative_iri_problem
 
 STRING = f"{terms.XSD}string"
 TYPE = f"{terms.RDF}type"
@@ -17,7 +17,7 @@ Spot = tuple[int, int]
 """A line and a column, from 1; 0 is unknown."""
 UNKNOWN: Spot = (0, 0)
 
-_NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
+_FORBIDDEN = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?", re.DOTALL)
 
 
@@ -30,11 +30,11 @@ class Literal(NamedTuple):
 
 
 Term = str | Literal
-"""What a statement is about or says: an IRI, a blank node (`_:b0`), or a literal."""
+"""An IRI, a blank node (`_:b0`), or a literal."""
 
 
 class Statement(NamedTuple):
-    """One triple; `key` and `spot` are where its predicate and its object stand."""
+    """One triple; `key` and `spot` are the places of its predicate and its object."""
 
     subject: str
     predicate: str
@@ -47,7 +47,7 @@ class Statement(NamedTuple):
 class Statements:
     """The statements of one text, each once, in its order.
 
-    `spots` is where each subject is first spoken of, `prefixes` what the text abbreviates.
+    `spots` is where each subject first comes up, `prefixes` the namespaces by prefix.
     """
 
     items: tuple[Statement, ...]
@@ -59,16 +59,16 @@ class Statements:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How deep a text may be nested, and how many statements it may make."""
+    """How deep a text may be nested, and how many statements it may have."""
 
     depth: int
     statements: int
 
 
 class Collector:
-    """Gathers the statements of a text; blank nodes are numbered as they come.
+    """Collects the statements of a text; blank nodes are numbered in their order.
 
-    What is wrong with the text is raised as an `error`.
+    A problem with the text is raised as an `error`.
     """
 
     def __init__(
@@ -84,20 +84,22 @@ class Collector:
         self.error = error
         self.prefixes: dict[str, str] = {}
         self.spots: dict[str, Spot] = {}
-        self._found: dict[tuple[str, str, Term], Statement] = {}
+        self._statements: dict[tuple[str, str, Term], Statement] = {}
         self._labels: dict[str, str] = {}
         self._blanks = 0
 
     def statements(self) -> Statements:
-        """Return what was gathered."""
-        items = tuple(self._found.values())
+        """Return the collected statements."""
+        items = tuple(self._statements.values())
         return Statements(items, self.spots, self.prefixes, self.text, self.source)
 
-    def state(self, subject: str, predicate: str, value: Term, key: Spot, spot: Spot) -> None:
-        """Take up one statement. Raises the error (J003) where there are too many."""
+    def add_statement(
+        self, subject: str, predicate: str, value: Term, key: Spot, spot: Spot
+    ) -> None:
+        """Add one statement. Raises the error (J003) where there are too many."""
         triple = (subject, predicate, value)
-        self._found.setdefault(triple, Statement(*triple, key, spot))
-        self.check_count(len(self._found), spot)
+        self._statements.setdefault(triple, Statement(*triple, key, spot))
+        self.check_count(len(self._statements), spot)
 
     def check_count(self, count: int, spot: Spot) -> None:
         """Raise the error (J003) where there are more statements than are allowed."""
@@ -105,12 +107,12 @@ class Collector:
             allowed = f"{self.bounds.statements:,} are allowed."
             self.fail("J003", f"The text has too many statements. {allowed}", spot)
 
-    def about(self, subject: str, spot: Spot) -> None:
-        """Note where a subject is spoken of."""
+    def note_subject(self, subject: str, spot: Spot) -> None:
+        """Note the place of a subject, if it is its first."""
         self.spots.setdefault(subject, spot)
 
     def blank(self, label: str = "") -> str:
-        """Return a blank node: a new one, or that which a label of the text stands for."""
+        """Return a blank node: a new one, or the one of a label in the text."""
         if label in self._labels:
             return self._labels[label]
         node = f"_:b{self._blanks}"
@@ -120,21 +122,21 @@ class Collector:
         return node
 
     def iri(self, reference: str, base: str, spot: Spot) -> str:
-        """Return an IRI in full. Raises the error for what is none (F001) or relative (L006)."""
-        wrong = _NO_IRI.search(reference)
-        if wrong:
+        """Return an IRI in full. Raises the error for a malformed (F001) or relative (L006) one."""
+        character = _FORBIDDEN.search(reference)
+        if character:
             given = f"Given: {reference!r:.80}."
-            message = f"The character {wrong[0]!r} may not stand in an IRI. {given}"
+            message = f"The character {character[0]!r} is not allowed in an IRI. {given}"
             self.fail("F001", message, spot)
         if is_absolute(reference):
             return reference
         if ":" in re.split("[/?#]", reference, maxsplit=1)[0]:
-            self.fail("F001", f"{reference!r:.80} is not an IRI: its scheme is none.", spot)
-        found = resolve(base, reference) if base else reference
-        if not is_absolute(found):
-            message, hint = relative(found)
+            self.fail("F001", f"{reference!r:.80} is not an IRI: its scheme is malformed.", spot)
+        iri = resolve(base, reference) if base else reference
+        if not is_absolute(iri):
+            message, hint = relative_iri_problem(iri)
             self.fail("L006", message, spot, hint)
-        return found
+        return iri
 
     def check_depth(self, depth: int, spot: Spot) -> None:
         """Raise the error (J003) where a text is nested too deeply."""
@@ -157,12 +159,12 @@ def resolve(base: str, reference: str) -> str:
     scheme, host, path, query, _ = _parts(base)
     _, own_host, own_path, own_query, fragment = _parts(reference)
     if own_host is not None:
-        host, path, query = own_host, terms.without_dots(own_path), own_query
+        host, path, query = own_host, terms.remove_dot_segments(own_path), own_query
     elif own_path.startswith("/"):
-        path, query = terms.without_dots(own_path), own_query
+        path, query = terms.remove_dot_segments(own_path), own_query
     elif own_path:
         folder = path.rpartition("/")[0] + "/" if "/" in path or host else ""
-        path, query = terms.without_dots(folder + own_path), own_query
+        path, query = terms.remove_dot_segments(folder + own_path), own_query
     else:
         query = own_query or query
     authority = "" if host is None else f"//{host}"

@@ -1,8 +1,8 @@
 """Turtle and N-Triples to statements, by rdflib (RDF 1.1 Turtle; RDF 1.1 N-Triples).
 
-Every text in N-Triples is one in Turtle. rdflib follows the grammar and gives what the words
-mean. It is laxer than the recommendation, writes numbers anew, and tells no place. So each word
-is held here against its production (section 6.5), kept as it is written, and placed.
+Every text in N-Triples is one in Turtle. rdflib follows the grammar and interprets the words. It is
+laxer than the recommendation, rewrites numbers, and gives no places. So each word is checked here
+against its production (section 6.5), kept as it is written, and placed.
 """
 
 import bisect
@@ -63,7 +63,7 @@ _SPACES = re.compile(_SPACE)
 _DIRECTIVE = re.compile(r"@(?:prefix|base)(?![A-Za-z0-9-])|(?i:prefix|base)(?![A-Za-z0-9:.-])")
 _NEXT = re.compile(rf"{_WORD.pattern}|@?[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^|.", re.DOTALL)
 _LANGUAGE = re.compile("@([A-Za-z]+(?:-[A-Za-z0-9]+)*)")
-_CODED = re.compile(_CODE)
+_CODES = re.compile(_CODE)
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _PLAIN = ("double", "decimal", "integer", "boolean")
 _NO_BASE = "none:"
@@ -71,12 +71,12 @@ _DOT = "'.'"
 _TERM = "a name, a literal, '[' or '('"
 
 
-def _character(code: re.Match[str]) -> str:
+def _decode_character(code: re.Match[str]) -> str:
     return chr(int(code[0].lstrip("\\uU"), 16))
 
 
 class _PlacedTerm(NamedTuple):
-    """A term, and from where to where it stands: a list from bracket to bracket."""
+    """A term and the span of its text; a list is from bracket to bracket."""
 
     term: Term
     start: int
@@ -84,7 +84,7 @@ class _PlacedTerm(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """A statement; `order` sorts it to where in the text it is made."""
+    """A statement; `order` sorts it by its place in the text."""
 
     order: tuple[int, bool]
     subject: str
@@ -95,10 +95,10 @@ class _Pending(NamedTuple):
 
 
 def read_turtle(collector: Collector, base: str = "") -> None:
-    """Gather what a text in Turtle or N-Triples states; `base` is that of its relative names.
+    """Collect the statements of a text in Turtle or N-Triples; `base` resolves relative names.
 
     Raises the error of `collector` with the place of what is not Turtle (F001), of a relative IRI
-    without a base (L006), and of what is nested too deeply or says too much (J003).
+    without a base (L006), and of what is nested too deeply or has too many statements (J003).
     """
     sink = _Sink(collector)
     grammar = _Grammar(sink, base)
@@ -107,13 +107,13 @@ def read_turtle(collector: Collector, base: str = "") -> None:
     except RecursionError:
         collector.fail("J003", "The text is nested too deeply.", sink.spot(sink.position))
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError):
-        # rdflib looks past the end of the text, and asserts, where there is more to be read.
+        # rdflib reads past the end of the text, or asserts, where it expects more.
         sink.fail("Expected something else here")
     sink.emit()
 
 
 class _Sink:
-    """Takes what rdflib makes of words and statements.
+    """Receives words and statements from rdflib.
 
     rdflib states an object list at the list's end, those of inner nodes first. So all statements
     wait until the end of the text, blank nodes named after where they come up, and are then
@@ -132,18 +132,18 @@ class _Sink:
         self._blanks: list[str] = []
 
     def emit(self) -> None:
-        """Give all statements to the collector, and where each subject first stands."""
+        """Give the collector all statements, and the first place of each subject."""
         names = {node: self.collector.blank() for node in sorted(self._blanks)}
         for node, start in self._starts.items():
-            self.collector.about(names.get(node, node), self.spot(start))
+            self.collector.note_subject(names.get(node, node), self.spot(start))
         for one in sorted(self._pending, key=lambda pending: pending.order):
             subject, value = names.get(one.subject, one.subject), one.value
             value = names.get(value, value) if isinstance(value, str) else value
             key, spot = self.spot(one.key), self.spot(one.spot)
-            self.collector.state(subject, one.predicate, value, key, spot)
+            self.collector.add_statement(subject, one.predicate, value, key, spot)
 
     def note_subject(self, node: str, start: int) -> None:
-        """Note where a subject stands."""
+        """Note the place of a subject."""
         self._starts[node] = min(start, self._starts.get(node, start))
 
     def blank(self, start: int, rank: int = 1) -> str:
@@ -155,7 +155,7 @@ class _Sink:
     def add(
         self, subject: str, predicate: str, value: _PlacedTerm, key: int, *, is_link: bool = False
     ) -> None:
-        """Take up a statement: the link to a list's next item comes before, of a list after it."""
+        """Add a statement: the link to a list's next item comes before it, a list after it."""
         is_list = self.text[value.start] == "(" and not is_link
         order = (value.end - 1 if is_list else value.start), not is_link
         self._pending.append(_Pending(order, subject, predicate, value.term, key, value.start))
@@ -184,24 +184,24 @@ class _Sink:
     # -- places and errors -----------------------------------------------------------------------
 
     def spot(self, offset: int) -> Spot:
-        """Return the line and the column of a place in the text."""
+        """Return the line and the column of an offset in the text."""
         line = bisect.bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
     def fail(self, expected: str, start: int = -1) -> NoReturn:
-        """Refuse the word at hand; what was expected ends in `here` or a colon."""
+        """Refuse the current word; `expected` ends in `here` or a colon."""
         start = self.position if start < 0 else start
         word = _NEXT.match(self.text, start)
         shown = f"{word[0]!r:.60}" if word else "the end of the text"
         hint = ""
         if word and word[0] in ("'", '"', "<"):
-            hint = "What this mark opens is not closed, or holds a character that it may not."
+            hint = "This mark is not closed, or encloses a character that is not allowed."
         mark = "" if expected.endswith(":") else ", found"
         self.collector.fail("F001", f"{expected}{mark} {shown}.", self.spot(start), hint)
 
 
 class _Grammar(SinkParser):
-    """The grammar as rdflib follows it, less what Turtle does not have."""
+    """rdflib's grammar, restricted to Turtle."""
 
     def __init__(self, sink: _Sink, base: str) -> None:
         store: Any = sink
@@ -301,19 +301,19 @@ class _Grammar(SinkParser):
         return end
 
     def uri_ref2(self, text: str, i: int, result: Any) -> int:
-        """Read an IRI: by RFC 3986, where rdflib leaves dots and the base's query."""
+        """Read an IRI by RFC 3986: rdflib keeps dot segments and the base's query."""
         start = self.skipSpace(text, i)
         word = _WORD.match(text, start) if start >= 0 else None
         if not word or word.lastgroup not in ("iri", "name", "blank"):
             return -1
         if word.lastgroup == "iri":
-            iri = _CODED.sub(_character, word[0][1:-1])
+            iri = _CODES.sub(_decode_character, word[0][1:-1])
             base = "" if self._baseURI == _NO_BASE else str(self._baseURI)
             result.append(self.sink.collector.iri(iri, base, self.sink.spot(start)))
             return word.end()
         prefix = word[0].partition(":")[0]
         if word.lastgroup == "name" and prefix not in self._bindings:
-            self.sink.fail(f"No '@prefix {prefix}:' stands before this name:")
+            self.sink.fail(f"No '@prefix {prefix}:' precedes this name:")
         end = int(super().uri_ref2(text, start, result))
         if end != word.end():
             self.sink.fail("Expected one word here", start)
@@ -342,10 +342,10 @@ class _Grammar(SinkParser):
         return self.sink.position if self.sink.position < len(text) else -1
 
     def bind(self, qn: str, uri: bytes) -> None:
-        """Leave it: prefixes are kept as they are given."""
+        """Do nothing: prefixes stay as they are written."""
 
     def BadSyntax(self, text: str, *_: Any) -> NoReturn:  # noqa: N802
-        """Say what was expected, which rdflib tells by where it stopped."""
+        """Report what was expected at the place where rdflib stopped."""
         marks = [_TERM if text[start] == "(" else "']'" for start in self.sink.brackets]
         self.sink.fail(f"Expected {marks[-1] if marks else _DOT} here")
 

@@ -1,7 +1,7 @@
 """RDF/XML to statements (RDF 1.1 XML Syntax, section 7), without entities and without a network.
 
-rdflib's reader is not used: what RDF/XML does not have, a text beside elements or an attribute
-beside `rdf:datatype`, it passes over, and here it has to be refused.
+rdflib's reader is not used: it skips what RDF/XML does not allow, such as text beside elements or
+an attribute beside `rdf:datatype`, which has to be refused here.
 """
 
 import re
@@ -34,18 +34,18 @@ _LANGUAGE = re.compile("[A-Za-z]+(-[A-Za-z0-9]+)*")
 
 
 def read_rdf_xml(collector: Collector) -> None:
-    """Gather the statements of a text in RDF/XML.
+    """Collect the statements of a text in RDF/XML.
 
     Raises the error of `collector` with the place of what is not RDF/XML, of a document type, of an
     entity and of `rdf:parseType` other than Resource and Collection (F001); of a relative IRI
-    without `xml:base` (L006); of what is nested too deeply or says too much (J003).
+    without `xml:base` (L006); of what is nested too deeply or has too many statements (J003).
     """
     _Reader(collector).read()
 
 
 @dataclass
 class _Element:
-    """An open element: what may stand in it, and what it is about."""
+    """An open element: what it may hold, and what it is about."""
 
     takes: str
     base: str = ""
@@ -53,9 +53,9 @@ class _Element:
     subject: str = ""
     predicate: str = ""
     type: str = ""
-    reified: str = ""
+    statement: str = ""
     spot: Spot = (0, 0)
-    is_said: bool = False
+    has_value: bool = False
     members: int = 0
     items: list[tuple[str, Spot]] = field(default_factory=list)
 
@@ -90,7 +90,7 @@ class _Reader:
             spot = (error.lineno, error.offset + 1)
             self.collector.fail("F001", f"The text is not well-formed XML: {what}.", spot)
 
-    # -- what the parser tells -------------------------------------------------------------------
+    # -- calls of the parser ---------------------------------------------------------------------
 
     def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding and encoding.lower() not in ("utf-8", "us-ascii"):
@@ -106,7 +106,7 @@ class _Reader:
     def _start(self, tag: str, given: Mapping[str, str]) -> None:
         parent = self.open[-1]
         if self._text_of(parent).strip(_SPACE):
-            self._fail("An element stands beside text. A property holds one of them.")
+            self._fail("An element is mixed with text. A property holds one of them.")
         self.collector.check_depth(len(self.open) // 2, self._spot())
         base = given.get(f"{_XML} base")
         base = self.collector.iri(base, parent.base, self._spot()) if base else parent.base
@@ -125,17 +125,17 @@ class _Reader:
         elif parent.takes == "properties":
             self._property(name, attributes, element, parent)
         else:
-            self._fail(f"No element may stand here. Given: {terms.compact(name)!r}.")
+            self._fail(f"No element is allowed here. Given: {terms.compact(name)!r}.")
         self.open.append(element)
 
     def _end(self, _tag: str) -> None:
         element = self.open.pop()
         text = self._text_of(element)
         if element.takes == "collection":
-            self._say(element, self._list(element))
-        elif element.takes in ("value", "text") and not element.is_said:
+            self._add_value(element, self._list(element))
+        elif element.takes in ("value", "text") and not element.has_value:
             kind = element.type or (f"{_RDF}langString" if element.language else STRING)
-            self._say(element, Literal(text, kind, "" if element.type else element.language))
+            self._add_value(element, Literal(text, kind, "" if element.type else element.language))
 
     # -- elements --------------------------------------------------------------------------------
 
@@ -143,17 +143,17 @@ class _Reader:
         """Read a node element (section 7.2.11)."""
         if name in _SYNTAX or name == f"{_RDF}li":
             self._fail(f"{terms.compact(name)!r} is not a type of a node.")
-        if parent.takes == "value" and parent.is_said:
-            self._fail("A property element holds one node. A second one stands here.")
+        if parent.takes == "value" and parent.has_value:
+            self._fail("A property element holds one node. This is a second one.")
         element.takes = "properties"
         element.subject = self._subject(given, element)
-        self.collector.about(element.subject, element.spot)
+        self.collector.note_subject(element.subject, element.spot)
         if parent.takes == "value":
-            self._say(parent, element.subject)
+            self._add_value(parent, element.subject)
         elif parent.takes == "collection":
             parent.items.append((element.subject, element.spot))
         if name != f"{_RDF}Description":
-            self._state(element, TYPE, self._iri(name, element))
+            self._add(element, TYPE, self._iri(name, element))
         self._attributes(given, element, element.subject)
 
     def _subject(self, given: dict[str, str], element: _Element) -> str:
@@ -165,7 +165,7 @@ class _Reader:
         value = given.pop(f"{_RDF}{names[0]}")
         if names == ["about"]:
             return self._iri(value, element)
-        return self._id(value, element) if names == ["ID"] else self._labelled(value)
+        return self._id(value, element) if names == ["ID"] else self._labelled_node(value)
 
     def _property(
         self, name: str, given: dict[str, str], element: _Element, parent: _Element
@@ -178,10 +178,10 @@ class _Reader:
             name = f"{_RDF}_{parent.members}"
         element.subject, element.predicate = parent.subject, self._iri(name, element)
         if f"{_RDF}ID" in given:
-            element.reified = self._id(given.pop(f"{_RDF}ID"), element)
+            element.statement = self._id(given.pop(f"{_RDF}ID"), element)
         kind = given.pop(f"{_RDF}parseType", None)
         if kind is not None:
-            self._parsed(kind, given, element)
+            self._parse_type(kind, given, element)
         elif f"{_RDF}datatype" in given:
             element.takes, element.type = "text", self._iri(given.pop(f"{_RDF}datatype"), element)
             self._refuse(given)
@@ -190,12 +190,12 @@ class _Reader:
         else:
             element.takes = "value"
 
-    def _parsed(self, kind: str, given: dict[str, str], element: _Element) -> None:
+    def _parse_type(self, kind: str, given: dict[str, str], element: _Element) -> None:
         self._refuse(given)
         if kind == "Resource":
             node = self.collector.blank()
-            self.collector.about(node, element.spot)
-            self._say(element, node)
+            self.collector.note_subject(node, element.spot)
+            self._add_value(element, node)
             element.takes, element.subject = "properties", node
         elif kind == "Collection":
             element.takes = "collection"
@@ -210,8 +210,8 @@ class _Reader:
         if resource is not None:
             node = self._iri(resource, element)
         else:
-            node = self.collector.blank() if label is None else self._labelled(label)
-        self._say(element, node)
+            node = self.collector.blank() if label is None else self._labelled_node(label)
+        self._add_value(element, node)
         element.takes = "nothing"
         self._attributes(given, element, node)
 
@@ -221,32 +221,34 @@ class _Reader:
         for name, value in given.items():
             kind = f"{_RDF}langString" if element.language else STRING
             is_type = name == TYPE
-            said = self._iri(value, element) if is_type else Literal(value, kind, element.language)
-            self.collector.about(node, element.spot)
-            self.collector.state(node, self._iri(name, element), said, element.spot, element.spot)
+            term = self._iri(value, element) if is_type else Literal(value, kind, element.language)
+            self.collector.note_subject(node, element.spot)
+            self.collector.add_statement(
+                node, self._iri(name, element), term, element.spot, element.spot
+            )
 
     # -- statements ------------------------------------------------------------------------------
 
-    def _say(self, element: _Element, value: Term) -> None:
-        element.is_said = True
+    def _add_value(self, element: _Element, value: Term) -> None:
+        element.has_value = True
         spot = element.spot
-        self.collector.state(element.subject, element.predicate, value, spot, spot)
-        if element.reified:
+        self.collector.add_statement(element.subject, element.predicate, value, spot, spot)
+        if element.statement:
             parts = {"subject": element.subject, "predicate": element.predicate, "object": value}
-            self.collector.about(element.reified, spot)
-            self.collector.state(element.reified, TYPE, f"{_RDF}Statement", spot, spot)
+            self.collector.note_subject(element.statement, spot)
+            self.collector.add_statement(element.statement, TYPE, f"{_RDF}Statement", spot, spot)
             for name, part in parts.items():
-                self.collector.state(element.reified, f"{_RDF}{name}", part, spot, spot)
+                self.collector.add_statement(element.statement, f"{_RDF}{name}", part, spot, spot)
 
-    def _state(self, element: _Element, predicate: str, value: Term) -> None:
-        self.collector.state(element.subject, predicate, value, element.spot, element.spot)
+    def _add(self, element: _Element, predicate: str, value: Term) -> None:
+        self.collector.add_statement(element.subject, predicate, value, element.spot, element.spot)
 
     def _list(self, element: _Element) -> str:
         cells = [self.collector.blank() for _ in element.items]
         for cell, rest, (item, spot) in zip(cells, [*cells[1:], NIL], element.items, strict=False):
-            self.collector.about(cell, spot)
-            self.collector.state(cell, FIRST, item, spot, spot)
-            self.collector.state(cell, REST, rest, spot, spot)
+            self.collector.note_subject(cell, spot)
+            self.collector.add_statement(cell, FIRST, item, spot, spot)
+            self.collector.add_statement(cell, REST, rest, spot, spot)
         return cells[0] if cells else NIL
 
     # -- names and texts -------------------------------------------------------------------------
@@ -270,31 +272,31 @@ class _Reader:
         return self.collector.iri(reference, element.base, self._spot())
 
     def _id(self, name: str, element: _Element) -> str:
-        found = self._iri(f"#{self._checked(name)}", element)
-        if found in self.ids:
+        iri = self._iri(f"#{self._check_name(name)}", element)
+        if iri in self.ids:
             self._fail(f"rdf:ID={name!r} appears twice.")
-        self.ids.add(found)
-        return found
+        self.ids.add(iri)
+        return iri
 
-    def _labelled(self, name: str) -> str:
-        return self.collector.blank(self._checked(name))
+    def _labelled_node(self, name: str) -> str:
+        return self.collector.blank(self._check_name(name))
 
-    def _checked(self, name: str) -> str:
+    def _check_name(self, name: str) -> str:
         if not _NAME.fullmatch(name):
             self._fail(f"{name!r} is not a name in XML.")
         return name
 
     def _refuse(self, names: Iterable[str]) -> None:
         for name in sorted(names):
-            self._fail(f"The attribute {terms.compact(name)!r} may not stand here.")
+            self._fail(f"The attribute {terms.compact(name)!r} is not allowed here.")
 
     def _text_of(self, element: _Element) -> str:
-        """Return the text since the last tag; where none may stand, there may be space alone."""
+        """Return the text since the last tag; only space is allowed where text is not."""
         text = "".join(self.texts)
         self.texts.clear()
-        may_hold = element.takes in ("value", "text") and not element.is_said
+        may_hold = element.takes in ("value", "text") and not element.has_value
         if text.strip(_SPACE) and not may_hold:
-            self._fail(f"No text may stand here. Given: {text.strip()!r:.40}.")
+            self._fail(f"No text is allowed here. Given: {text.strip()!r:.40}.")
         return text
 
     def _spot(self) -> Spot:

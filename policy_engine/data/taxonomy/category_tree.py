@@ -8,8 +8,15 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from policy_engine.data.taxonomy.json_text import Pointer, at, is_text, named, note_twice, read_json
-from policy_engine.data.taxonomy.problems import MAX_DEPTH, Problems, shown
+from policy_engine.data.taxonomy.json_text import (
+    Pointer,
+    is_text,
+    note_duplicate_key,
+    place_at,
+    pointer_text,
+    read_json,
+)
+from policy_engine.data.taxonomy.problems import MAX_DEPTH, Problems, quote
 from policy_engine.data.taxonomy.tree import Taxonomy
 from policy_engine.errors import did_you_mean
 
@@ -44,22 +51,24 @@ def read_category_tree(text: str, problems: Problems) -> Taxonomy:
     while stack:
         item = stack.pop()
         if item.depth > MAX_DEPTH:
-            message = f"The category at {named(item.pointer)} is too deep. "
+            message = f"The category at {pointer_text(item.pointer)} is too deep. "
             message += f"{MAX_DEPTH} levels are allowed."
-            problems.add("T003", message, "", at(item.pointer))
+            problems.add("T003", message, "", place_at(item.pointer))
         else:
-            stack.extend(reversed(_grown(tree, item, problems)))
+            stack.extend(reversed(_add_category(tree, item, problems)))
         problems.check_size(len(tree.labels) + len(stack))
     problems.refuse()
     return Taxonomy(tuple(tree.labels), tuple(tree.parents))
 
 
-def _grown(tree: _Tree, item: _Item, problems: Problems) -> list[_Item]:
+def _add_category(tree: _Tree, item: _Item, problems: Problems) -> list[_Item]:
     """Add the node of a category; return the categories below it."""
-    note_twice(item.value, item.pointer, problems)
+    note_duplicate_key(item.value, item.pointer, problems)
     if not isinstance(item.value, dict):
-        message = f"What stands at {named(item.pointer)} is not a category: {shown(item.value)}."
-        problems.add("T001", message, _FORM, at(item.pointer))
+        message = (
+            f"The value at {pointer_text(item.pointer)} is not a category: {quote(item.value)}."
+        )
+        problems.add("T001", message, _FORM, place_at(item.pointer))
         return []
     _check_keys(item, problems)
     node = len(tree.labels)
@@ -73,19 +82,21 @@ def _grown(tree: _Tree, item: _Item, problems: Problems) -> list[_Item]:
 
 def _check_keys(item: _Item, problems: Problems) -> None:
     for key in sorted(item.value.keys() - set(_KEYS)):
-        message = f"The category at {named(item.pointer)} has the key {shown(key)}."
+        message = f"The category at {pointer_text(item.pointer)} has the key {quote(key)}."
         hint = did_you_mean(key, _KEYS) if len(key) < 80 else ""
-        problems.add("T001", message, hint or _FORM, at((item.pointer, key)))
+        problems.add("T001", message, hint or _FORM, place_at((item.pointer, key)))
 
 
 def _label(item: _Item, problems: Problems) -> str:
     label = item.value.get("cat")
     place = (item.pointer, "cat")
     if label == "":
-        problems.add("T005", f"The label at {named(place)} is empty.", "", at(place))
+        problems.add("T005", f"The label at {pointer_text(place)} is empty.", "", place_at(place))
     elif not is_text(label):
-        message = f"The label at {named(place)} is neither a text nor a number: {shown(label)}."
-        problems.add("T001", message, _FORM, at(place))
+        message = (
+            f"The label at {pointer_text(place)} is neither a text nor a number: {quote(label)}."
+        )
+        problems.add("T001", message, _FORM, place_at(place))
         return ""
     return str(label)
 
@@ -104,14 +115,18 @@ def _below(item: _Item, node: int, problems: Problems) -> list[_Item]:
             _Item(value, node, item.depth + 1, (place, str(index)))
             for index, value in enumerate(inner)
         ]
-    message = f"What stands at {named(place)} is neither a category nor a list: {shown(inner)}."
-    problems.add("T001", message, _FORM, at(place))
+    message = (
+        f"The value at {pointer_text(place)} is neither a category nor a list: {quote(inner)}."
+    )
+    problems.add("T001", message, _FORM, place_at(place))
     return []
 
 
 def _check_value(tree: _Tree, node: int, pointer: Pointer, problems: Problems) -> None:
     label = tree.labels[node]
     if label in tree.values:
-        message = f"The value {shown(label)} appears twice, at {named(tree.values[label])} and at "
-        problems.add("T006", f"{message}{named(pointer)}.", "", at(pointer))
+        message = (
+            f"The value {quote(label)} appears twice, at {pointer_text(tree.values[label])} and at "
+        )
+        problems.add("T006", f"{message}{pointer_text(pointer)}.", "", place_at(pointer))
     tree.values.setdefault(label, pointer)

@@ -1,4 +1,4 @@
-"""SKOS concepts, whatever they were written in, and the tree that they make.
+"""SKOS concepts, in whichever syntax they were written, and the tree that they form.
 
 Simple Knowledge Organization System Reference, W3C Recommendation, 2009: sections 5 (labels),
 6 (notations) and 8 (semantic relations).
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from policy_engine.data.taxonomy.json_text import Pointer, at
-from policy_engine.data.taxonomy.problems import MAX_DEPTH, Problems, shown
-from policy_engine.data.taxonomy.tree import Taxonomy, planted
+from policy_engine.data.taxonomy.json_text import Pointer, place_at
+from policy_engine.data.taxonomy.problems import MAX_DEPTH, Problems, quote
+from policy_engine.data.taxonomy.tree import Taxonomy, make_tree
 from policy_engine.errors import did_you_mean
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -36,7 +36,7 @@ _CIRCLE_SHOWN = 5
 
 @dataclass
 class _Concept:
-    """What was said of a concept; `names` by `notation` or the language of a label."""
+    """A concept; `names` are by `notation`, or by `prefLabel` and its language."""
 
     pointer: Pointer
     is_related: bool = False
@@ -45,19 +45,19 @@ class _Concept:
 
 
 class Concepts:
-    """Concepts by IRI in the order in which they are first spoken of."""
+    """Concepts by IRI, in the order in which they first come up."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
-        self.found: dict[str, _Concept] = {}
+        self.concepts: dict[str, _Concept] = {}
         self.groupings: set[str] = set()
 
     def concept(self, iri: str, pointer: Pointer = None) -> _Concept:
-        """Return the concept of an IRI, new where it was not spoken of before."""
-        if iri not in self.found:
-            self.found[iri] = _Concept(pointer)
-            self.problems.check_size(len(self.found))
-        return self.found[iri]
+        """Return the concept of an IRI, a new one where there is none yet."""
+        if iri not in self.concepts:
+            self.concepts[iri] = _Concept(pointer)
+            self.problems.check_size(len(self.concepts))
+        return self.concepts[iri]
 
     def relate(self, iri: str, edge: Edge, other: str, pointer: Pointer = None) -> None:
         """Note that the other concept is broader, or narrower, than the first."""
@@ -71,24 +71,24 @@ class Concepts:
     def name(
         self, iri: str, kind: Naming, text: str, language: str, pointer: Pointer = None
     ) -> None:
-        """Note a notation or a preferred label; the language of a notation says nothing."""
+        """Note a notation or a preferred label; the language of a notation is ignored."""
         key = (kind, language.lower() if kind == "prefLabel" else "")
         self.concept(iri, pointer).names.setdefault(key, {})[text] = None
 
     def classify(self, iri: str, kind: str, pointer: Pointer = None) -> None:
-        """Note the class of a resource: a concept, or what groups concepts and is none."""
+        """Note the class of a resource: a concept, or a group of concepts."""
         if kind == f"{SKOS}Concept":
             self.concept(iri, pointer)
         elif kind.removeprefix(SKOS) in _GROUPINGS:
             self.groupings.add(iri)
 
     def check_term(self, iri: str, pointer: Pointer = None) -> None:
-        """Note a property under the name of SKOS that SKOS does not have (P005)."""
+        """Note a property in the namespace of SKOS that SKOS does not have (P005)."""
         local = iri.removeprefix(SKOS)
         if iri.startswith(SKOS) and local not in TERMS:
-            message = f"SKOS has no property {shown(local)}."
+            message = f"SKOS has no property {quote(local)}."
             hint = did_you_mean(local, TERMS) if len(local) < 80 else ""
-            self.problems.add("P005", message, hint, at(pointer))
+            self.problems.add("P005", message, hint, place_at(pointer))
 
     def tree(self) -> Taxonomy:
         """Return the tree of the concepts, below a root `*` where several have none above.
@@ -99,7 +99,7 @@ class Concepts:
         """
         concepts = {
             iri: concept
-            for iri, concept in self.found.items()
+            for iri, concept in self.concepts.items()
             if concept.is_related or iri not in self.groupings
         }
         if not concepts:
@@ -111,7 +111,7 @@ class Concepts:
         self._check_circles(list(concepts), parents)
         self._check_values(list(concepts), labels, parents)
         self.problems.refuse()
-        tree = planted(labels, parents)
+        tree = make_tree(labels, parents)
         if tree.depth.max() > MAX_DEPTH:
             message = f"The taxonomy has {tree.depth.max():,} levels. {MAX_DEPTH} are allowed."
             self.problems.fail("T003", message)
@@ -120,11 +120,16 @@ class Concepts:
     def _label(self, iri: str, concept: _Concept) -> str:
         label = self._given_name(iri, concept) if concept.names else _local_name(iri)
         if not label and concept.names:
-            self.problems.add("T005", f"{shown(iri)} has an empty name.", "", at(concept.pointer))
+            self.problems.add(
+                "T005",
+                f"{quote(iri)} has an empty name.",
+                "",
+                place_at(concept.pointer),
+            )
         elif not label:
-            message = f"The concept {shown(iri)} has neither a name nor an IRI that ends in one."
+            message = f"The concept {quote(iri)} has neither a name nor an IRI that ends in one."
             hint = "Give it a skos:notation or a skos:prefLabel."
-            self.problems.add("T009", message, hint, at(concept.pointer))
+            self.problems.add("T009", message, hint, place_at(concept.pointer))
         return label
 
     def _given_name(self, iri: str, concept: _Concept) -> str:
@@ -132,40 +137,40 @@ class Concepts:
             if len(texts) > 1:
                 what = f"{kind} in the language {language!r}" if language else kind
                 first, second, *_ = texts
-                message = f"{shown(iri)} has more than one skos:{what}: "
-                message += f"{shown(first)} and {shown(second)}."
-                self.problems.add("T001", message, "One is allowed.", at(concept.pointer))
+                message = f"{quote(iri)} has more than one skos:{what}: "
+                message += f"{quote(first)} and {quote(second)}."
+                self.problems.add("T001", message, "One is allowed.", place_at(concept.pointer))
         return next(iter(concept.names[min(concept.names, key=_preference)]))
 
     def _parent(self, iri: str, concept: _Concept, numbers: Mapping[str, int]) -> int:
         if len(concept.broader) > 1:
             first, second, *_ = concept.broader
-            message = f"{shown(iri)} has {len(concept.broader)} broader concepts, "
-            message += f"among them {shown(first)} and {shown(second)}."
-            self.problems.add("T007", message, "A tree allows one.", at(concept.pointer))
+            message = f"{quote(iri)} has {len(concept.broader)} broader concepts, "
+            message += f"among them {quote(first)} and {quote(second)}."
+            self.problems.add("T007", message, "A tree allows one.", place_at(concept.pointer))
         return next((numbers[wide] for wide in concept.broader), -1)
 
     def _check_circles(self, iris: Sequence[str], parents: Sequence[int]) -> None:
-        for circle in _circles(parents):
-            names = ", ".join(shown(iris[node]) for node in circle[:_CIRCLE_SHOWN])
+        for circle in _find_circles(parents):
+            names = ", ".join(quote(iris[node]) for node in circle[:_CIRCLE_SHOWN])
             more = ", ..." if len(circle) > _CIRCLE_SHOWN else ""
             message = f"Each of these concepts is broader than itself: {names}{more}."
-            self.problems.add("T008", message, "", at(self.found[iris[circle[0]]].pointer))
+            self.problems.add("T008", message, "", place_at(self.concepts[iris[circle[0]]].pointer))
 
     def _check_values(
         self, iris: Sequence[str], labels: Sequence[str], parents: Sequence[int]
     ) -> None:
-        """Note leaves that have one value."""
+        """Note leaves with the same value."""
         inner = set(parents)
         first: dict[str, str] = {}
         for node, (iri, label) in enumerate(zip(iris, labels, strict=True)):
             if node not in inner and label and first.setdefault(label, iri) != iri:
-                message = f"{shown(first[label])} and {shown(iri)} have one value, {shown(label)}."
-                self.problems.add("T006", message, "", at(self.found[iri].pointer))
+                message = f"{quote(first[label])} and {quote(iri)} have one value, {quote(label)}."
+                self.problems.add("T006", message, "", place_at(self.concepts[iri].pointer))
 
 
 def _preference(name: tuple[Naming, str]) -> tuple[bool, bool, bool, str]:
-    """Return what the better name of a concept is smaller by."""
+    """Return the key by which the preferred name of a concept comes first."""
     kind, language = name
     return kind != "notation", language != "", language != "en", language
 
@@ -177,14 +182,14 @@ def _local_name(iri: str) -> str:
     return re.split("[#/:]", iri.rstrip("#/:"))[-1]
 
 
-def _circles(parents: Sequence[int]) -> Iterator[list[int]]:
+def _find_circles(parents: Sequence[int]) -> Iterator[list[int]]:
     """Yield the nodes of every circle, in one pass over all nodes."""
-    seen_from = [-1] * len(parents)
+    visited_from = [-1] * len(parents)
     for start in range(len(parents)):
-        node, way = start, []
-        while node >= 0 and seen_from[node] < 0:
-            seen_from[node] = start
-            way.append(node)
+        node, path = start, []
+        while node >= 0 and visited_from[node] < 0:
+            visited_from[node] = start
+            path.append(node)
             node = parents[node]
-        if node >= 0 and seen_from[node] == start:
-            yield way[way.index(node) :]
+        if node >= 0 and visited_from[node] == start:
+            yield path[path.index(node) :]

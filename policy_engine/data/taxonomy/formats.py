@@ -28,12 +28,12 @@ def read_taxonomy(data: bytes, name: str) -> Taxonomy:
     problems = Problems(name)
     for ending, reader in _READERS.items():
         if name.lower().endswith(ending):
-            return reader(_decoded(data, problems), problems)
+            return reader(_decode(data, problems), problems)
     message = f"The ending of {name!r} is not known. Known are {join_names(_READERS)}."
     raise DataError.of("C004", message)
 
 
-def _decoded(data: bytes, problems: Problems) -> str:
+def _decode(data: bytes, problems: Problems) -> str:
     if len(data) > MAX_BYTES:
         message = f"The text is too large. It has {len(data):,} bytes. {MAX_BYTES:,} are allowed."
         problems.fail("T003", message)
@@ -42,7 +42,7 @@ def _decoded(data: bytes, problems: Problems) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
-        message = f"The text is not UTF-8. The byte 0x{data[error.start]:02x} stands here."
+        message = f"The text is not UTF-8. The byte 0x{data[error.start]:02x} is here."
         problems.fail("C008", message, "", Place("", line, column))
     if not text.strip():
         problems.fail("T002", "The taxonomy is empty.")

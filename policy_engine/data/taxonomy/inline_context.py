@@ -1,6 +1,6 @@
-"""What the keys and names of a JSON-LD text stand for, as far as SKOS needs it.
+"""The meaning of the keys and names of a JSON-LD text, as far as SKOS needs it.
 
-Read are contexts that stand at the top of the text: prefixes, terms with an IRI, a language
+Contexts at the top of the text are read: prefixes, terms with an IRI, a language
 or a language map, `@vocab`, `@base`, `@language` and other names of keywords (JSON-LD 1.1,
 section 4). Nothing is fetched: of contexts named by their IRI, that of SKOS is known.
 """
@@ -12,8 +12,14 @@ from typing import Any
 from urllib.parse import urljoin
 
 from policy_engine.data.taxonomy.concepts import CLASSES, SKOS, TERMS
-from policy_engine.data.taxonomy.json_text import Pointer, at, is_text, named, note_twice
-from policy_engine.data.taxonomy.problems import Problems, shown
+from policy_engine.data.taxonomy.json_text import (
+    Pointer,
+    is_text,
+    note_duplicate_key,
+    place_at,
+    pointer_text,
+)
+from policy_engine.data.taxonomy.problems import Problems, quote
 
 IGNORED = "@null"
 """The meaning of a key that its context sets to null."""
@@ -45,7 +51,7 @@ class ContextTerms:
     _meanings: dict[str, str] = field(default_factory=dict)
 
     def key(self, name: str) -> str:
-        """Return the keyword or the IRI that a key stands for, nothing where it is unknown.
+        """Return the keyword or the IRI that a key means, empty where it is unknown.
 
         Where a prefix of SKOS is declared, the names of SKOS need not be terms of their own.
         """
@@ -56,12 +62,12 @@ class ContextTerms:
     def resource(self, name: str, key: str = "") -> str:
         """Return the IRI of a resource, of the value of a key if any is given.
 
-        A relative one is as it is where no `@base` is given.
+        A relative one stays as it is where no `@base` is given.
         """
         if key in self.naming and (known := self.key(name)) and not known.startswith("@"):
             return known
         if ":" in name:
-            return self._expanded(name)
+            return self._expand(name)
         try:
             return urljoin(self.settings.get("@base", ""), name)
         except ValueError:
@@ -71,15 +77,15 @@ class ContextTerms:
         if name in self.terms or name.startswith("@"):
             return self.terms.get(name, name)
         if ":" in name:
-            return self._expanded(name)
+            return self._expand(name)
         if "@vocab" in self.settings:
             return self.settings["@vocab"] + name
         return SKOS + name if name in _NAMES and self.has_skos else ""
 
-    def _expanded(self, name: str) -> str:
+    def _expand(self, name: str) -> str:
         prefix, _, local = name.partition(":")
-        known = prefix in self.terms and not local.startswith("//")
-        return self.terms[prefix] + local if known else name
+        is_prefix = prefix in self.terms and not local.startswith("//")
+        return self.terms[prefix] + local if is_prefix else name
 
 
 def read_context(context: Any, pointer: Pointer, problems: Problems) -> ContextTerms:
@@ -89,42 +95,44 @@ def read_context(context: Any, pointer: Pointer, problems: Problems) -> ContextT
     for index, one in enumerate(context if several else [context]):
         place = (pointer, str(index)) if several else pointer
         if isinstance(one, str):
-            _add_known(vocabulary, one, place, problems)
+            _add_skos_context(vocabulary, one, place, problems)
         elif isinstance(one, dict):
-            note_twice(one, place, problems)
+            note_duplicate_key(one, place, problems)
             _add(vocabulary, one, place, problems)
         elif one is not None:
-            message = f"The context at {named(place)} is not an object: {shown(one)}."
-            problems.add("T001", message, "", at(place))
+            message = f"The context at {pointer_text(place)} is not an object: {quote(one)}."
+            problems.add("T001", message, "", place_at(place))
     vocabulary.has_skos = SKOS in vocabulary.terms.values()
     return vocabulary
 
 
-def _add_known(vocabulary: ContextTerms, iri: str, pointer: Pointer, problems: Problems) -> None:
+def _add_skos_context(
+    vocabulary: ContextTerms, iri: str, pointer: Pointer, problems: Problems
+) -> None:
     if _SKOS_CONTEXT.fullmatch(iri):
         vocabulary.terms |= {"skos": SKOS, **{name: SKOS + name for name in _NAMES}}
         return
-    message = f"The context {shown(iri)} is not known, and nothing is fetched."
+    message = f"The context {quote(iri)} is not known, and nothing is fetched."
     hint = f'Write it out, as in {{"skos": "{SKOS}"}}.'
-    problems.add("L001", message, hint, at(pointer))
+    problems.add("L001", message, hint, place_at(pointer))
 
 
 def _add(
     vocabulary: ContextTerms, context: Mapping[str, Any], pointer: Pointer, problems: Problems
 ) -> None:
-    iris = dict(_declared(vocabulary, context, pointer, problems))
+    iris = dict(_declared_terms(vocabulary, context, pointer, problems))
     every = {**vocabulary.terms, **iris}
-    vocabulary.terms |= {name: _resolved(iri, every) for name, iri in iris.items()}
+    vocabulary.terms |= {name: _resolve(iri, every) for name, iri in iris.items()}
 
 
-def _declared(
+def _declared_terms(
     vocabulary: ContextTerms, context: Mapping[str, Any], pointer: Pointer, problems: Problems
 ) -> Iterator[tuple[str, str]]:
     """Yield every term with its IRI as written; settings go to the vocabulary at once."""
     for name, value in context.items():
         place = (pointer, name)
         parts = value if isinstance(value, dict) else {"@id": value}
-        note_twice(parts, place, problems)
+        note_duplicate_key(parts, place, problems)
         if name in _PLAIN:
             continue
         if value is None:
@@ -132,8 +140,10 @@ def _declared(
         elif name in _SETTINGS and is_text(value) and len(value) <= _MAX_IRI:
             vocabulary.settings[name] = value
         elif name.startswith("@") or not _is_readable(parts, name):
-            message = f"The definition at {named(place)} cannot be read here: {shown(value)}."
-            problems.add("T001", message, _READ, at(place))
+            message = (
+                f"The definition at {pointer_text(place)} cannot be read here: {quote(value)}."
+            )
+            problems.add("T001", message, _READ, place_at(place))
         else:
             _note_values(vocabulary, name, parts)
             yield name, parts.get("@id", name)
@@ -160,8 +170,8 @@ def _note_values(vocabulary: ContextTerms, name: str, parts: Mapping[str, Any]) 
         vocabulary.languages[name] = parts["@language"] or ""
 
 
-def _resolved(iri: str, terms: Mapping[str, str]) -> str:
-    """Return the IRI that a definition comes to; nothing where it comes to none."""
+def _resolve(iri: str, terms: Mapping[str, str]) -> str:
+    """Return the IRI that a definition resolves to, empty where there is none."""
     for _ in range(_HOPS):
         prefix, colon, local = iri.partition(":")
         if prefix not in terms or local.startswith("//") or terms[prefix] == iri:

@@ -1,10 +1,10 @@
-"""JSON as the taxonomies' readers take it: numbers as they are written, keys checked."""
+"""JSON for the readers of taxonomies: numbers as they are written, keys checked."""
 
 import json
 import re
 from typing import Any, NoReturn
 
-from policy_engine.data.taxonomy.problems import MAX_NODES, Problems, shown
+from policy_engine.data.taxonomy.problems import MAX_NODES, Problems, quote
 from policy_engine.errors import Place
 
 Pointer = tuple["Pointer", str] | None
@@ -23,10 +23,10 @@ class Number(str):
         return str(self)
 
 
-class Twice(dict[str, Any]):
-    """A JSON object in which the key `twice` stands more than once."""
+class DuplicateKeys(dict[str, Any]):
+    """A JSON object in which the key `duplicate` appears more than once."""
 
-    twice: str
+    duplicate: str
 
 
 def read_json(text: str, problems: Problems) -> Any:
@@ -50,7 +50,7 @@ def read_json(text: str, problems: Problems) -> Any:
         problems.fail("T003", "The text is nested too deeply.")
 
 
-def rendered(pointer: Pointer) -> str:
+def format_pointer(pointer: Pointer) -> str:
     """Return a JSON pointer as text (RFC 6901)."""
     steps = []
     while pointer:
@@ -59,21 +59,22 @@ def rendered(pointer: Pointer) -> str:
     return "".join(f"/{step}" for step in reversed(steps))
 
 
-def at(pointer: Pointer) -> Place:
+def place_at(pointer: Pointer) -> Place:
     """Return the place of a JSON pointer."""
-    return Place(rendered(pointer))
+    return Place(format_pointer(pointer))
 
 
-def named(pointer: Pointer) -> str:
+def pointer_text(pointer: Pointer) -> str:
     """Return a JSON pointer as a message names it."""
-    return shown(rendered(pointer)) if pointer else "the top of the text"
+    return quote(format_pointer(pointer)) if pointer else "the top of the text"
 
 
-def note_twice(value: Any, pointer: Pointer, problems: Problems) -> None:
+def note_duplicate_key(value: Any, pointer: Pointer, problems: Problems) -> None:
     """Note a key that appears twice in an object (J002)."""
-    if isinstance(value, Twice):
-        message = f"The key {shown(value.twice)} appears twice in the object at {named(pointer)}."
-        problems.add("J002", message, "", at(pointer))
+    if isinstance(value, DuplicateKeys):
+        where = f"in the object at {pointer_text(pointer)}"
+        message = f"The key {quote(value.duplicate)} appears twice {where}."
+        problems.add("J002", message, "", place_at(pointer))
 
 
 def is_text(value: Any) -> bool:
@@ -85,10 +86,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
-    seen: set[str] = set()
-    twice = Twice(members)
-    twice.twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return twice
+    keys: set[str] = set()
+    duplicates = DuplicateKeys(members)
+    duplicates.duplicate = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
+    return duplicates
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from policy_engine.data.taxonomy.problems import MAX_DEPTH, MAX_NODES, Problems, shown
-from policy_engine.data.taxonomy.tree import ROOT, Taxonomy, planted
+from policy_engine.data.taxonomy.problems import MAX_DEPTH, MAX_NODES, Problems, quote
+from policy_engine.data.taxonomy.tree import ROOT, Taxonomy, make_tree
 from policy_engine.errors import Place
 
 _SEPARATORS = (";", "\t", ",")
@@ -26,7 +26,7 @@ Row = tuple[int, list[str]]
 
 @dataclass
 class _Forest:
-    """Nodes as they come up: `index` finds a node by level and label, `lines` its first line."""
+    """Nodes in order of appearance: `index` by level and label, `lines` the first line of each."""
 
     labels: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
@@ -34,7 +34,7 @@ class _Forest:
     index: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def plant(self, key: tuple[int, str], parent: int, line: int) -> int:
-        """Return the node of a level and label: the one there is, or a new one."""
+        """Return the node of a level and label, a new one where there is none yet."""
         node = self.index.setdefault(key, len(self.labels))
         if node == len(self.labels):
             self.labels.append(key[1])
@@ -47,7 +47,7 @@ def read_level_table(text: str, problems: Problems) -> Taxonomy:
     """Read a table of levels with `;`, tab or `,` between its cells, quoted as in RFC 4180.
 
     There is no header. A last column that is the same in every row is the root; otherwise a
-    root `*` is put on top. Siblings keep the order in which they first stand in the file.
+    root `*` is put on top. Siblings keep the order in which they first appear in the file.
     Raises DataError: ragged rows, empty labels, a value twice, a label with two parents.
     """
     rows = list(islice(_rows(text, problems), MAX_NODES + 1))
@@ -60,11 +60,11 @@ def read_level_table(text: str, problems: Problems) -> Taxonomy:
         problems.fail("T003", message, "", Place("", rows[0][0], 1))
     forest = _Forest()
     for line, cells in rows:
-        if _is_sound(line, cells, width, problems):
+        if _check_row(line, cells, width, problems):
             _add(forest, line, cells, problems)
             problems.check_size(len(forest.labels))
     problems.refuse()
-    return _rooted(forest, width)
+    return _to_taxonomy(forest, width)
 
 
 def _rows(text: str, problems: Problems) -> Iterator[Row]:
@@ -104,7 +104,7 @@ def _agreement(text: str, separator: str) -> int:
     return rows if width > 1 else 0
 
 
-def _is_sound(line: int, cells: Sequence[str], width: int, problems: Problems) -> bool:
+def _check_row(line: int, cells: Sequence[str], width: int, problems: Problems) -> bool:
     place = Place("", line, 1)
     if len(cells) != width:
         message = f"The row has {len(cells)} levels. Most rows have {width}."
@@ -112,7 +112,7 @@ def _is_sound(line: int, cells: Sequence[str], width: int, problems: Problems) -
         return False
     for level, label in enumerate(cells):
         if not label:
-            message = f"The label at level {level} of {shown(cells[0])} is empty."
+            message = f"The label at level {level} of {quote(cells[0])} is empty."
             problems.add("T005", message, "", place)
     return all(cells)
 
@@ -124,20 +124,20 @@ def _add(forest: _Forest, line: int, cells: Sequence[str], problems: Problems) -
         node = forest.plant((level, cells[level]), parent, line)
         first = forest.lines[node]
         if level == 0 and first != line:
-            message = f"The value {shown(cells[0])} appears twice, first in line {first}."
+            message = f"The value {quote(cells[0])} appears twice, first in line {first}."
             problems.add("T006", message, "", Place("", line, 1))
         elif forest.parents[node] != parent:
             message = (
-                f"{shown(cells[level])} at level {level} becomes {shown(cells[level + 1])} at "
-                f"level {level + 1}, but {shown(forest.labels[forest.parents[node]])} in line "
+                f"{quote(cells[level])} at level {level} becomes {quote(cells[level + 1])} at "
+                f"level {level + 1}, but {quote(forest.labels[forest.parents[node]])} in line "
                 f"{first}."
             )
             problems.add("T007", message, "A label has one parent only.", Place("", line, 1))
         parent = node
 
 
-def _rooted(forest: _Forest, width: int) -> Taxonomy:
-    """Return the tree; a lone column holds values only, so that it needs a root on top."""
+def _to_taxonomy(forest: _Forest, width: int) -> Taxonomy:
+    """Return the tree; a single column holds values only, and so needs a root."""
     if width > 1:
-        return planted(forest.labels, forest.parents)
-    return planted([ROOT, *forest.labels], [-1, *(0 for _ in forest.labels)])
+        return make_tree(forest.labels, forest.parents)
+    return make_tree([ROOT, *forest.labels], [-1, *(0 for _ in forest.labels)])

@@ -8,13 +8,13 @@ from policy_engine.data.taxonomy.inline_context import IGNORED, ContextTerms, re
 from policy_engine.data.taxonomy.json_text import (
     Number,
     Pointer,
-    at,
     is_text,
-    named,
-    note_twice,
+    note_duplicate_key,
+    place_at,
+    pointer_text,
     read_json,
 )
-from policy_engine.data.taxonomy.problems import Problems, shown
+from policy_engine.data.taxonomy.problems import Problems, quote
 from policy_engine.data.taxonomy.tree import Taxonomy
 from policy_engine.errors import did_you_mean
 
@@ -28,7 +28,7 @@ _Placed = tuple[Any, Pointer]
 
 
 def read_json_ld(text: str, problems: Problems) -> Taxonomy:
-    """Read SKOS concepts, by what their inline context declares; nothing is fetched.
+    """Read SKOS concepts by their inline context; nothing is fetched.
 
     Raises DataError: what is not JSON, a context to be fetched, a key that no context defines,
     and whatever keeps the concepts from being a tree.
@@ -40,32 +40,32 @@ def read_json_ld(text: str, problems: Problems) -> Taxonomy:
 
 
 class _Reader:
-    """Walks resources, those within others too, and tells `concepts` what they say."""
+    """Walks resources, nested ones too, and adds their statements to `concepts`."""
 
     def __init__(self, problems: Problems) -> None:
         self.concepts = Concepts(problems)
         self.problems = problems
         self.vocabulary = ContextTerms()
         self._nameless = 0
-        self._waiting: list[tuple[dict[str, Any], str, Pointer]] = []
+        self._queue: list[tuple[dict[str, Any], str, Pointer]] = []
 
     def read(self, value: Any, pointer: Pointer) -> None:
         """Read a resource at the top of the text, by its own context, and all within it."""
         context = value.get("@context") if isinstance(value, dict) else None
         self.vocabulary = read_context(context, (pointer, "@context"), self.problems)
         self.problems.refuse()
-        self._waiting.clear()
+        self._queue.clear()
         self._resource(value, pointer)
-        for number, (members, iri, place) in enumerate(self._waiting):
-            note_twice(members, place, self.problems)
+        for number, (members, iri, place) in enumerate(self._queue):
+            note_duplicate_key(members, place, self.problems)
             for key, inner in members.items():
                 if key != "@context" or number:
                     self._member(iri, key, inner, (place, key))
 
     def _resource(self, value: Any, pointer: Pointer) -> str:
-        """Return the IRI of a resource, or a name made up, and have it read later."""
+        """Return the IRI of a resource, or a generated name, and queue it to be read."""
         if not isinstance(value, dict):
-            self._note("T001", "What stands at {} is not a resource: {}.", value, pointer)
+            self._note("T001", "The value at {} is not a resource: {}.", value, pointer)
             return ""
         key_of = self.vocabulary.key
         names = [inner for key, inner in value.items() if key_of(key) == "@id"]
@@ -74,7 +74,7 @@ class _Reader:
         if names and not _is_name(names):
             self._note("T001", "The name of the resource at {} is not an IRI: {}.", names, pointer)
         if len(value) > len(names):
-            self._waiting.append((value, iri, pointer))
+            self._queue.append((value, iri, pointer))
         return iri
 
     def _member(self, iri: str, key: str, value: Any, pointer: Pointer) -> None:
@@ -82,8 +82,8 @@ class _Reader:
         if meaning in _SILENT:
             return
         if not meaning:
-            message = f"No context defines the key {shown(key)} at {named(pointer)}."
-            self.problems.add("L002", message, _mending(key), at(pointer))
+            message = f"No context defines the key {quote(key)} at {pointer_text(pointer)}."
+            self.problems.add("L002", message, _key_hint(key), place_at(pointer))
         elif meaning in ("@type", RDF_TYPE):
             self._classify(iri, value, pointer)
         elif meaning in _INNER:
@@ -121,12 +121,12 @@ class _Reader:
         return all(self.vocabulary.key(name) != "@value" for name in value)
 
     def _reference(self, key: str, value: Any, pointer: Pointer) -> str:
-        """Return the IRI of the concept that is the value of a property, nothing if none is."""
+        """Return the IRI of the concept that is the value of a property, empty without one."""
         if _is_name([value]):
             return self.vocabulary.resource(value, key)
         if self._is_resource("", value):
             return self._resource(value, pointer)
-        self._note("T001", "What stands at {} is not a concept: {}.", value, pointer)
+        self._note("T001", "The value at {} is not a concept: {}.", value, pointer)
         return ""
 
     def _texts(self, key: str, value: Any, pointer: Pointer) -> Iterator[tuple[str, str]]:
@@ -134,7 +134,7 @@ class _Reader:
             if is_text(text) and isinstance(language, str):
                 yield text, language
             else:
-                self._note("T001", "What stands at {} is not a text: {}.", value, pointer)
+                self._note("T001", "The value at {} is not a text: {}.", value, pointer)
 
     def _literals(self, key: str, value: Any, pointer: Pointer) -> Iterator[tuple[Any, Any]]:
         """Yield the texts of a value with their languages, none of them checked."""
@@ -150,22 +150,27 @@ class _Reader:
             yield members.get("@value"), members.get("@language") or ""
 
     def _note(self, code: str, message: str, value: Any, pointer: Pointer) -> None:
-        self.problems.add(code, message.format(named(pointer), shown(value)), "", at(pointer))
+        self.problems.add(
+            code,
+            message.format(pointer_text(pointer), quote(value)),
+            "",
+            place_at(pointer),
+        )
 
 
-def _mending(key: str) -> str:
+def _key_hint(key: str) -> str:
     if key in TERMS:
         return f'Declare the prefix of SKOS: "@context": {{"skos": "{SKOS}"}}.'
     return did_you_mean(key, TERMS) if len(key) < 80 else ""
 
 
 def _is_name(values: list[Any]) -> bool:
-    """Tell whether this is one IRI: a string, no number."""
+    """Tell whether this is one IRI: a string, not a number."""
     return len(values) == 1 and is_text(values[0]) and not isinstance(values[0], Number)
 
 
 def _items(value: Any, pointer: Pointer) -> Iterator[_Placed]:
-    """Yield the items of a value, of lists and of lists in lists, in order; nulls say nothing."""
+    """Yield the items of a value, of lists and of lists in lists, in order, without nulls."""
     if isinstance(value, str):
         yield value, pointer
         return
@@ -175,12 +180,12 @@ def _items(value: Any, pointer: Pointer) -> Iterator[_Placed]:
         if item is _END:
             stack.pop()
         elif isinstance(item, list):
-            stack.append(_numbered(item, place))
+            stack.append(_number_items(item, place))
         elif isinstance(item, dict) and len(item) == 1 and item.keys() & _LISTS:
             stack.append((inner, (place, key)) for key, inner in item.items())
         elif item is not None:
             yield item, place
 
 
-def _numbered(values: list[Any], pointer: Pointer) -> Iterator[_Placed]:
+def _number_items(values: list[Any], pointer: Pointer) -> Iterator[_Placed]:
     return ((value, (pointer, str(index))) for index, value in enumerate(values))

@@ -1,4 +1,4 @@
-"""What is wrong with the text of a taxonomy, gathered while it is read."""
+"""The problems of a taxonomy's text, collected while it is read."""
 
 import reprlib
 from typing import NoReturn
@@ -19,23 +19,23 @@ class Problems:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.found: list[Problem] = []
+        self.noted: list[Problem] = []
 
     def add(self, code: str, message: str, hint: str = "", place: Place = NOWHERE) -> None:
         """Note a problem. Raises DataError with all of them where they are too many."""
-        self.found.append(Problem(code, message, hint, place))
-        if len(self.found) >= MAX_PROBLEMS:
+        self.noted.append(Problem(code, message, hint, place))
+        if len(self.noted) >= MAX_PROBLEMS:
             self.fail("T012", f"Reading stopped at {MAX_PROBLEMS} problems. There may be more.")
 
     def fail(self, code: str, message: str, hint: str = "", place: Place = NOWHERE) -> NoReturn:
         """Raise DataError with this problem, after those noted so far."""
-        self.found.append(Problem(code, message, hint, place))
-        raise DataError(*self.found, source=self.source)
+        self.noted.append(Problem(code, message, hint, place))
+        raise DataError(*self.noted, source=self.source)
 
     def refuse(self) -> None:
         """Raise DataError where anything was noted."""
-        if self.found:
-            raise DataError(*self.found, source=self.source)
+        if self.noted:
+            raise DataError(*self.noted, source=self.source)
 
     def check_size(self, nodes: int) -> None:
         """Raise DataError (T003) where there are more nodes than are allowed."""
@@ -43,6 +43,6 @@ class Problems:
             self.fail("T003", f"The taxonomy has too many nodes. {MAX_NODES:,} are allowed.")
 
 
-def shown(label: object) -> str:
-    """Return a value as a message quotes it: cut short where it is long."""
+def quote(label: object) -> str:
+    """Return a value quoted for a message, shortened where it is long."""
     return _SHORT.repr(label)

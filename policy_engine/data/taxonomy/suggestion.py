@@ -26,8 +26,8 @@ _TIME = r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[-+]\d{2}:?\d{2})?)?"
 _DATE = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}{_TIME}", re.ASCII)
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9./*-]*")
 _ICD_10 = re.compile(r"[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
-_NAME_OF_CODES = re.compile(r"zip|post|plz|icd|code", re.IGNORECASE)
-_TO_QUOTE = re.compile('[;,\t\r\n"\ufeff]')
+_CODE_COLUMN = re.compile(r"zip|post|plz|icd|code", re.IGNORECASE)
+_QUOTED_CHARACTERS = re.compile('[;,\t\r\n"\ufeff]')
 
 _Level = Sequence[str]
 _Draft = tuple[_Level, Sequence[_Level], str]
@@ -55,24 +55,24 @@ def suggest(values: Mapping[str, int], name: str, kind: str | None = None) -> Su
     `name` is the column's; it helps to tell codes from numbers. The empty text is the missing
     value and left out. Without a `kind` the first that fits is taken: `calendar` for dates,
     `prefix` for codes, `quantiles` for numbers, else `frequency`. Raises DataError (T011)
-    where there is no value, or where the kind asked for does not fit.
+    where there is no value, or where the given kind does not fit.
     """
     counts = {value: count for value, count in values.items() if value}
     if not counts:
         raise DataError.of("T011", f"The column {name!r} has no values to generalise.")
-    chosen = _known(kind) if kind else _kind(counts, name)
+    chosen = _check_kind(kind) if kind else _kind(counts, name)
     _check(counts, name, chosen)
-    ordered, levels, reason = _WAYS[chosen](counts)
-    told = tuple(_telling(ordered, levels))
-    rows = zip(ordered, *told, [_ROOT] * len(ordered), strict=True)
-    few = "" if told else ", but too few or too alike for groups in between"
-    return Suggestion(tuple(rows), chosen, f"The values of {name!r} {reason}{few}.")
+    ordered, levels, reason = _DRAFTS[chosen](counts)
+    useful = tuple(_useful_levels(ordered, levels))
+    rows = zip(ordered, *useful, [_ROOT] * len(ordered), strict=True)
+    note = "" if useful else ", but too few or too alike for groups in between"
+    return Suggestion(tuple(rows), chosen, f"The values of {name!r} {reason}{note}.")
 
 
-def _known(kind: str) -> Kind:
-    for known in KINDS:
-        if kind == known:
-            return known
+def _check_kind(kind: str) -> Kind:
+    for name in KINDS:
+        if kind == name:
+            return name
     message = f"A hierarchy is suggested by {join_names(KINDS, 'or')}. Given: {kind!r}."
     raise DataError.of("T011", message, did_you_mean(kind, KINDS))
 
@@ -87,12 +87,12 @@ def _kind(counts: Mapping[str, int], name: str) -> Kind:
 
 def _check(counts: Mapping[str, int], name: str, kind: Kind) -> None:
     """Refuse a kind that some of the values do not fit."""
-    fits, wanted = _FITS[kind]
+    fits, kind_values = _FITS[kind]
     odd = [value for value in counts if not fits(value)]
     if odd:
         message = (
-            f"The column {name!r} cannot be generalised by {kind}, which is for {wanted}. "
-            f"Of its {len(counts):,} values, {len(odd):,} are none of these."
+            f"The column {name!r} cannot be generalised by {kind}, which is for {kind_values}. "
+            f"Of its {len(counts):,} values, {len(odd):,} are not."
         )
         raise DataError.of("T011", message)
     if kind == "prefix" and max(map(len, counts)) < 2:
@@ -130,11 +130,11 @@ def _are_codes(counts: Mapping[str, int], name: str) -> bool:
     if not all(map(_is_number, counts)):
         return all(any(letter.isdigit() for letter in value) for value in counts)
     has_leading_zero = any(value[0] == "0" and value.isdigit() for value in counts)
-    return has_leading_zero or _NAME_OF_CODES.search(name) is not None
+    return has_leading_zero or _CODE_COLUMN.search(name) is not None
 
 
-def _telling(values: _Level, levels: Sequence[_Level]) -> Iterator[_Level]:
-    """Yield the levels, the finest first, that have fewer labels than those before, and two."""
+def _useful_levels(values: _Level, levels: Sequence[_Level]) -> Iterator[_Level]:
+    """Yield the levels, finest first, with fewer labels than the one before, and at least two."""
     width = len(values)
     for level in levels:
         labels = len(set(level))
@@ -143,8 +143,8 @@ def _telling(values: _Level, levels: Sequence[_Level]) -> Iterator[_Level]:
             width = labels
 
 
-def _by_quantiles(counts: Mapping[str, int]) -> _Draft:
-    """Halve the rows again and again, each half at the number nearest to its middle."""
+def _draft_quantiles(counts: Mapping[str, int]) -> _Draft:
+    """Halve the rows repeatedly, each half at the number nearest to its middle."""
     numbers = {value: Decimal(value) for value in counts}
     ordered = sorted(counts, key=lambda value: (numbers[value], value))
     starts = [
@@ -154,27 +154,27 @@ def _by_quantiles(counts: Mapping[str, int]) -> _Draft:
     ]
     rows = [0, *accumulate(counts[value] for value in ordered)]
     cuts = [[0, len(ordered)]]
-    for _ in range(_halvings(len(starts))):
-        cuts.append(_halved(cuts[-1], starts, rows))
+    for _ in range(_halving_count(len(starts))):
+        cuts.append(_halve(cuts[-1], starts, rows))
     levels = [_intervals(ordered, numbers, ends) for ends in reversed(cuts[1:])]
     return ordered, levels, "are numbers: nested intervals with about the same number of rows"
 
 
-def _halvings(numbers: int) -> int:
-    """Return how often to halve so that intervals hold two numbers or more on average."""
+def _halving_count(numbers: int) -> int:
+    """Return how often to halve so that intervals hold two or more numbers on average."""
     return min(_MOST_LEVELS, max(1, numbers.bit_length() - 2)) if numbers > 2 else 0
 
 
-def _halved(cuts: Sequence[int], starts: Sequence[int], rows: Sequence[int]) -> list[int]:
+def _halve(cuts: Sequence[int], starts: Sequence[int], rows: Sequence[int]) -> list[int]:
     """Return the cuts with one more between each two, where a number starts there."""
-    found = [cuts[0]]
+    halves = [cuts[0]]
     for low, high in pairwise(cuts):
         middle = (rows[low] + rows[high]) / 2
         first, last = bisect_left(starts, low + 1), bisect_left(starts, high)
         if first < last:
-            found.append(min(starts[first:last], key=lambda place: abs(rows[place] - middle)))
-        found.append(high)
-    return found
+            halves.append(min(starts[first:last], key=lambda place: abs(rows[place] - middle)))
+        halves.append(high)
+    return halves
 
 
 def _intervals(ordered: _Level, numbers: Mapping[str, Decimal], cuts: Sequence[int]) -> list[str]:
@@ -186,24 +186,24 @@ def _intervals(ordered: _Level, numbers: Mapping[str, Decimal], cuts: Sequence[i
     return labels
 
 
-def _by_prefix(counts: Mapping[str, int]) -> _Draft:
+def _draft_prefixes(counts: Mapping[str, int]) -> _Draft:
     ordered = sorted(counts)
     length = max(map(len, ordered))
-    shared = {_shared(one, other) for one, other in pairwise(ordered)}
-    # Values part where their common prefixes end; at the shortest of these all are one.
-    kept = _spread(sorted(shared, reverse=True)[:-1])
-    levels = [[value[:keep].ljust(length, "*") for value in ordered] for keep in kept]
+    lengths = {_common_prefix_length(one, other) for one, other in pairwise(ordered)}
+    # Values differ where their common prefixes end; at the shortest of these all are the same.
+    steps = _pick_evenly(sorted(lengths, reverse=True)[:-1])
+    levels = [[value[:step].ljust(length, "*") for value in ordered] for step in steps]
     return ordered, levels, "look like codes: the last characters are masked first"
 
 
-def _shared(one: str, other: str) -> int:
+def _common_prefix_length(one: str, other: str) -> int:
     """Return the length of the common prefix of two different texts."""
     pairs = zip(one, other, strict=False)
     parting = (place for place, (left, right) in enumerate(pairs) if left != right)
     return next(parting, min(len(one), len(other)))
 
 
-def _spread(steps: Sequence[int]) -> list[int]:
+def _pick_evenly(steps: Sequence[int]) -> list[int]:
     """Return the steps, or _MOST_LEVELS of them at about the same distance."""
     if len(steps) <= _MOST_LEVELS:
         return list(steps)
@@ -211,7 +211,7 @@ def _spread(steps: Sequence[int]) -> list[int]:
     return [steps[round(place * last / (_MOST_LEVELS - 1))] for place in range(_MOST_LEVELS)]
 
 
-def _by_calendar(counts: Mapping[str, int]) -> _Draft:
+def _draft_calendar(counts: Mapping[str, int]) -> _Draft:
     ordered = sorted(counts)
     parts: Sequence[Callable[[str], str]] = (
         lambda value: value[:10],
@@ -224,13 +224,13 @@ def _by_calendar(counts: Mapping[str, int]) -> _Draft:
     return ordered, levels, "are dates: days, months, quarters, years and decades"
 
 
-def _by_frequency(counts: Mapping[str, int]) -> _Draft:
+def _draft_frequencies(counts: Mapping[str, int]) -> _Draft:
     """Join the rarest values that have at most 5 %, and at most 25 %, of the rows together."""
     ordered = sorted(counts, key=lambda value: (-counts[value], value))
     levels: list[_Level] = []
     for share, label in _RARE:
         most = _rare_count(counts, share)
-        free = _unused(label, counts)
+        free = _unused_label(label, counts)
         levels.append([free if counts[value] <= most else value for value in ordered])
     reason = "are texts: only the rare ones are grouped, so a person should edit the groups"
     return ordered, levels, reason
@@ -249,21 +249,21 @@ def _rare_count(counts: Mapping[str, int], share: float) -> int:
     return most
 
 
-def _unused(label: str, values: Mapping[str, int]) -> str:
+def _unused_label(label: str, values: Mapping[str, int]) -> str:
     while label in values:
         label = f"({label})"
     return label
 
 
 def _cell(label: str) -> str:
-    return '"' + label.replace('"', '""') + '"' if _TO_QUOTE.search(label) else label
+    return '"' + label.replace('"', '""') + '"' if _QUOTED_CHARACTERS.search(label) else label
 
 
-_WAYS: Mapping[Kind, Callable[[Mapping[str, int]], _Draft]] = {
-    "quantiles": _by_quantiles,
-    "prefix": _by_prefix,
-    "calendar": _by_calendar,
-    "frequency": _by_frequency,
+_DRAFTS: Mapping[Kind, Callable[[Mapping[str, int]], _Draft]] = {
+    "quantiles": _draft_quantiles,
+    "prefix": _draft_prefixes,
+    "calendar": _draft_calendar,
+    "frequency": _draft_frequencies,
 }
 _FITS: Mapping[Kind, tuple[Callable[[str], bool], str]] = {
     "quantiles": (_is_number, "numbers"),

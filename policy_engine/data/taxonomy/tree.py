@@ -1,4 +1,4 @@
-"""A tree over values, and what generalising them needs to know of it."""
+"""A tree over values, with what generalising them needs."""
 
 import hashlib
 import json
@@ -21,9 +21,9 @@ class Taxonomy:
     """A generalisation hierarchy: nodes numbered depth first, in pre-order, from the root 0.
 
     `labels` names every node, `parents` gives the node above it, -1 for the root. The leaves
-    are the original values; no two have one label. Inner nodes may share a label with each
+    are the original values; no two have the same label. Inner nodes may share a label with each
     other, or with a leaf: a node is its number, not its label. Raises ValueError where the
-    numbers are no such tree, where a label is empty or a leaf appears twice.
+    numbers are not such a tree, where a label is empty or a leaf appears twice.
     """
 
     labels: tuple[str, ...]
@@ -36,7 +36,7 @@ class Taxonomy:
             raise ValueError("Every node has a label.")
         _check_pre_order(self.parents)
         if len(set(self.leaf_labels)) < len(self.leaves):
-            raise ValueError("No two leaves have one label.")
+            raise ValueError("No two leaves may have the same label.")
 
     @cached_property
     def leaves(self) -> tuple[int, ...]:
@@ -56,13 +56,13 @@ class Taxonomy:
 
     @cached_property
     def leaf_count(self) -> NDArray[np.int64]:
-        """How many leaves stand under every node, (nodes,); 1 for a leaf itself."""
+        """How many leaves are under every node, (nodes,); 1 for a leaf itself."""
         counts = [0] * len(self.parents)
         for leaf in self.leaves:
             counts[leaf] = 1
         for node in range(len(counts) - 1, 0, -1):
             counts[self.parents[node]] += counts[node]
-        return _frozen(counts)
+        return _frozen_array(counts)
 
     @cached_property
     def height(self) -> NDArray[np.int64]:
@@ -71,7 +71,7 @@ class Taxonomy:
         for node in range(len(heights) - 1, 0, -1):
             parent = self.parents[node]
             heights[parent] = max(heights[parent], heights[node] + 1)
-        return _frozen(heights)
+        return _frozen_array(heights)
 
     @cached_property
     def depth(self) -> NDArray[np.int64]:
@@ -79,7 +79,7 @@ class Taxonomy:
         depths = [0] * len(self.parents)
         for node in range(1, len(depths)):
             depths[node] = depths[self.parents[node]] + 1
-        return _frozen(depths)
+        return _frozen_array(depths)
 
     @cached_property
     def digest(self) -> str:
@@ -123,7 +123,7 @@ class Taxonomy:
         for level in range(1, int(self.height[0]) + 1):
             up = parents[levels[-1]]
             levels.append(np.where(self.height[up] <= level, up, levels[-1]))
-        return _frozen(levels)
+        return _frozen_array(levels)
 
     def levels(self) -> tuple[tuple[str, ...], ...]:
         """Return the label of every leaf at every level: `levels()[h][i]` for leaf i.
@@ -135,7 +135,7 @@ class Taxonomy:
         )
 
     def covering(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the values that are no leaf, each once, in the order given; none if covered."""
+        """Return the values that are not leaves, each once, in the given order."""
         return tuple(dict.fromkeys(value for value in values if value not in self.codes))
 
     def with_unlisted(self, values: Iterable[str]) -> "Taxonomy":
@@ -164,7 +164,7 @@ class Taxonomy:
         return widest
 
 
-def planted(labels: Sequence[str], parents: Sequence[int]) -> Taxonomy:
+def make_tree(labels: Sequence[str], parents: Sequence[int]) -> Taxonomy:
     """Return the taxonomy of nodes numbered in any order, siblings in the order of their numbers.
 
     Where several nodes have the parent -1, a root `*` is put on top of them. There must be
@@ -175,34 +175,34 @@ def planted(labels: Sequence[str], parents: Sequence[int]) -> Taxonomy:
     for node, parent in enumerate(parents):
         (children[parent] if parent >= 0 else tops).append(node)
     if len(tops) == 1:
-        return _numbered(labels, children, tops[0])
-    return _numbered([*labels, ROOT], [*children, tops], len(labels))
+        return _number_nodes(labels, children, tops[0])
+    return _number_nodes([*labels, ROOT], [*children, tops], len(labels))
 
 
-def _numbered(labels: Sequence[str], children: Sequence[Sequence[int]], root: int) -> Taxonomy:
+def _number_nodes(labels: Sequence[str], children: Sequence[Sequence[int]], root: int) -> Taxonomy:
     order: list[int] = []
-    above: list[int] = []
+    parents: list[int] = []
     stack = [(root, -1)]
     while stack:
         node, parent = stack.pop()
         stack.extend((child, len(order)) for child in reversed(children[node]))
         order.append(node)
-        above.append(parent)
-    return Taxonomy(tuple(labels[node] for node in order), tuple(above))
+        parents.append(parent)
+    return Taxonomy(tuple(labels[node] for node in order), tuple(parents))
 
 
 def _check_pre_order(parents: Sequence[int]) -> None:
-    """Refuse numbers other than those of a tree in pre-order."""
-    way: list[int] = []
+    """Raise ValueError where nodes are not numbered in pre-order."""
+    path: list[int] = []
     for node, parent in enumerate(parents):
-        while way and way[-1] != parent:
-            way.pop()
-        if (node == 0 and parent != -1) or (node > 0 and not way):
+        while path and path[-1] != parent:
+            path.pop()
+        if (node == 0 and parent != -1) or (node > 0 and not path):
             raise ValueError(f"Node {node} is not where a tree numbered depth first has it.")
-        way.append(node)
+        path.append(node)
 
 
-def _frozen(numbers: Sequence[object]) -> NDArray[np.int64]:
+def _frozen_array(numbers: Sequence[object]) -> NDArray[np.int64]:
     array = np.array(numbers, dtype=np.int64)
     array.setflags(write=False)
     return array

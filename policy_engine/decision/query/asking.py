@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from policy_engine import terms
-from policy_engine.data.catalog import Dataset, column_iri
+from policy_engine.data.catalog import Dataset
+from policy_engine.data.column_names import column_iri
 from policy_engine.decision import Request, RowAccess
 from policy_engine.decision.history import History
 from policy_engine.decision.query.model import Columns

@@ -10,7 +10,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine import terms
-from policy_engine.data.catalog import Dataset, column_name
+from policy_engine.data.catalog import Dataset
+from policy_engine.data.column_names import column_name
 from policy_engine.decision.conditions import State, Verdict
 from policy_engine.decision.model import Grant, RowAccess
 from policy_engine.decision.query import logic
@@ -65,7 +66,7 @@ def filter_columns(access: RowAccess, dataset: Dataset) -> tuple[str, ...]:
             found += _conditions(access, grant)
     operands = {leaf.left_operand for one in found for leaf in one.condition.constraints()}
     named = (column_name(dataset.iri, terms.canonical(operand)) for operand in operands)
-    spelled = {dataset.spelled(name) for name in named if name is not None}
+    spelled = {dataset.find_column(name) for name in named if name is not None}
     return tuple(name for name in dataset.columns if name in spelled)
 
 
@@ -174,7 +175,7 @@ def _constraint(constraint: Constraint, state: State, table: RowTable) -> exp.Ex
             message = f"{operand} is a column of another table"
             raise NotUnderstood(f"{message}; what is about some rows of that refines its target")
         return _CONSTANTS[state]()
-    spelled = dataset.spelled(name)
+    spelled = dataset.find_column(name)
     if spelled is None:
         raise NotUnderstood(f"{dataset.iri} has no column {name!r}")
     column = exp.column(spelled, table=table.name, quoted=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from policy_engine.data.atomic_file import write_whole
-from policy_engine.data.catalog import Format, format_of
+from policy_engine.data.atomic_file import write_file
+from policy_engine.data.table_files import Format, file_format
 from policy_engine.engines.tables import write_to
 from policy_engine.errors import OutputError
 
@@ -49,7 +49,7 @@ def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = F
     Raises DataError (C004) for an unknown ending, and OutputError where the file cannot be
     written (O002), is one of the inputs, or is taken by other rows (O001).
     """
-    write_whole(path, _bytes(table, format_of(path)), *inputs, overwrite=overwrite)
+    write_file(path, _bytes(table, file_format(path)), *inputs, overwrite=overwrite)
 
 
 def _bytes(table: "pa.Table", kind: Format) -> bytes:

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from policy_engine import terms
-from policy_engine.data.catalog import Catalog, Dataset, files_of
+from policy_engine.data.catalog import Catalog, Dataset
+from policy_engine.data.table_files import list_table_files
 from policy_engine.engines.tables import as_typed, plain_texts, read_table
 from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, join_names
 
@@ -108,7 +109,7 @@ class Tables:
 
         held = self.catalog.tables.get(iri)
         path = Path(self.catalog.dataset(iri).location)
-        schema = pq.read_schema(files_of(path)[0]) if held is None else held.schema
+        schema = pq.read_schema(list_table_files(path)[0]) if held is None else held.schema
         # What is not in a file is in the names of its folders.
         return {
             name: _value_type(schema.field(name).type) if name in schema.names else pa.string()

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.data.catalog import MEMORY, SPARK_FORMATS, TABLE, Dataset, with_ending
+from policy_engine.data.catalog import MEMORY, TABLE, Dataset
+from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.anonymizing import kept_beside
 from policy_engine.engines.engine import (
@@ -289,7 +290,7 @@ class SparkRun:
         if place.startswith(TABLE):
             writing.write_table(_typed(made), place)
             return self._engine.stored(place)
-        kind = with_ending(place, SPARK_FORMATS) or "parquet"
+        kind = match_format(place, SPARK_FORMATS) or "parquet"
         writing.write(_as_in(made, kind), place, kind)
         return Stored(place, writing.manifest_digest(self._engine.spark, place), made.rows)
 

@@ -30,7 +30,7 @@ def check_there(session: SparkSession, location: str) -> None:
     if not re.search(r"[\[\]{}*?\\]", location):
         return
     if not listing(session, location).take(1):
-        hint = "A path is a name. Several files are given as a folder, as in people.csv/."
+        hint = "A path is not a pattern. Several files are given as a folder, as in people.csv/."
         raise DataError.of("C002", f"Spark finds no data at {location!r}.", hint)
 
 
@@ -65,7 +65,9 @@ def folder_columns(session: SparkSession, location: str) -> tuple[str, ...]:
 
     Raises DataError (C014) where files have different ones.
     """
-    found = {tuple(storage.folder_values(file)): file for file in _one_of_each(session, location)}
+    found = {
+        tuple(storage.partition_values(file)): file for file in _one_of_each(session, location)
+    }
     if len(found) > 1:
         (ones, one), (others, other) = sorted(found.items())[:2]
         raise unlike(one, ones, other, others)
@@ -89,12 +91,12 @@ def inner(uri: str) -> str:
 
 
 def folder_value(name: str) -> Column:
-    """Return a column of a table's folders as text as written, as `storage.folder_values` does."""
+    """Return a column of a table's folders as text, as `storage.partition_values` does."""
     path = _decoded(F.col("_metadata.file_path"))
-    ways = dict.fromkeys((name, storage.as_folder_name(name)))
+    ways = dict.fromkeys((name, storage.escape_folder_name(name)))
     pattern = rf"(?s).*/(?:{'|'.join(map(_literally, ways))})=([^/]*)/.*"
     value = _decoded(F.regexp_replace(path, pattern, "$1"))
-    return F.nullif(F.nullif(value, F.lit(storage.NO_VALUE)), F.lit("")).alias(name)
+    return F.nullif(F.nullif(value, F.lit(storage.MISSING_PARTITION)), F.lit("")).alias(name)
 
 
 def _literally(text: str) -> str:

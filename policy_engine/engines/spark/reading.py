@@ -9,16 +9,9 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.data.catalog import (
-    MEMORY,
-    SPARK_FORMATS,
-    TABLE,
-    Dataset,
-    SparkFormat,
-    check_names,
-    missing_columns,
-    with_ending,
-)
+from policy_engine.data.catalog import MEMORY, TABLE, Dataset
+from policy_engine.data.column_names import check_column_names, missing_columns
+from policy_engine.data.table_files import SPARK_FORMATS, SparkFormat, match_format
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.csv_files import CORRUPT, csv_columns, read_csv
@@ -120,7 +113,7 @@ def _explaining(source: str) -> Iterator[None]:
 def _format(session: SparkSession, location: str) -> SparkFormat:
     if location.startswith(TABLE):
         return "table"
-    given = with_ending(location.rstrip("/"), SPARK_FORMATS)
+    given = match_format(location.rstrip("/"), SPARK_FORMATS)
     if given:
         return given
     endings = "|".join(re.escape(one) for one in sorted(SPARK_FORMATS, key=len, reverse=True))
@@ -144,7 +137,7 @@ def _columns(session: SparkSession, location: str, kind: SparkFormat) -> tuple[s
 
 
 def _check_columns(session: SparkSession, names: tuple[str, ...], source: str) -> None:
-    check_names(names, source)
+    check_column_names(names, source)
     taken = [name for name in names if name.lower() in RESERVED]
     if taken:
         message = f"Spark, or this engine on it, has columns of its own called {join_names(taken)}."

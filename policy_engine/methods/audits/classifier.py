@@ -1,4 +1,4 @@
-"""What model is trained, and how: a network layer by layer, or an estimator; as JSON."""
+"""Which model is trained, and how: a network layer by layer, or an estimator, as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -78,12 +78,12 @@ class Network(_Frozen):
 
     @property
     def keeps_records(self) -> str:
-        """What its file holds of the records that it learnt from: nothing but weights."""
+        """What its file keeps of the training records: nothing, for it holds weights."""
         return ""
 
 
 _LEAF = "min_samples_leaf"
-_USUAL_LEAVES: Mapping[str, int] = {
+_DEFAULT_LEAVES: Mapping[str, int] = {
     "RandomForestClassifier": 1,
     "ExtraTreesClassifier": 1,
     "GradientBoostingClassifier": 1,
@@ -102,24 +102,26 @@ class Estimator(_Frozen):
 
     @property
     def smallest_leaf(self) -> int | float | None:
-        """How many records a leaf of its trees holds at least, None where it does not say so.
+        """The fewest records in a leaf of its trees, None where that is not given.
 
-        A share of the records is said as it is: it is below 1.
+        A share of the records is returned as it is: it is below 1.
         """
-        given = self.parameters.get(_LEAF)
-        return given if isinstance(given, int | float) and not isinstance(given, bool) else None
+        leaf = self.parameters.get(_LEAF)
+        return leaf if isinstance(leaf, int | float) and not isinstance(leaf, bool) else None
 
-    def with_leaves_of(self, fewest: int) -> "Estimator":
-        """Return the classifier with so many records in every leaf, if it has leaves and does
-        not say how many there are."""
-        if self.name not in _USUAL_LEAVES or self.parameters.get(_LEAF) is not None:
+    def with_smallest_leaf(self, fewest: int) -> "Estimator":
+        """Return the classifier with at least so many records in every leaf.
+
+        One without leaves, or with a size of its own, is returned as it is.
+        """
+        if self.name not in _DEFAULT_LEAVES or self.parameters.get(_LEAF) is not None:
             return self
-        leaf = max(fewest, _USUAL_LEAVES[self.name])
+        leaf = max(fewest, _DEFAULT_LEAVES[self.name])
         return self.model_copy(update={"parameters": {**self.parameters, _LEAF: leaf}})
 
     @property
     def keeps_records(self) -> str:
-        """What its file holds of the records that it learnt from; empty where that is nothing."""
+        """What its file keeps of the training records, in words; empty where that is nothing."""
         if self.name == "KNeighborsClassifier":
             return "the records that it learnt from"
         return "a figure of each record (oob_score)" if self.parameters.get("oob_score") else ""
@@ -129,7 +131,7 @@ Architecture = Annotated[Network | Estimator, Field(discriminator="kind")]
 
 
 def read_architecture(text: str | bytes, source: str = "") -> Network | Estimator:
-    """Read a description of a model. Raises AuditError (A009) with all that is wrong with it."""
+    """Read a description of a model. Raises AuditError (A009) with every problem in it."""
     try:
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -138,29 +140,29 @@ def read_architecture(text: str | bytes, source: str = "") -> Network | Estimato
     if isinstance(given, dict) and "kind" not in given:
         given = {"kind": "estimator" if "name" in given else "network", **given}
     try:
-        return _adapter().validate_python(_tupled(given))
+        return _adapter().validate_python(_to_tuples(given))
     except RecursionError:
         raise AuditError.of("A009", "The description is nested too deep.", source=source) from None
     except ValidationError as error:
-        problems = [Problem("A009", _sentence(detail)) for detail in error.errors()]
+        problems = [Problem("A009", _format_error(detail)) for detail in error.errors()]
         raise AuditError(*problems, source=source) from None
 
 
 @cache
 def _adapter() -> TypeAdapter[Network | Estimator]:
-    """Return what validates descriptions; built when first used, for that takes a while."""
+    """Return the validator of descriptions, built when first used, for that is slow."""
     return TypeAdapter(Architecture)
 
 
-def _tupled(given: Any) -> Any:
+def _to_tuples(given: Any) -> Any:
     if isinstance(given, list):
-        return tuple(map(_tupled, given))
+        return tuple(map(_to_tuples, given))
     if isinstance(given, dict):
-        return {name: _tupled(value) for name, value in given.items()}
+        return {name: _to_tuples(value) for name, value in given.items()}
     return given
 
 
-def _sentence(detail: Mapping[str, Any]) -> str:
+def _format_error(detail: Mapping[str, Any]) -> str:
     parts = (
         detail["loc"][1:] if detail["loc"][:1] in (("network",), ("estimator",)) else detail["loc"]
     )

@@ -1,4 +1,4 @@
-"""Membership inference: how well an attacker may tell on which records a model was trained."""
+"""Membership inference: how well an attacker can tell on which records a model was trained."""
 
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
@@ -11,12 +11,14 @@ Measure = Literal["precision", "recall", "auc", "tprAtFpr"]
 UpperSense = Literal["at most", "below"]
 DEFAULT_ATTACKS = ("shokri", "loss", "lira-offline")
 GATE_ATTACKS = ("lira-offline", "rmia")
-"""The attacks of every audit that a policy asks for, whatever others it names. They compare the
-target with models that have not seen the record, and so see what a single model does not show."""
+"""The attacks of every audit that a policy asks for, whatever others it names.
+
+They compare the target with models that have not seen the record, and so detect what a single
+model does not show."""
 
 
 FEWEST_SHADOWS = 4
-"""The fewest shadow models of such an audit: two or three tell less of what a target gives away."""
+"""The fewest shadow models of such an audit: two or three detect too little."""
 
 
 class _Frozen(BaseModel):
@@ -26,7 +28,7 @@ class _Frozen(BaseModel):
 class AttackBound(_Frozen):
     """What a figure of every attack may be at most; `fpr` is that of the measure `tprAtFpr`.
 
-    It lies below 1, which no attack exceeds.
+    It is below 1, which no attack exceeds.
     """
 
     measure: Measure
@@ -36,7 +38,7 @@ class AttackBound(_Frozen):
 
     @property
     def chance(self) -> float:
-        """What guessing reaches where every second record is a member."""
+        """The figure of guessing where every second record is a member."""
         return 0.5 if self.fpr is None else self.fpr
 
     def __str__(self) -> str:
@@ -50,8 +52,8 @@ class MembershipInference(_Frozen):
     `attempts` is how many models may be made and attacked of one dataset, None where any number.
 
     Every bound is about every attack that is run, those of the gate among them. A bound
-    holds where the upper end of the figure's 95% interval does: what cannot be told from a
-    greater figure has not been shown to be below it.
+    holds where the upper end of the figure's 95% interval does: a figure that cannot be
+    distinguished from a greater one has not been shown to be below it.
     Shokri et al.: Membership Inference Attacks Against Machine Learning Models, IEEE S&P 2017.
     """
 
@@ -63,12 +65,12 @@ class MembershipInference(_Frozen):
     attempts: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
     @property
-    def run(self) -> tuple[str, ...]:
+    def attacks_run(self) -> tuple[str, ...]:
         """The attacks that are run: those asked for, then what the gate adds."""
-        return (*self.attacks, *self.added)
+        return (*self.attacks, *self.gate_attacks)
 
     @property
-    def added(self) -> tuple[str, ...]:
+    def gate_attacks(self) -> tuple[str, ...]:
         """The attacks that the gate runs though nobody asked for them."""
         return tuple(one for one in GATE_ATTACKS if one not in self.attacks)
 
@@ -92,16 +94,16 @@ class AttackMeasurement(_Frozen):
     @classmethod
     def _is_share(cls, reached: Estimate | NotApplicable) -> Estimate | NotApplicable:
         if isinstance(reached, Estimate):
-            given = (0, reached.low, reached.value, reached.high, 1)
-            if any(one > other for one, other in pairwise(given)):
-                raise ValueError("the interval of a share holds the share, and lies from 0 to 1")
+            shares = (0, reached.low, reached.value, reached.high, 1)
+            if any(one > other for one, other in pairwise(shares)):
+                raise ValueError("the interval of a share holds the share, and is from 0 to 1")
         return reached
 
     @property
     def achieved(self) -> float:
         """The upper end of the interval, or what is pooled where that is more.
 
-        1 where there is no figure, for nothing was shown.
+        1 where there is no figure, for then nothing was shown.
         """
         if not isinstance(self.reached, Estimate):
             return 1.0

@@ -1,4 +1,4 @@
-"""Bottom-coding: no value stands below a threshold."""
+"""Bottom-coding: no value is below a threshold."""
 
 from typing import ClassVar, Literal
 
@@ -16,7 +16,7 @@ class BottomCoding(Masking):
     masking: Literal["bottom-coding"] = "bottom-coding"
     threshold: Figure
 
-    def masked(self, value: Number) -> Number:
+    def mask(self, value: Number) -> Number:
         """Return the value, or the threshold where it is below that."""
         return max(value, number(self.threshold))
 

@@ -18,7 +18,7 @@ class Rounding(Masking):
     masking: Literal["rounding"] = "rounding"
     base: Size
 
-    def masked(self, value: Number) -> Number:
+    def mask(self, value: Number) -> Number:
         """Return the nearest multiple of the base."""
         base = number(self.base)
         size: Number = -value if value < 0 else value

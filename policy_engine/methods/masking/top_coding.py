@@ -1,4 +1,4 @@
-"""Top-coding: no value stands above a threshold."""
+"""Top-coding: no value is above a threshold."""
 
 from typing import ClassVar, Literal
 
@@ -18,7 +18,7 @@ class TopCoding(Masking):
     masking: Literal["top-coding"] = "top-coding"
     threshold: Figure
 
-    def masked(self, value: Number) -> Number:
+    def mask(self, value: Number) -> Number:
         """Return the value, or the threshold where it is above that."""
         return min(value, number(self.threshold))
 

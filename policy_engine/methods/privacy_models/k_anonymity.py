@@ -1,4 +1,4 @@
-"""k-anonymity: no row stands alone."""
+"""k-anonymity: no row is unique."""
 
 from typing import ClassVar
 

@@ -25,7 +25,7 @@ class LDiversity(Method):
     l: Several  # noqa: E741
 
     @classmethod
-    def clashes(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield an l above k."""
         k, l = given.get("k"), given.get("l")  # noqa: E741
         if isinstance(k, int) and isinstance(l, int) and l > k >= 2:

@@ -151,7 +151,7 @@ class AuditReader:
         if "tprAtFpr" not in given or "attack" not in given:
             return
         for notation in self._named(given["attack"]):
-            if not terms.attacks()[notation].tells("ranks"):
+            if not terms.attacks()[notation].flag("ranks"):
                 message = f"The attack {notation!r} says yes or no, and has no threshold that "
                 message += "could be set to a share of false alarms: tprAtFpr says nothing of it."
                 hint = "Leave the attack out, or bound precision or auc instead of tprAtFpr."

@@ -1,7 +1,7 @@
 """What an audit can be asked for: its parameters, each with what it may be and its default."""
 
 from policy_engine import terms
-from policy_engine.methods import allowed
+from policy_engine.methods import describe_allowed
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
 from policy_engine.methods.reference import Parameter
 from policy_engine.plan.training.files import FEWEST, FileBounds
@@ -35,14 +35,17 @@ def _others() -> dict[str, tuple[str, str]]:
     own, model = MembershipInference.model_fields, Modelling.model_fields
     files = FileBounds.model_fields
     return {
-        "fpr": (allowed(AttackBound.model_fields["fpr"]), f"{DEFAULT_FPR:g}"),
+        "fpr": (describe_allowed(AttackBound.model_fields["fpr"]), f"{DEFAULT_FPR:g}"),
         "attack": ("attacks", ", ".join(own["attacks"].default)),
-        "shadowModels": (allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
+        "shadowModels": (describe_allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
         "attempts": ("an integer from 1 to 10000", "any number"),
-        "smallestLeaf": (allowed(files["smallest_leaf"]), f"{FEWEST}, or k if that is more"),
-        "rareValues": (allowed(files["rare_values"]), f"{files['rare_values'].default}"),
+        "smallestLeaf": (
+            describe_allowed(files["smallest_leaf"]),
+            f"{FEWEST}, or k if that is more",
+        ),
+        "rareValues": (describe_allowed(files["rare_values"]), f"{files['rare_values'].default}"),
         "label": ("one column", "required"),
         "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
         "model": ("a text", Modelling(asset="", label="").architecture.kind),
-        "trainingShare": (allowed(model["share"]), f"{model['share'].default:g}"),
+        "trainingShare": (describe_allowed(model["share"]), f"{model['share'].default:g}"),
     }

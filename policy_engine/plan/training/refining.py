@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import get_args
 
 from policy_engine import terms
-from policy_engine.data.catalog import column_name
+from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, Problem, join_names
 from policy_engine.methods.audits.membership_inference import Measure
 from policy_engine.plan.reading_anonymization import Transformation

@@ -108,7 +108,7 @@ class TrainingReader:
             hint = f"Leave out min_samples_leaf, or give {fewest} or more."
             self.refinements.add("M012", message, hint, given["model"].place)
             return None
-        return made.model_copy(update={"architecture": architecture.with_leaves_of(fewest)})
+        return made.model_copy(update={"architecture": architecture.with_smallest_leaf(fewest)})
 
     def _check_given(self, action: Action) -> None:
         """Note a model without a label, and one of raw data without features."""

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeGuard, Unpack
 
-from policy_engine.data.storage import opened_file
+from policy_engine.data.storage import open_to_read
 from policy_engine.errors import DataError, PolicyError, Problem
 from policy_engine.policy.collecting.collecting import PolicyCollector, Text
 from policy_engine.policy.collecting.force import InForce
@@ -284,7 +284,7 @@ def read_file(path: Path) -> bytes:
     try:
         if str(path) == "-":
             return _standard_input()
-        with opened_file(path) as file:
+        with open_to_read(path) as file:
             return file.read()
     except FileNotFoundError:
         raise DataError.of("C002", f"There is no file {str(path)!r}.") from None

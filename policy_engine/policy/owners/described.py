@@ -13,7 +13,7 @@ from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.detection import read_document
 from policy_engine.policy.syntax.json_ld import POINTER, Node, expand
-from policy_engine.terms import is_absolute, is_ours, relative
+from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _DCT, _DCAT = "http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#"
 _PUBLISHER, _OLD_PUBLISHER = f"{_DCT}publisher", "http://purl.org/dc/elements/1.1/publisher"
@@ -95,7 +95,7 @@ class _CatalogReader(Walker):
             if name not in _OF_DCT:
                 message = f"{prop!r} is not a term of DCMI, so that it states nothing."
                 self.add("D004", message, "", node, prop, of_key=True, given=name, known=_OF_DCT)
-        foreign = {prop for prop in given if not is_ours(prop)}
+        foreign = {prop for prop in given if not has_known_namespace(prop)}
         super().known_properties(node, {*known, *_STATED, *foreign}, what)
 
     def check_types(self, node: Node, role: str) -> None:
@@ -115,7 +115,7 @@ class _CatalogReader(Walker):
             if not is_data or not {*_STATED} & node.data.keys():
                 continue
             if not is_absolute(iri) or iri.startswith("_:"):
-                self.add("D004", *relative(iri or "_:"), node, "@id" if iri else "")
+                self.add("D004", *relative_iri_problem(iri or "_:"), node, "@id" if iri else "")
             elif iri in first:
                 line = self.graph.place(first[iri]).line
                 message = f"Of {iri!r} something is stated twice; the first is in line {line}."
@@ -136,8 +136,8 @@ class _CatalogReader(Walker):
             said, what = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
             message = f"{iri!r} has one owner. Given are several {what}."
             self.add("D004", message, "Name one dct:publisher.", node, said)
-        if terms.levels(iri) > terms.MOST_LEVELS:
-            message = f"The IRI of an asset has {terms.levels(iri):,} levels."
+        if terms.count_levels(iri) > terms.MOST_LEVELS:
+            message = f"The IRI of an asset has {terms.count_levels(iri):,} levels."
             self.add("D004", f"{message} Allowed are {terms.MOST_LEVELS}.", "", node)
         return OwnerStatement(
             iri,

@@ -168,8 +168,8 @@ class _Reader:
             message = f"{given!r} is neither a whole IRI nor a term of the contexts."
             self._add(message, "Write the whole IRI, such as http://...", *way, of_key=of_key)
             return ""
-        if role == "target" and terms.levels(iri) > terms.MOST_LEVELS:
-            message = f"The IRI of an asset has {terms.levels(iri):,} levels."
+        if role == "target" and terms.count_levels(iri) > terms.MOST_LEVELS:
+            message = f"The IRI of an asset has {terms.count_levels(iri):,} levels."
             self._add(message, f"Allowed are {terms.MOST_LEVELS}.", *way, of_key=of_key)
             return ""
         return iri

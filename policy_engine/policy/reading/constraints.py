@@ -34,7 +34,7 @@ from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_literal
 from policy_engine.policy.xsd.values import Literals
-from policy_engine.terms import is_absolute, is_ours, relative
+from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _ODRL = terms.ODRL
 _PURPOSE = f"{_ODRL}purpose"
@@ -222,7 +222,7 @@ class ConstraintReader:
     def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
         """Return a known left operand, or an IRI of the profile's: a column, an attribute."""
         given = self._one(node, "leftOperand", capital)
-        if given and (not is_absolute(given) or is_ours(given)) and given not in known:
+        if given and (not is_absolute(given) or has_known_namespace(given)) and given not in known:
             self._unknown(node, "leftOperand", given, known)
             return ""
         if given and given not in known:
@@ -297,7 +297,7 @@ class ConstraintReader:
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
                 if not self.walker.is_name(iri):
-                    self.walker.add("L006", *relative(iri), node, RIGHT, index)
+                    self.walker.add("L006", *relative_iri_problem(iri), node, RIGHT, index)
                 elif left == _PURPOSE and self.walker.is_unknown_purpose(iri):
                     self.walker.unknown_purpose(iri, node, RIGHT, index)
                 settings = self._settings(Node(item, item.get(POINTER, "")), left)
@@ -311,7 +311,9 @@ class ConstraintReader:
                     continue
                 value = self._literal(item["@value"], said, left, node, RIGHT, index)
                 # In JSON-LD a name is easily written as a text, and compared as what it names.
-                iri = terms.in_full(value) if left == _PURPOSE and isinstance(value, str) else ""
+                iri = (
+                    terms.expand_term(value) if left == _PURPOSE and isinstance(value, str) else ""
+                )
                 if iri and self.walker.is_unknown_purpose(iri):
                     self.walker.unknown_purpose(iri, node, RIGHT, index)
                 elif value is not None:
@@ -356,7 +358,7 @@ class ConstraintReader:
         if "@id" in items[0]:
             iri = terms.canonical(items[0]["@id"])
             if not is_absolute(iri):
-                self.walker.add("L006", *relative(iri), node, prop)
+                self.walker.add("L006", *relative_iri_problem(iri), node, prop)
             self.walker.known_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
             return Value(iri, place, type=IRI)
         value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, prop)

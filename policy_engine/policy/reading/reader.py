@@ -34,7 +34,7 @@ from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.validation.checks import problems_of, with_warnings
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import read_moment
-from policy_engine.terms import is_absolute, relative
+from policy_engine.terms import is_absolute, relative_iri_problem
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in POLICY_TYPES}
@@ -316,7 +316,7 @@ class PolicyReader:
                 "P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node
             )
         elif not is_absolute(uid):
-            self.walker.add("L006", *relative(uid), node, "@id")
+            self.walker.add("L006", *relative_iri_problem(uid), node, "@id")
         return terms.canonical(uid)
 
     def _conflict(self, node: Node, *, is_in_profile: bool) -> Strategy:

@@ -31,7 +31,7 @@ from policy_engine.policy.structure import (
     of_rule,
 )
 from policy_engine.policy.syntax.json_ld import Node
-from policy_engine.terms import is_absolute, is_ours
+from policy_engine.terms import has_known_namespace, is_absolute
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _A: Mapping[Kind, str] = {
@@ -208,7 +208,9 @@ class RuleReader:
     def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
         iri = self.walker.action_of(terms.canonical(given))
         known = terms.instances(f"{_ODRL}Action")
-        is_foreign = is_absolute(iri) and not is_ours(iri) and not iri.startswith(terms.DPV)
+        is_foreign = (
+            is_absolute(iri) and not has_known_namespace(iri) and not iri.startswith(terms.DPV)
+        )
         if iri in self.walker.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
             return iri
         is_foreign = is_foreign or (self.walker.is_lenient and not iri.startswith(_ODRL))
@@ -225,7 +227,7 @@ class RuleReader:
         scheme = "ODRL or of the MOSAICrOWN profile"
         known = {**terms.instances(f"{_ODRL}Action"), **self.walker.vocabulary.actions}
         if iri.startswith(terms.DPV):
-            scheme, known = "the Data Privacy Vocabulary", {**terms.terms_of_dpv("Processing")}
+            scheme, known = "the Data Privacy Vocabulary", {**terms.dpv_terms("Processing")}
         message = f"{terms.compact(iri)!r} is not an action of {scheme}."
         asked = terms.local_name(iri)
         same = [one for one in known if terms.local_name(one) == asked]

@@ -16,7 +16,7 @@ from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, No
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import ACTION, OPERAND, PURPOSE, Vocabulary
 from policy_engine.policy.xsd.literals import can_be_read
-from policy_engine.terms import is_absolute, is_ours, relative
+from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _ODRL, _MC, _SKOS = terms.ODRL, terms.MOSAICROWN, terms.SKOS
 _RDFS, _OWL = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#"
@@ -165,7 +165,7 @@ class _VocabularyReader(Walker):
         self.known_properties(node, known, what)
         if not is_absolute(iri) or iri.startswith("_:"):
             if kinds - {_NOTHING}:
-                self.add("L006", *relative(iri or "_:"), node, "@id" if iri else "")
+                self.add("L006", *relative_iri_problem(iri or "_:"), node, "@id" if iri else "")
             return
         self._check_language(node, iri, kinds)
         if len(self.problems) == before:
@@ -179,7 +179,7 @@ class _VocabularyReader(Walker):
             kinds = {kind for kind, types in _KINDS.items() if iri in types}
             found |= kinds
             given.append(iri)
-            if not kinds and (is_ours(iri) or not is_absolute(iri)):
+            if not kinds and (has_known_namespace(iri) or not is_absolute(iri)):
                 message = f"{_WHAT} is defined by a vocabulary. Given: {terms.compact(iri)!r}."
                 types = [terms.local_name(one) for some in _KINDS.values() for one in some[:1]]
                 self.add("P007", message, "", node, "@type", index, known=types, given=name)
@@ -194,7 +194,9 @@ class _VocabularyReader(Walker):
     def _define(self, node: Node, iri: str, kinds: set[str]) -> None:
         for prop in _SCHEMES if kinds - {_NOTHING} else ():
             named = (iri for iri, _ in _named(node, prop))
-            self.profiles |= {iri for iri in named if is_absolute(iri) and not is_ours(iri)}
+            self.profiles |= {
+                iri for iri in named if is_absolute(iri) and not has_known_namespace(iri)
+            }
         if _PROFILE in kinds:
             self.profiles.add(iri)
             return
@@ -233,10 +235,10 @@ class _VocabularyReader(Walker):
             return
         term = terms.vocabulary().get(iri)
         is_new = iri.startswith(_MC) and term is None and not kinds & {_PARTY, _ASSET}
-        if not is_ours(iri) or is_new or not kinds or kinds == {_PROFILE}:
+        if not has_known_namespace(iri) or is_new or not kinds or kinds == {_PROFILE}:
             return
         if term is None:
-            known = [one for one in terms.vocabulary() if is_ours(one)]
+            known = [one for one in terms.vocabulary() if has_known_namespace(one)]
             message = f"{terms.compact(iri)!r} is not a term of ODRL or of the profile."
             names = map(terms.local_name, known)
             given = terms.local_name(iri)
@@ -263,7 +265,7 @@ class _VocabularyReader(Walker):
                 self.add("P018", message, "Define a term of your own.", node, prop, index)
 
     def _check_dpv(self, node: Node, iri: str, kinds: set[str]) -> None:
-        schemes = {kind: terms.terms_of_dpv(name) for kind, name in _OF_DPV.items()}
+        schemes = {kind: terms.dpv_terms(name) for kind, name in _OF_DPV.items()}
         for kind, scheme in schemes.items():
             if kind in kinds and iri not in scheme:
                 known = map(terms.local_name, scheme)

@@ -12,7 +12,7 @@ from policy_engine.policy.structure import SOURCE
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.vocabulary import NONE, Vocabulary
-from policy_engine.terms import is_absolute, is_ours, relative
+from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 
@@ -121,10 +121,12 @@ class Walker:
             found = [one for one in purposes if terms.local_name(one) == iri]
             hint = f"Write {terms.compact(found[0])!r}." if found else ""
             near = [] if hint else map(terms.local_name, purposes)
-            self.add("L006", *relative(iri, hint), node, prop, index, given=iri, known=near)
+            self.add(
+                "L006", *relative_iri_problem(iri, hint), node, prop, index, given=iri, known=near
+            )
         elif role == "purpose" and self.is_unknown_purpose(iri):
             self.unknown_purpose(iri, node, prop, index)
-        elif role in _OF_MEMBERS and is_ours(iri) and not self.is_lenient:
+        elif role in _OF_MEMBERS and has_known_namespace(iri) and not self.is_lenient:
             what = role.replace(" ", " and no ")
             message = f"{terms.compact(iri)!r} is a term of the language, and names no {what}."
             self.add("P005", message, "", node, prop, index)
@@ -180,7 +182,7 @@ class Walker:
         known = () if self.is_lenient else _CLASSES.get(role, ())
         for index, name in enumerate(node.data.get("@type", []) if known else ()):
             iri = terms.canonical(name)
-            if iri not in known and (is_ours(iri) or not is_absolute(iri)):
+            if iri not in known and (has_known_namespace(iri) or not is_absolute(iri)):
                 names = [terms.local_name(one) for one in known]
                 message = (
                     f"The type is {join_names(names, 'or')} here. Given: {terms.compact(iri)!r}."
@@ -220,13 +222,13 @@ class Walker:
             return False
         if iri.startswith(terms.DPV):
             return not (iri in self.vocabulary.purposes or terms.is_in_dpv(iri, "Purpose"))
-        return is_ours(iri) and iri not in self.purposes()
+        return has_known_namespace(iri) and iri not in self.purposes()
 
     def unknown_purpose(self, iri: str, node: Node, prop: str, index: int = 0) -> None:
         """Note a purpose that its namespace does not have."""
         scheme, known = "the MOSAICrOWN profile", self.purposes()
         if iri.startswith(terms.DPV):
-            scheme, known = "the Data Privacy Vocabulary", (*terms.terms_of_dpv("Purpose"),)
+            scheme, known = "the Data Privacy Vocabulary", (*terms.dpv_terms("Purpose"),)
         message = f"{terms.compact(iri)!r} is not a purpose of {scheme}."
         given, locals_ = terms.local_name(iri), map(terms.local_name, known)
         self.add("P005", message, "", node, prop, index, given=given, known=locals_)
@@ -289,7 +291,7 @@ class Walker:
         if uid.startswith("_:"):
             return uid if self.is_lenient else ""
         if not is_absolute(uid):
-            self.add("L006", *relative(uid), node, "@id")
+            self.add("L006", *relative_iri_problem(uid), node, "@id")
         return uid
 
     def mentions(self, node: Node, namespace: str) -> bool:

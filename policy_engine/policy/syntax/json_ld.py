@@ -177,7 +177,7 @@ def _right(source: Mapping[str, Any], definition: Definition, context: Context) 
     left = source[keys[_LEFT]]
     left = left.get("@id") if isinstance(left, dict) else left
     inner = context.within(context.key(keys[_LEFT]))
-    is_naming = isinstance(left, str) and terms.names_things(terms.canonical(inner.term(left)))
+    is_naming = isinstance(left, str) and terms.takes_names(terms.canonical(inner.term(left)))
     return replace(definition, type=_NAME) if is_naming else definition
 
 

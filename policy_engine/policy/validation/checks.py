@@ -81,8 +81,8 @@ def _too_deep(policy: Policy) -> Iterator[Problem]:
     named |= {rule.output: rule.place for rule in policy.rules if rule.output}
     inside = {iri: policy.place for edge in policy.hierarchy.asset for iri in edge}
     for iri, place in {**inside, **named}.items():
-        if terms.levels(iri) > terms.MOST_LEVELS:
-            message = f"The IRI of an asset has {terms.levels(iri):,} levels. "
+        if terms.count_levels(iri) > terms.MOST_LEVELS:
+            message = f"The IRI of an asset has {terms.count_levels(iri):,} levels. "
             yield Problem("P007", f"{message}Allowed are {terms.MOST_LEVELS}.", "", place)
 
 

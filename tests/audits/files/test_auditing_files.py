@@ -43,7 +43,7 @@ def architecture(name):
     small = {"n_estimators": 5, "max_iter": 20}
     known = getattr(import_module(f"sklearn.{_MODULES[name]}"), name)().get_params()
     given = {key: value for key, value in small.items() if key in known}
-    return Estimator(name=name, parameters=given).with_leaves_of(10)
+    return Estimator(name=name, parameters=given).with_smallest_leaf(10)
 
 
 def learnt(what, fitted):

@@ -67,7 +67,7 @@ def test_a_manifest_stands_from_the_first_second_and_says_what_became_of_it(tmp_
     assert found.data_digest not in (tmp_path / "manifest.json").read_text(encoding="utf-8")
     assert (tmp_path / "manifest.nonce").stat().st_mode & 0o777 == 0o600
     nonce = (tmp_path / "manifest.nonce").read_text(encoding="ascii")
-    assert last.data == Commitment.to({"records": found.data_digest}, nonce)
+    assert last.data == Commitment.make({"records": found.data_digest}, nonce)
 
 
 def test_an_audit_cancelled_at_a_fifth_goes_on_at_a_fifth(tmp_path):

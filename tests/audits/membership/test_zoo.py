@@ -52,7 +52,7 @@ def audited(learner, data=None, attacks=ATTACKS, shadows=6):
 
 def found_by(found):
     """The calibrated attacks whose AUC is above that of guessing beyond its interval."""
-    calibrated = [one for one in found.attacks if terms.attacks()[one.attack].tells("calibrated")]
+    calibrated = [one for one in found.attacks if terms.attacks()[one.attack].flag("calibrated")]
     return {one.attack for one in calibrated if one.figures.auc.low > 0.5}
 
 

@@ -169,7 +169,7 @@ def definitions():
 def test_terms_are_offered_with_what_they_mean(definition, kind):
     offered = consts(definition)
     for term in terms.instances(f"{terms.ODRL}{kind}").values():
-        is_offered = any(terms.in_full(name) == term.iri for name in offered)
+        is_offered = any(terms.expand_term(name) == term.iri for name in offered)
         assert is_offered != bool(term.facts.get("deprecated"))
     assert all(offered.values())
 
@@ -407,7 +407,7 @@ EDITS = {
     "ordered": lambda value: {"@list": value if isinstance(value, list) else [value]},
     "object": lambda value: {"@id": value} if isinstance(value, str) else value,
     "literal": lambda value: {"@value": value} if not isinstance(value, dict | list) else value,
-    "in full": lambda value: terms.in_full(value) if isinstance(value, str) else value,
+    "in full": lambda value: terms.expand_term(value) if isinstance(value, str) else value,
     "first": lambda value: value[0] if isinstance(value, list) and value else value,
     "twice": lambda value: [value, value],
     "text": str,

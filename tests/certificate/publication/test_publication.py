@@ -337,7 +337,7 @@ def out(request, released, monkeypatch):
         return place
     system = SubTreeFileSystem(str(released), LocalFileSystem())
     opened = lambda location: (system, location.removeprefix(BUCKET).lstrip("/"))  # noqa: E731
-    monkeypatch.setattr(storage, "_opened", opened)
+    monkeypatch.setattr(storage, "_file_system", opened)
     if "without" in request.param:
         monkeypatch.setattr(storage, "can_rename", lambda _location: False)
     return f"{BUCKET}/out"

@@ -13,9 +13,9 @@ from policy_engine.decision import Request
 from policy_engine.errors import CertificateError, DataError, OutputError
 from policy_engine.policy.model import READ
 from policy_engine.release.locking import hold
-from policy_engine.terms import in_full
+from policy_engine.terms import expand_term
 
-ASKED = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=in_full("marketing"))
+ASKED = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=expand_term("marketing"))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def context(*values):
 def pointers(value):
     problems = Problems("x")
     read_context(value, None, problems)
-    return [(problem.code, problem.place.pointer) for problem in problems.found]
+    return [(problem.code, problem.place.pointer) for problem in problems.noted]
 
 
 @pytest.mark.parametrize(

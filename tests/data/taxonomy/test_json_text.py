@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.data.taxonomy.json_text import Number, is_text, read_json, rendered
-from policy_engine.data.taxonomy.problems import Problems, shown
+from policy_engine.data.taxonomy.json_text import Number, format_pointer, is_text, read_json
+from policy_engine.data.taxonomy.problems import Problems, quote
 from policy_engine.errors import DataError
 
 VALUES = st.recursive(
@@ -23,7 +23,7 @@ def test_numbers_stay_as_they_are_written():
     numbers = read_json("[1.50, -0, 1E400, 12345678901234567890]", Problems("x"))
     assert numbers == ["1.50", "-0", "1E400", "12345678901234567890"]
     assert all(isinstance(number, Number) for number in numbers)
-    assert shown(numbers[0]) == "1.50"
+    assert quote(numbers[0]) == "1.50"
 
 
 def test_a_number_of_any_length_is_read():
@@ -36,8 +36,8 @@ def test_bad_json_is_placed():
 
 
 def test_pointers_are_escaped():
-    assert rendered(((None, "a/b"), "m~n")) == "/a~1b/m~0n"
-    assert rendered(None) == ""
+    assert format_pointer(((None, "a/b"), "m~n")) == "/a~1b/m~0n"
+    assert format_pointer(None) == ""
 
 
 @pytest.mark.parametrize(("value", "expected"), [("é", True), ("\udfff", False), (1, False)])
@@ -46,8 +46,8 @@ def test_is_text(value, expected):
 
 
 def test_what_is_shown_is_short():
-    assert len(shown("a" * 1_000_000)) < 100
+    assert len(quote("a" * 1_000_000)) < 100
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert shown(deep) == "[[[[[[[...]]]]]]]"
+    assert quote(deep) == "[[[[[[[...]]]]]]]"

@@ -143,9 +143,9 @@ def test_a_kind_can_be_forced():
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("quantiles", "for numbers. Of its 5 values, 1 are none of these."),
-        ("calendar", "for dates and timestamps (ISO 8601). Of its 5 values, 5 are none of these."),
-        ("prefix", "for codes of letters, digits and . - /. Of its 5 values, 1 are none of these."),
+        ("quantiles", "for numbers. Of its 5 values, 1 are not."),
+        ("calendar", "for dates and timestamps (ISO 8601). Of its 5 values, 5 are not."),
+        ("prefix", "for codes of letters, digits and . - /. Of its 5 values, 1 are not."),
     ],
 )
 def test_a_kind_that_does_not_fit_is_refused(kind, message):

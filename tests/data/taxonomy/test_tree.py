@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.data.taxonomy.tree import planted
+from policy_engine.data.taxonomy.tree import make_tree
 from policy_engine.errors import DataError
 
 #        *
@@ -142,14 +142,14 @@ def test_what_is_no_tree_in_pre_order_is_refused(labels, parents):
 
 
 def test_planted_keeps_the_order_of_siblings():
-    tree = planted(["b", "x", "a", "y", "c"], [1, -1, 3, -1, 1])
+    tree = make_tree(["b", "x", "a", "y", "c"], [1, -1, 3, -1, 1])
     assert tree == Taxonomy(("*", "x", "b", "c", "y", "a"), (-1, 0, 1, 1, 0, 4))
 
 
 @st.composite
 def trees(draw):
     parents = [-1, *(draw(st.integers(0, node)) for node in range(draw(st.integers(0, 12))))]
-    return planted([f"n{node}" for node in range(len(parents))], parents)
+    return make_tree([f"n{node}" for node in range(len(parents))], parents)
 
 
 @given(trees())

@@ -52,7 +52,7 @@ def test_what_is_no_turtle_is_refused(text):
 def test_the_line_of_bad_syntax_is_named():
     [problem] = problems_of(PREFIXES + "ex:a a ex:b .\nother:a a ex:b .\n", "x.ttl")
     assert (problem.place.line, problem.place.column) == (5, 1)
-    expected = "No '@prefix other:' stands before this name: 'other:a'."
+    expected = "No '@prefix other:' precedes this name: 'other:a'."
     assert problem.message == f"The text is not Turtle: {expected}"
 
 

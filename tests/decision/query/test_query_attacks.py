@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 from asking import PEOPLE, VISITS, ask, catalog, columns, lines, may_read, policy, rows, rule, where
 
-from policy_engine.data.catalog import column_iri, make_catalog
+from policy_engine.data.catalog import make_catalog
+from policy_engine.data.column_names import column_iri
 from policy_engine.decision.query import running
 from policy_engine.decision.query.running import run
 from policy_engine.errors import PolicyEngineError, QueryError

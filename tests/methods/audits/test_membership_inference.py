@@ -77,10 +77,10 @@ def test_an_audit_bounds_something_and_no_more_than_there_is(given):
 
 
 def test_the_gate_adds_calibrated_attacks_and_none_twice():
-    assert all(terms.attacks()[name].tells("calibrated") for name in GATE_ATTACKS)
+    assert all(terms.attacks()[name].flag("calibrated") for name in GATE_ATTACKS)
     asked = MembershipInference(bounds=(AUC,), attacks=("rmia", "label-only"))
-    assert asked.added == ("lira-offline",)
-    assert asked.run == ("rmia", "label-only", "lira-offline")
+    assert asked.gate_attacks == ("lira-offline",)
+    assert asked.attacks_run == ("rmia", "label-only", "lira-offline")
 
 
 def test_an_audit_is_read_back_from_its_json():

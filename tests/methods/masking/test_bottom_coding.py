@@ -6,7 +6,7 @@ MASKING = BottomCoding(name="pay", threshold=2.5)
 
 
 def test_what_is_below_the_threshold_is_the_threshold():
-    assert [MASKING.masked(value) for value in (-3, Decimal("2.5"), 3)] == [
+    assert [MASKING.mask(value) for value in (-3, Decimal("2.5"), 3)] == [
         *(Decimal("2.5"), Decimal("2.5"), 3)
     ]
 

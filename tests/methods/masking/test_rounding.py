@@ -8,7 +8,7 @@ from policy_engine.methods.masking.rounding import Rounding
 
 
 def rounded(value, base):
-    return Rounding(name="pay", base=base).masked(value)
+    return Rounding(name="pay", base=base).mask(value)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_a_value_is_the_nearest_multiple_and_ties_go_away_from_zero(value, base,
 @given(st.integers(-(10**6), 10**6), st.integers(1, 1000))
 def test_what_is_rounded_keeps_the_rounding_and_is_as_near_as_can_be(value, base):
     masking = Rounding(name="pay", base=base)
-    found = masking.masked(value)
+    found = masking.mask(value)
     assert masking.keeps(found)
     assert 2 * abs(found - value) <= base
-    assert masking.masked(found) == found
+    assert masking.mask(found) == found
 
 
 def test_only_multiples_keep_the_rounding():

@@ -6,7 +6,7 @@ MASKING = TopCoding(name="pay", threshold=-2.5)
 
 
 def test_what_is_above_the_threshold_is_the_threshold():
-    assert [MASKING.masked(value) for value in (-3, Decimal("-2.5"), Decimal("-2.4"), 7)] == [
+    assert [MASKING.mask(value) for value in (-3, Decimal("-2.5"), Decimal("-2.4"), 7)] == [
         *(-3, Decimal("-2.5"), Decimal("-2.5"), Decimal("-2.5"))
     ]
 

@@ -1,7 +1,7 @@
 import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
-from policy_engine.methods import findings
+from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.method import Bound
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 
@@ -31,7 +31,7 @@ def test_values_that_all_persons_of_a_class_share_are_one():
 
 
 def test_l_above_k_is_refused():
-    [finding] = findings(LDiversity, {"k": 2, "l": 3}, "l-diversity")
+    [finding] = parameter_findings(LDiversity, {"k": 2, "l": 3}, "l-diversity")
     assert (finding.code, finding.parameter) == ("M003", "l")
     assert finding.message.startswith("l is 3, above k, which is 2.")
     assert refused(LDiversity, k=2, l=2) == []

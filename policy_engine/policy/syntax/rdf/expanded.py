@@ -80,22 +80,22 @@ class _Reader:
             # Of many policies, none is searched: to name the profile that one is in is harmless.
             is_told = len(tops) <= MANY and shape.uses(node, terms.MOSAICROWN)
             if node in shape.policies and not names_it and not is_told:
-                self.found.state(node, _PROFILE, terms.MOSAICROWN, UNKNOWN, UNKNOWN)
+                self.found.add_statement(node, _PROFILE, terms.MOSAICROWN, UNKNOWN, UNKNOWN)
         return self.found.statements()
 
     def node(self, data: Mapping[str, Any]) -> str:
         spot = self._spot(data[POINTER])
         subject = self._name(data["@id"], spot) if "@id" in data else self.found.blank()
-        self.found.about(subject, spot)
+        self.found.note_subject(subject, spot)
         for kind in data.get("@type", []):
-            self.found.state(subject, TYPE, self._name(kind, spot), spot, spot)
+            self.found.add_statement(subject, TYPE, self._name(kind, spot), spot, spot)
         for predicate, values in data.items():
             if not predicate.startswith("@"):
                 name = self.found.iri(predicate, "", spot)
                 for value in values:
                     if name in _RULES:
                         self._check_rule(value)
-                    self.found.state(subject, name, self._term(value, spot), spot, spot)
+                    self.found.add_statement(subject, name, self._term(value, spot), spot, spot)
         return subject
 
     def _check_rule(self, data: Mapping[str, Any]) -> None:
@@ -118,9 +118,9 @@ class _Reader:
     def _list(self, items: list[dict[str, Any]], spot: Spot) -> str:
         cells = [self.found.blank() for _ in items]
         for cell, rest, item in zip(cells, [*cells[1:], NIL], items, strict=False):
-            self.found.about(cell, spot)
-            self.found.state(cell, FIRST, self._term(item, spot), spot, spot)
-            self.found.state(cell, REST, rest, spot, spot)
+            self.found.note_subject(cell, spot)
+            self.found.add_statement(cell, FIRST, self._term(item, spot), spot, spot)
+            self.found.add_statement(cell, REST, rest, spot, spot)
         return cells[0] if cells else NIL
 
     def _name(self, name: str, spot: Spot) -> str:

@@ -1,0 +1,154 @@
+"""The files of a table: which they are, in which format, and the columns in their headers."""
+
+import csv
+import gzip
+import sys
+import zlib
+from pathlib import Path
+from typing import Literal, get_args
+
+from policy_engine.data.column_names import check_column_names
+from policy_engine.data.storage import data_files, partition_values
+from policy_engine.errors import DataError, PolicyEngineError, did_you_mean, join_names
+
+Format = Literal["csv", "csv.gz", "parquet"]
+FORMATS: tuple[str, ...] = get_args(Format)
+SparkFormat = Literal[Format, "orc", "json", "table"]
+SPARK_FORMATS = (*FORMATS, "orc", "json")
+"""The endings of files that the Spark engine knows; the local one knows `FORMATS` alone."""
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file. Raises DataError (C003) where that cannot be told."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError) as error:
+        raise unreadable_file(path, error) from None
+
+
+def list_table_files(path: Path) -> tuple[Path, ...]:
+    """Return the files that make up a table: itself, or those of a folder that ends like data.
+
+    Raises DataError (C003) where that cannot be told, (C010) where a folder holds none.
+    """
+    try:
+        if not path.is_dir():
+            return (path,)
+        files = tuple(path / name for name in data_files(path))
+    except (OSError, ValueError) as error:
+        raise unreadable_file(path, error) from None
+    if not files:
+        raise DataError.of("C010", "The folder holds no files of data.", source=str(path))
+    return files
+
+
+def unreadable_file(path: Path, error: Exception) -> PolicyEngineError:
+    """Return the error (C003) of a file that exists and cannot be read."""
+    reason = getattr(error, "strerror", None) or "its name is not allowed or its bytes are damaged"
+    hint = ""
+    if isinstance(error, UnicodeEncodeError):
+        reason, hint = "its name is not UTF-8", "Give it another name."
+    hint = _encoding_hint(path) or hint
+    return DataError.of("C003", f"The file cannot be read: {reason}.", hint, source=str(path))
+
+
+def _encoding_hint(path: Path) -> str:
+    """Return how Python can be made to read this name; empty where it already can."""
+    encoding = sys.getfilesystemencoding()
+    if encoding == "utf-8" or str(path).isascii():
+        return ""
+    return f"Python reads file names as {encoding}: start it with PYTHONUTF8=1."
+
+
+def file_format(path: Path, formats: tuple[str, ...] = FORMATS) -> Format:
+    """Return the format that a file's ending names. Raises DataError (C004) for others."""
+    ending = match_format(path.name, formats)
+    if ending:
+        return ending  # type: ignore[return-value]
+    allowed = join_names(f".{name}" for name in formats)
+    raise DataError.of("C004", f"The ending of {path.name!r} is not known. Known are {allowed}.")
+
+
+def match_format(name: str, formats: tuple[str, ...]) -> SparkFormat | None:
+    """Return the format whose ending a file's name has, None where it has none of them."""
+    for ending in sorted(formats, key=len, reverse=True):
+        if name.lower().endswith(f".{ending}"):
+            return ending  # type: ignore[return-value]
+    return None
+
+
+def read_header(path: Path) -> tuple[Format, tuple[str, ...]]:
+    """Return the format of a table, a file or a folder of files, and its columns' names.
+
+    Raises DataError where a file is missing (C002), unreadable or without a proper header, of an
+    unknown format (C004), or where the files of a folder have different columns (C014).
+    """
+    if not is_file(path) and not (match_format(path.name, FORMATS) and path.is_dir()):
+        if path.is_dir():
+            message = f"{str(path)!r} is a folder whose name does not end as a table's does."
+            raise DataError.of("C002", message, "Give a file in it.")
+        raise missing_file(path)
+    format_name, files = file_format(path), list_table_files(path)
+    names = _read_column_names(files[0], format_name, path)
+    for other in files[1:]:
+        if _read_column_names(other, format_name, path) != names:
+            message = f"The files of {str(path)!r} differ in the names or the order of columns."
+            raise DataError.of("C014", message, source=str(other))
+    check_column_names(names, str(path))
+    return format_name, names
+
+
+def missing_file(path: Path) -> PolicyEngineError:
+    """Return the error (C002) of a file that is not there, with names near to its own."""
+    return DataError.of("C002", f"There is no file {str(path)!r}.", _similar_files(path))
+
+
+def file_partition_values(file: Path, table: Path) -> dict[str, str | None]:
+    """Return the columns that the names of a file's folders in a table give, as text."""
+    return partition_values(file.relative_to(table).as_posix())
+
+
+def _read_column_names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
+    """Return the columns of a table's file: those in its header, then those of its folders."""
+    try:
+        names = _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
+    except UnicodeDecodeError as error:
+        message = f"The header is not UTF-8. The byte 0x{error.object[error.start]:02x} is in it."
+        raise DataError.of("C008", message, source=str(path)) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable_file(path, error) from None
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
+        raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
+    return (*names, *file_partition_values(path, table))
+
+
+def _similar_files(path: Path) -> str:
+    if _encoding_hint(path):
+        return _encoding_hint(path)
+    if set(path.name) & set("*?[]{}"):
+        return "A path is not a pattern. Several files are given as a folder, as in people.csv/."
+    try:
+        return did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
+    except OSError:
+        return ""
+
+
+def _csv_columns(path: Path, kind: Format) -> tuple[str, ...]:
+    opener = gzip.open if kind == "csv.gz" else open
+    with opener(path, "rt", encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
+        try:
+            return tuple(next(csv.reader(text, strict=True), ()))
+        except csv.Error as error:
+            message = f"The header cannot be read: {error}."
+            raise DataError.of("C010", message, source=str(path)) from None
+
+
+def _parquet_columns(path: Path) -> tuple[str, ...]:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        return tuple(pq.read_schema(path).names)
+    except pa.ArrowInvalid as error:
+        message = f"The file is not Parquet: {str(error).splitlines()[0]}"
+        raise DataError.of("C010", message, source=str(path)) from None

@@ -1,0 +1,111 @@
+"""Parameters that do not go together: roles of columns, their settings, options, bounds."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from policy_engine.methods.columns import ROLES, Generalization
+from policy_engine.methods.findings import Finding, format_value, parameter_finding
+from policy_engine.methods.method import Method
+
+_SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
+_SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
+"""The generalization that each setting belongs to."""
+_OPTIONS = {
+    "mondrian": ("partitioning", "dimensionality", "score", "polish"),
+    "full-domain": ("maxSuppression", "loss"),
+}
+_MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
+"""Options that a grid lacks, with the value that it lacks; None for any value."""
+
+
+def parameter_findings(
+    kind: type[BaseModel], given: Mapping[str, Any], notation: str
+) -> list[Finding]:
+    """Return what is wrong with the parameters of a model, `notation` being its name; each once."""
+    problems = list(kind.conflicts(given)) if issubclass(kind, Method) else []
+    try:
+        kind(**given)
+    except ValidationError as error:
+        problems += [
+            parameter_finding(kind, notation, detail) for detail in error.errors() if detail["loc"]
+        ]
+    return list(dict.fromkeys(problems))
+
+
+def role_conflicts(roles: Mapping[str, tuple[str, ...]], unit: str = "") -> Iterator[Finding]:
+    """Yield each column with two roles, or with one role twice (M005).
+
+    `roles` are the columns by role; `unit` is the column of the unit of privacy, or empty.
+    """
+    roles_by_column: dict[str, str] = {}
+    for role in ROLES:
+        for column, times in Counter(roles.get(role, ())).items():
+            if times > 1:
+                yield Finding("M005", role, f"{column!r} is named {times} times under {role}.")
+            if column in roles_by_column:
+                both = f"{roles_by_column[column]} and {role}"
+                message = f"{column!r} is both {both}. A column has one role."
+                yield Finding("M005", role, message)
+            roles_by_column.setdefault(column, role)
+    if roles_by_column.get(unit, "identifier") != "identifier":
+        message = (
+            f"{unit!r} is both {roles_by_column[unit]} and privacyUnit. "
+            "The unit of privacy is dropped: kept, it would link a person's rows."
+        )
+        yield Finding("M005", "privacyUnit", message)
+
+
+def setting_conflicts(role: str, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the settings of one column that contradict each other (M002, M003)."""
+    if role == "sensitive":
+        yield from _distance_conflicts(settings)
+    if role != "quasi-identifier":
+        return
+    generalization = settings.get("generalization")
+    if generalization not in (None, *get_args(Generalization)):
+        return
+    if generalization == "taxonomy" and not settings.get("taxonomy"):
+        message = "The generalization 'taxonomy' names no taxonomy. Add pe:taxonomy."
+        yield Finding("M002", "generalization", message)
+    for name, owner in _SETTING_OWNERS.items():
+        if name in settings and generalization != owner:
+            given = repr(generalization) if generalization else "none"
+            message = f"{name} belongs to the generalization {owner!r}. Given: {given}."
+            yield Finding("M003", name, message)
+    if "order" in settings and generalization not in (None, "set"):
+        message = f"order belongs to the generalization 'set'. Given: {generalization!r}."
+        yield Finding("M003", "order", message)
+
+
+def _distance_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:
+    distance = settings.get("distance")
+    if distance == "hierarchical" and not settings.get("taxonomy"):
+        message = "The distance 'hierarchical' names no taxonomy. Add pe:taxonomy."
+        yield Finding("M002", "distance", message)
+    if "taxonomy" in settings and distance in (None, "variational", "ordered"):
+        given = repr(distance) if distance else "none"
+        message = f"taxonomy belongs to the distance 'hierarchical'. Given: {given}."
+        yield Finding("M003", "taxonomy", message)
+
+
+def option_conflicts(given: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield each option that the chosen algorithm does not have (M003)."""
+    algorithm = given.get("algorithm", "mondrian")
+    if algorithm not in _OPTIONS:
+        return
+    for other, options in _OPTIONS.items():
+        for name in options if other != algorithm else ():
+            if name in given:
+                message = f"{name} is an option of {other}. The algorithm is {algorithm!r}."
+                yield Finding("M003", name, message)
+    if algorithm == "full-domain" and given.get("missing") == "wildcard":
+        message = "missing 'wildcard' is an option of mondrian. The algorithm is 'full-domain'."
+        yield Finding("M003", "missing", message)
+    if given.get("dimensionality") == "single":
+        for name, value in _MULTIDIMENSIONAL.items():
+            if name in given and value in (None, given[name]):
+                message = f"{name} {format_value(given[name])} needs the dimensionality 'multi'."
+                yield Finding("M003", name, f"{message} Given: 'single'.")
