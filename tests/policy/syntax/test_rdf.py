@@ -502,7 +502,7 @@ def test_text_that_is_no_turtle_is_refused_where_it_ends_to_be_one(text):
 XML_WRONG = {
     "<ex:A>": "well-formed",
     "<ex:A>text</ex:A>": "No text",
-    "<ex:A><ex:p>text<ex:B/></ex:p></ex:A>": "beside text",
+    "<ex:A><ex:p>text<ex:B/></ex:p></ex:A>": "mixed with text",
     "<ex:A><ex:p><ex:B/>text</ex:p></ex:A>": "No text",
     "<ex:A><ex:p><ex:B/><ex:B/></ex:p></ex:A>": "one node",
     '<ex:A><ex:p rdf:resource="http://e.x/">t</ex:p></ex:A>': "No text",
