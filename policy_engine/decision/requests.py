@@ -59,7 +59,9 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
         message = f"The {part} {name!r} is neither a whole IRI nor a term of the contexts."
         raise RequestError.of("D001", message, did_you_mean(name, _known_names(part, policies)))
     if terms.count_levels(name) > terms.MOST_LEVELS:
-        message = f"The {part} has {terms.count_levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
+        message = (
+            f"The {part} has {terms.count_levels(name):,} levels. Allowed are {terms.MOST_LEVELS}."
+        )
         raise RequestError.of("D001", message)
     dpv_kind = _DPV_KINDS.get(part)
     if dpv_kind and name.startswith(terms.DPV) and not terms.is_in_dpv(name, dpv_kind):
