@@ -27,8 +27,8 @@ def sarif_log(problems: Mapping[str, Sequence[Problem]]) -> dict[str, Any]:
     repository that a file lies in (the folder above it that holds `.git`), else to the working
     folder, wherever the command is run; one outside of it stays whole.
     """
-    found = {problem.code for several in problems.values() for problem in several}
-    codes = [*(code for code in CODES if code in found), *sorted(found - CODES.keys())]
+    used_codes = {problem.code for several in problems.values() for problem in several}
+    codes = [*(code for code in CODES if code in used_codes), *sorted(used_codes - CODES.keys())]
     driver = {
         "name": "policy-engine",
         "version": version("policy-engine"),
@@ -91,7 +91,7 @@ def _result(problem: Problem, artifact: Mapping[str, Any], rule: int) -> dict[st
 def _fix(fix: Fix, hint: str, artifact: Mapping[str, Any]) -> dict[str, Any]:
     """Return what mends a problem (section 3.55); the end of a region is behind it."""
     replacement = {
-        "deletedRegion": {**_at(fix.start, "start"), **_at(fix.end, "end")},
+        "deletedRegion": {**_position(fix.start, "start"), **_position(fix.end, "end")},
         "insertedContent": {"text": fix.text},
     }
     change = {"artifactLocation": artifact, "replacements": [replacement]}
@@ -99,7 +99,7 @@ def _fix(fix: Fix, hint: str, artifact: Mapping[str, Any]) -> dict[str, Any]:
     return {**words, "artifactChanges": [change]}
 
 
-def _at(place: Place, which: str) -> dict[str, int]:
+def _position(place: Place, which: str) -> dict[str, int]:
     return {f"{which}Line": place.line, f"{which}Column": max(place.column, 1)}
 
 
@@ -120,11 +120,11 @@ def _uri(path: str) -> str:
     """Return a path as a reference to a URI (section 3.4.3)."""
     if path == "-":
         return path
-    whole = Path(os.path.abspath(path))  # noqa: PTH100 (links are left as they are named)
-    root = _repository(whole) or Path.cwd()
-    if not whole.is_relative_to(root):
-        return whole.as_uri()
-    return quote(os.fsencode(whole.relative_to(root).as_posix()))
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (links are left as they are named)
+    root = _repository(absolute) or Path.cwd()
+    if not absolute.is_relative_to(root):
+        return absolute.as_uri()
+    return quote(os.fsencode(absolute.relative_to(root).as_posix()))
 
 
 def _repository(file: Path) -> Path | None:

@@ -53,19 +53,19 @@ def check_files(
         (policy for one in checked for policy in one.policies),
         ended=(policy for one in checked for policy in one.ended),
     )
-    stated = load_owners(owners, policies, reading.contexts)
-    given = _named(data, checked)
+    known_owners = load_owners(owners, policies, reading.contexts)
+    data_iris = _data_iris(data, checked)
     claims = Claims(policies)
-    known, edges = stated.known_by(policies), _edges(policies)
-    problems = _by_file(claims.problems(known, edges, given))
-    hints = _by_file(unheard(policies, known, edges))
-    return [_with(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
+    known, edges = known_owners.known_by(policies), _edges(policies)
+    problems = _group_by_file(claims.problems(known, edges, data_iris))
+    hints = _group_by_file(unheard(policies, known, edges))
+    return [_add_problems(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
 
 
-def _named(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
+def _data_iris(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
     """Return the IRIs of data, which may be named differently in each file."""
-    found = (named_data(data, one.policies) for one in checked if data and one.policies)
-    return [*dict.fromkeys(iri for named in found for iri in named)]
+    data_by_file = (named_data(data, one.policies) for one in checked if data and one.policies)
+    return [*dict.fromkeys(iri for iris in data_by_file for iri in iris)]
 
 
 def _edges(policies: Iterable[Policy]) -> tuple[Edge, ...]:
@@ -73,18 +73,18 @@ def _edges(policies: Iterable[Policy]) -> tuple[Edge, ...]:
     return tuple(dict.fromkeys(e for p in policies for e in p.vocabulary.hierarchy.asset))
 
 
-def _by_file(found: Iterable[tuple[Policy, Problem]]) -> Mapping[str, list[Problem]]:
+def _group_by_file(problems: Iterable[tuple[Policy, Problem]]) -> Mapping[str, list[Problem]]:
     by_file: dict[str, list[Problem]] = defaultdict(list)
-    for policy, problem in found:
+    for policy, problem in problems:
         if problem not in by_file[policy.source]:
             by_file[policy.source].append(problem)
     return by_file
 
 
-def _with(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
+def _add_problems(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
     if problems:
-        told = tuple(sorted((*one.problems, *problems), key=place_order))
-        return replace(one, problems=told, hints=(), exit_code=one.exit_code or 1)
+        all_problems = tuple(sorted((*one.problems, *problems), key=place_order))
+        return replace(one, problems=all_problems, hints=(), exit_code=one.exit_code or 1)
     return replace(one, hints=(*one.hints, *hints)) if hints else one
 
 
@@ -98,17 +98,17 @@ def check_path(
     if not is_collection(path):
         return [check_file(path, reading, data)]
     try:
-        found = reading.in_force(path)
+        policies = reading.in_force(path)
     except PolicyEngineError as error:
-        single = [check_file(one, reading, data) for one in _files(path) if not error.source]
-        wrong = [one for one in single if one.problems]
-        return wrong or [Checked(Path(error.source or path), error.problems, exit_code=1)]
+        results = [check_file(one, reading, data) for one in _files(path) if not error.source]
+        failed = [one for one in results if one.problems]
+        return failed or [Checked(Path(error.source or path), error.problems, exit_code=1)]
     checked = []
-    for source in dict.fromkeys(policy.source for policy in found):
-        own = tuple(policy for policy in found if policy.source == source)
-        checked.append(_checked(Path(source), own, data, found))
-    what = f" ({len(found)} in force)"
-    return [*checked, Checked(path, what=what, notes=found.notes, ended=found.ended)]
+    for source in dict.fromkeys(policy.source for policy in policies):
+        own = tuple(policy for policy in policies if policy.source == source)
+        checked.append(_check_policies(Path(source), own, data, policies))
+    what = f" ({len(policies)} in force)"
+    return [*checked, Checked(path, what=what, notes=policies.notes, ended=policies.ended)]
 
 
 def _files(path: Path) -> list[Path]:
@@ -131,10 +131,10 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
         policies = reading.policies(path)
     except PolicyEngineError as error:
         return Checked(path, error.problems, exit_code=_exit_code(error))
-    return _checked(path, policies, data, policies)
+    return _check_policies(path, policies, data, policies)
 
 
-def _checked(
+def _check_policies(
     path: Path,
     policies: tuple[Policy, ...],
     data: Mapping[str, Any] | None,

@@ -9,7 +9,7 @@ from policy_engine.authoring.diagram.composing import compose
 from policy_engine.authoring.diagram.dot import to_dot
 from policy_engine.authoring.diagram.graphviz import has_dot, to_svg
 from policy_engine.authoring.diagram.mermaid import to_mermaid
-from policy_engine.authoring.diagram.vocabularies import as_drawn
+from policy_engine.authoring.diagram.vocabularies import prune_vocabulary
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision import Decider, World
@@ -53,18 +53,18 @@ def draw_policy(
     Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn; with
     certificates or owners, as `Decider` does.
     """
-    given = (policies,) if isinstance(policies, Policy) else tuple(policies)
-    kept = policies if isinstance(policies, Sequence) else given
-    stated = load_owners(owners, given).known_by(kept)
-    made = (
-        derivations(Decider(kept, certificates, owners=stated), world, history)
+    drawn_policies = (policies,) if isinstance(policies, Policy) else tuple(policies)
+    decided_policies = policies if isinstance(policies, Sequence) else drawn_policies
+    known_owners = load_owners(owners, drawn_policies).known_by(decided_policies)
+    derived = (
+        derivations(Decider(decided_policies, certificates, owners=known_owners), world, history)
         if certificates
         else ()
     )
-    picture = compose(tuple(map(as_drawn, given)), made, stated)
+    picture = compose(tuple(map(prune_vocabulary, drawn_policies)), derived, known_owners)
     if format == "mermaid":
         return Drawing(format=format, text=to_mermaid(picture))
     text = to_dot(picture)
     if format == "svg":
-        text = to_svg(text, ", ".join(printable(policy.uid) for policy in given))
+        text = to_svg(text, ", ".join(printable(policy.uid) for policy in drawn_policies))
     return Drawing(format=format, text=text)

@@ -12,13 +12,13 @@ from policy_engine.policy.wording import column_of
 class AssetColumns:
     """The columns by the dataset they are of, and each column's roles in transformations."""
 
-    of: Mapping[str, tuple[str, ...]]
+    by_dataset: Mapping[str, tuple[str, ...]]
     roles: Mapping[str, tuple[str, ...]]
 
     @property
-    def every(self) -> frozenset[str]:
+    def all_columns(self) -> frozenset[str]:
         """All columns."""
-        return frozenset(column for columns in self.of.values() for column in columns)
+        return frozenset(column for columns in self.by_dataset.values() for column in columns)
 
 
 def columns_of(policies: Iterable[Policy]) -> AssetColumns:
@@ -29,19 +29,22 @@ def columns_of(policies: Iterable[Policy]) -> AssetColumns:
     """
     policies = tuple(policies)
     roles = _roles(policies)
-    named = tuple(dict.fromkeys((*(a for p in policies for a in assets(p)), *roles)))
-    below: dict[str, list[str]] = {}
-    for asset in named:
+    named_assets = tuple(dict.fromkeys((*(a for p in policies for a in assets(p)), *roles)))
+    columns_below: dict[str, list[str]] = {}
+    for asset in named_assets:
         if dataset := terms.dataset_of(asset):
-            below.setdefault(dataset, []).append(asset)
+            columns_below.setdefault(dataset, []).append(asset)
     # A dataset that has columns of its own stands for itself, not in a line of another one.
-    flat = {head: [one for one in found if one not in below] for head, found in below.items()}
-    kept = {
-        head: tuple(found)
-        for head, found in flat.items()
-        if found and (head in named or len(found) > 1 or found[0] in roles)
+    leaves = {
+        head: [column for column in columns if column not in columns_below]
+        for head, columns in columns_below.items()
     }
-    return AssetColumns(kept, roles)
+    grouped = {
+        head: tuple(columns)
+        for head, columns in leaves.items()
+        if columns and (head in named_assets or len(columns) > 1 or columns[0] in roles)
+    }
+    return AssetColumns(grouped, roles)
 
 
 def assets(policy: Policy) -> Iterator[str]:
@@ -54,12 +57,12 @@ def assets(policy: Policy) -> Iterator[str]:
 
 
 def _roles(policies: Iterable[Policy]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    roles_by_column: dict[str, dict[str, None]] = {}
     for policy in policies:
         for rule in policy.rules:
             for column, role in _roles_in(rule):
-                found.setdefault(column, {})[role] = None
-    return {column: tuple(roles) for column, roles in found.items()}
+                roles_by_column.setdefault(column, {})[role] = None
+    return {column: tuple(roles) for column, roles in roles_by_column.items()}
 
 
 def _roles_in(rule: Rule) -> Iterator[tuple[str, str]]:

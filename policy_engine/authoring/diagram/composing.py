@@ -5,7 +5,7 @@ from textwrap import wrap
 
 from policy_engine import terms
 from policy_engine.authoring.diagram.assets import assets, columns_of
-from policy_engine.authoring.diagram.names import Labels, shortened
+from policy_engine.authoring.diagram.names import Labels, shorten
 from policy_engine.authoring.diagram.picture import (
     Edge,
     EdgeKind,
@@ -42,8 +42,8 @@ _KINDS: dict[str, tuple[NodeKind, EdgeKind]] = {
 }
 NOBODY = Owners()
 _DOES_NOT_COUNT = " does not count: "
-_SHOWN_OF_DIGEST = 12
-_HANGS = {"duty": "owes", "remedy": "if infringed", "consequence": "if not done"}
+_DIGEST_LENGTH = 12
+_DUTY_LABELS = {"duty": "owes", "remedy": "if infringed", "consequence": "if not done"}
 _STRATEGIES = {
     "perm": "a permission wins over a prohibition",
     "prohibit": "a prohibition wins over a permission",
@@ -52,14 +52,14 @@ _STRATEGIES = {
 
 
 def compose(
-    policies: Iterable[Policy], made: Iterable[Derivation] = (), owners: Owners = NOBODY
+    policies: Iterable[Policy], derivations: Iterable[Derivation] = (), owners: Owners = NOBODY
 ) -> Picture:
     """Return the picture of policies: parties, rules and assets, and what includes what.
 
-    Also what was `made` from what, and what `owners` own. Raises OutputError (O003) where it would
-    be too large to be of use.
+    `derivations` are what was made from what, and `owners` who owns what. Raises OutputError (O003)
+    where the picture would be too large to be useful.
     """
-    composer = _Composer(tuple(policies), tuple(made), owners)
+    composer = _Composer(tuple(policies), tuple(derivations), owners)
     composer.compose()
     return composer.picture()
 
@@ -68,21 +68,21 @@ class _Composer:
     """Collects nodes and edges; what several rules name is one node."""
 
     def __init__(
-        self, policies: tuple[Policy, ...], made: tuple[Derivation, ...], owners: Owners
+        self, policies: tuple[Policy, ...], derivations: tuple[Derivation, ...], owners: Owners
     ) -> None:
         self.policies = policies
-        self.made = made
+        self.derivations = derivations
         self.owners = owners
-        told = (problem.message for _, problem in unheard(policies, self.owners))
-        self.unheard = dict(message.split(_DOES_NOT_COUNT, 1) for message in told)
+        messages = (problem.message for _, problem in unheard(policies, self.owners))
+        self.unheard = dict(message.split(_DOES_NOT_COUNT, 1) for message in messages)
         self.columns = columns_of(policies)
         self.assets = {asset for policy in policies for asset in assets(policy)}
         self.outputs = {rule.output for policy in policies for rule in policy.rules}
-        self.outputs |= {one.asset for one in made}
-        said = [p.hierarchy.action + p.hierarchy.implied for p in policies]
-        self.ordered = {one for edges in said for edge in edges for one in edge}
+        self.outputs |= {one.asset for one in derivations}
+        action_edges = [p.hierarchy.action + p.hierarchy.implied for p in policies]
+        self.related_actions = {one for edges in action_edges for edge in edges for one in edge}
         self.label = Labels(
-            _shown(policies, (self.assets | self.outputs - {""}) - self.columns.every)
+            _labelled_iris(policies, (self.assets | self.outputs - {""}) - self.columns.all_columns)
         )
         self.rule_label = Labels(())
         self.nodes: dict[str, PictureNode] = {}
@@ -102,45 +102,47 @@ class _Composer:
         for number, policy in enumerate(self.policies):
             self.rule_label = Labels(rule.uid for rule in _rules(policy.rules))
             for place, rule in enumerate(policy.rules):
-                why = self.unheard.get(rule_name(rule.label(), policy.uid), "")
-                self._rule(rule, f"rule:{number}:{place}", f"policy:{number}", why)
+                reason = self.unheard.get(rule_name(rule.label(), policy.uid), "")
+                self._draw_rule(rule, f"rule:{number}:{place}", f"policy:{number}", reason)
         for policy in self.policies:
             for part in PARTS:
-                self._hierarchy(part, policy)
-            self._implications(policy)
-        for number, one in enumerate(self.made):
-            self._derivation(one, f"ended:{number}")
-        self._owned()
+                self._draw_hierarchy(part, policy)
+            self._draw_implications(policy)
+        for number, derivation in enumerate(self.derivations):
+            self._draw_derivation(derivation, f"ended:{number}")
+        self._draw_owners()
 
     # -- rules --------------------------------------------------------------------------------
 
-    def _rule(self, rule: Rule, key: str, group: str, unheard_for: str) -> None:
+    def _draw_rule(self, rule: Rule, key: str, group: str, reason: str) -> None:
         kind, link = _KINDS[rule.kind]
-        aside = _lines(f"does not count: {unheard_for}", "faint") if unheard_for else ()
+        aside = _lines(f"does not count: {reason}", "faint") if reason else ()
         self._add(PictureNode(key, kind, (*self._card(rule), *aside), _tooltip(rule), group))
         parties = [self._party(one) for one in rule.assignees]
-        purposes = [self._named("purpose", one) for one in rule.purposes]
+        purposes = [self._add_named("purpose", one) for one in rule.purposes]
         actions = [
-            self._named("action", one.iri) for one in rule.actions if one.iri in self.ordered
+            self._add_named("action", one.iri)
+            for one in rule.actions
+            if one.iri in self.related_actions
         ]
         targets = [self._target(one) for one in rule.targets]
-        for who in parties or [self._open("party", "anybody", "every party")]:
-            self._link(who, key, "who")
-        for why in purposes + actions:
-            self._link(why, key, "why")
-        for target in targets or [self._open("asset", "any asset", "every asset")]:
+        for party in parties or [self._add_unnamed("party", "anybody", "every party")]:
+            self._link(party, key, "who")
+        for node in purposes + actions:
+            self._link(node, key, "why")
+        for target in targets or [self._add_unnamed("asset", "any asset", "every asset")]:
             self._link(key, target, link)
         if rule.output:
             self._link(key, self._asset(rule.output), "makes", "makes")
-        self._hanging(rule, key)
+        self._draw_duties(rule, key)
 
-    def _hanging(self, rule: Rule, key: str) -> None:
+    def _draw_duties(self, rule: Rule, key: str) -> None:
         """Draw the duties, remedies and consequences of a rule, and of those in turn."""
         for place, one in enumerate(rule.within):
             below = f"{key}:{place}"
             self._add(PictureNode(below, "duty", self._duty_card(one), _tooltip(one)))
-            self._link(key, below, "duty", _HANGS.get(one.kind, ""))
-            self._hanging(one, below)
+            self._link(key, below, "duty", _DUTY_LABELS.get(one.kind, ""))
+            self._draw_duties(one, below)
 
     def _card(self, rule: Rule) -> tuple[Line, ...]:
         lines = [self._caption(rule), *self._actions(rule)]
@@ -160,14 +162,14 @@ class _Composer:
         return Line(f"{rule.kind}{name}", "caption")
 
     def _actions(self, rule: Rule) -> Iterator[Line]:
-        plain = [self.label(one.iri) for one in rule.actions if not one.refinements]
-        yield from _lines(", ".join(plain), "strong")
+        plain_labels = [self.label(one.iri) for one in rule.actions if not one.refinements]
+        yield from _lines(", ".join(plain_labels), "strong")
         for action in rule.actions:
             if action.refinements:
                 yield from _lines(self.label(action.iri), "strong")
                 # The roles of columns stand beside the columns.
-                shown = [one for one in action.refinements if not _is_of_columns(one)]
-                yield from _lines(conditions_text(shown, self.label))
+                parameters = [one for one in action.refinements if not _names_columns(one)]
+                yield from _lines(conditions_text(parameters, self.label))
 
     def _small_print(self, rule: Rule) -> Iterator[Line]:
         for one in rule.constraints[:_MOST_CONSTRAINTS]:
@@ -186,33 +188,39 @@ class _Composer:
     # -- what rules name ----------------------------------------------------------------------
 
     def _party(self, party: Party) -> str:
-        return self._refined("party", party) if party.refinements else self._named("party", party)
+        return (
+            self._add_refined("party", party)
+            if party.refinements
+            else self._add_named("party", party)
+        )
 
     def _target(self, target: Asset) -> str:
         if not target.refinements:
             return self._asset(target.iri)
-        key = self._refined("asset", target)
+        key = self._add_refined("asset", target)
         self._link(self._asset(target.iri), key, "within")
         return key
 
-    def _refined(self, kind: NodeKind, part: Party | Asset) -> str:
+    def _add_refined(self, kind: NodeKind, part: Party | Asset) -> str:
         """Return the key of those members of a collection that meet the refinements."""
-        behind = f"where {conditions_text(part.refinements, self.label)}"
-        lines = (Line(self.label(part.iri), "strong"), *_lines(behind))
-        in_full = part_text(part, printable)
-        return self._add(PictureNode(f"{kind}:{part.iri} {in_full}", kind, lines, _cut(in_full)))
+        condition = f"where {conditions_text(part.refinements, self.label)}"
+        lines = (Line(self.label(part.iri), "strong"), *_lines(condition))
+        full_text = part_text(part, printable)
+        return self._add(
+            PictureNode(f"{kind}:{part.iri} {full_text}", kind, lines, _cut(full_text))
+        )
 
-    def _named(self, kind: NodeKind, part: str | Party) -> str:
+    def _add_named(self, kind: NodeKind, part: str | Party) -> str:
         iri = part if isinstance(part, str) else part.iri
         line = Line(self.label(iri), "plain" if kind == "purpose" else "strong")
         return self._add(PictureNode(f"{kind}:{iri}", kind, (line,), _cut(printable(iri))))
 
-    def _open(self, kind: NodeKind, text: str, tooltip: str) -> str:
+    def _add_unnamed(self, kind: NodeKind, text: str, tooltip: str) -> str:
         return self._add(PictureNode(f"{kind}:", kind, (Line(text, "faint"),), tooltip))
 
     def _asset(self, iri: str) -> str:
         """Return the key of an asset, or of the line of a dataset that it stands in."""
-        if iri in self.columns.every:
+        if iri in self.columns.all_columns:
             self._asset(terms.dataset_of(iri))
             return f"column:{iri}"
         key = f"asset:{iri}"
@@ -221,50 +229,50 @@ class _Composer:
             kind: NodeKind = "output" if iri in self.outputs else "asset"
             self._add(PictureNode(key, kind, lines, _cut(printable(iri))))
             above = terms.dataset_of(iri)
-            if above in self.assets or above in self.columns.of:
+            if above in self.assets or above in self.columns.by_dataset:
                 self._link(self._asset(above), key, "within")
         return key
 
     def _columns(self, dataset: str) -> Iterator[Line]:
-        for column in self.columns.of.get(dataset, ()):
-            name = shortened(column.removeprefix(f"{dataset}/"))
+        for column in self.columns.by_dataset.get(dataset, ()):
+            name = shorten(column.removeprefix(f"{dataset}/"))
             roles = ", ".join(self.columns.roles.get(column, ()))
             yield Line(name, tooltip=printable(column), key=f"column:{column}", aside=roles)
 
-    def _hierarchy(self, part: Part, policy: Policy) -> None:
+    def _draw_hierarchy(self, part: Part, policy: Policy) -> None:
         for narrow, wide in getattr(policy.hierarchy, part):
             if part == "asset":
                 self._link(self._asset(wide), self._asset(narrow), "within")
             else:
-                self._link(self._named(part, narrow), self._named(part, wide), "within")
+                self._link(self._add_named(part, narrow), self._add_named(part, wide), "within")
 
-    def _implications(self, policy: Policy) -> None:
+    def _draw_implications(self, policy: Policy) -> None:
         for action, needed in policy.hierarchy.implied:
-            ends = self._named("action", action), self._named("action", needed)
+            ends = self._add_named("action", action), self._add_named("action", needed)
             self._link(*ends, "why", "needs")
 
     # -- what was made from what, and whose it is ---------------------------------------------
 
-    def _derivation(self, one: Derivation, key: str) -> None:
+    def _draw_derivation(self, one: Derivation, key: str) -> None:
         """Draw that an asset was made from others, and why it no longer stands."""
         kind: EdgeKind = "ended" if one.end_reason else "derived"
-        made = self._asset(one.asset)
+        asset = self._asset(one.asset)
         for source in one.sources:
-            self._link(self._asset(source.asset), made, kind, _derived(source))
+            self._link(self._asset(source.asset), asset, kind, _source_label(source))
         if one.end_reason:
             lines = (Line("no longer stands", "caption"), *_lines(one.end_reason))
             self._link(
-                self._add(PictureNode(key, "ended", lines, _cut(one.end_reason))), made, "ended"
+                self._add(PictureNode(key, "ended", lines, _cut(one.end_reason))), asset, "ended"
             )
 
-    def _owned(self) -> None:
+    def _draw_owners(self) -> None:
         """Draw who owns the assets that are drawn, where that is said of them."""
         for one in self.owners.statements:
-            if one.asset in self.columns.every or f"asset:{one.asset}" in self.nodes:
+            if one.asset in self.columns.all_columns or f"asset:{one.asset}" in self.nodes:
                 for word, parties in (("owns", one.owners), ("regulates", one.regulators)):
                     for party in parties:
-                        named = self._named("party", party)
-                        self._link(named, self._asset(one.asset), "owns", word)
+                        owner = self._add_named("party", party)
+                        self._link(owner, self._asset(one.asset), "owns", word)
 
     # -- nodes and edges ----------------------------------------------------------------------
 
@@ -283,28 +291,28 @@ class _Composer:
             raise _too_large(f"more than {MAX_EDGES:,} connections")
 
 
-def _derived(source: DerivationSource) -> str:
+def _source_label(source: DerivationSource) -> str:
     """Return what an edge to what was made from something says."""
-    digest = source.digest[:_SHOWN_OF_DIGEST]
+    digest = source.digest[:_DIGEST_LENGTH]
     return f"wasDerivedFrom, sha-256 {digest}…" if digest else "wasDerivedFrom"
 
 
 def _title(policy: Policy) -> Iterator[Line]:
     """Yield what a policy is called, and what happens where its rules disagree."""
     yield Line(_cut(printable(policy.uid), _LONGEST_TITLE), "strong")
-    clash = f" · {_STRATEGIES[policy.conflict]}" if policy.prohibitions else ""
-    yield Line(printable(f"{terms.local_name(policy.type)}{clash}"), "faint")
+    strategy = f" · {_STRATEGIES[policy.conflict]}" if policy.prohibitions else ""
+    yield Line(printable(f"{terms.local_name(policy.type)}{strategy}"), "faint")
 
 
-def _shown(policies: Iterable[Policy], named: Iterable[str]) -> Iterator[str]:
+def _labelled_iris(policies: Iterable[Policy], iris: Iterable[str]) -> Iterator[str]:
     """Yield every IRI that is given a label."""
-    yield from sorted(named)
+    yield from sorted(iris)
     for policy in policies:
-        said = policy.hierarchy
-        for edge in (*said.party, *said.action, *said.implied, *said.purpose):
+        hierarchy = policy.hierarchy
+        for edge in (*hierarchy.party, *hierarchy.action, *hierarchy.implied, *hierarchy.purpose):
             yield from edge
         for rule in _rules(policy.rules):
-            yield from _named_in(rule)
+            yield from _rule_iris(rule)
 
 
 def _rules(rules: Iterable[Rule]) -> Iterator[Rule]:
@@ -314,14 +322,14 @@ def _rules(rules: Iterable[Rule]) -> Iterator[Rule]:
         yield from _rules(rule.within)
 
 
-def _named_in(rule: Rule) -> Iterator[str]:
+def _rule_iris(rule: Rule) -> Iterator[str]:
     """Yield the IRIs that a rule's card and its parties show."""
-    others = (party for parties in rule.functions.values() for party in parties)
+    other_parties = (party for parties in rule.functions.values() for party in parties)
     refined: list[Party | Asset | Action] = [*rule.assigners, *rule.assignees, *rule.actions]
-    refined += others
+    refined += other_parties
     yield from (part.iri for part in refined)
     yield from (*rule.purposes, *rule.functions)
-    if rule.kind in _HANGS:
+    if rule.kind in _DUTY_LABELS:
         yield from (target.iri for target in rule.targets)
     conditions = [*rule.constraints]
     conditions += (one for part in (*refined, *rule.targets) for one in part.refinements)
@@ -331,7 +339,7 @@ def _named_in(rule: Rule) -> Iterator[str]:
             yield from (str(value.value) for value in one.right_operands if value.is_iri)
 
 
-def _is_of_columns(condition: Condition) -> bool:
+def _names_columns(condition: Condition) -> bool:
     return all(terms.names_columns(one.left_operand) for one in condition.constraints())
 
 
@@ -348,10 +356,10 @@ def _tooltip(rule: Rule) -> str:
 
 def _lines(text: str, weight: Weight = "plain") -> Iterator[Line]:
     """Yield a text in lines that are short enough; what is too long for a card ends so."""
-    found = wrap(text, _WIDTH, break_on_hyphens=False)
-    for line in found[:_MOST_LINES]:
+    wrapped = wrap(text, _WIDTH, break_on_hyphens=False)
+    for line in wrapped[:_MOST_LINES]:
         yield Line(line, weight)
-    if len(found) > _MOST_LINES:
+    if len(wrapped) > _MOST_LINES:
         yield Line("… and more", weight)
 
 
@@ -359,6 +367,6 @@ def _cut(text: str, longest: int = 2_000) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _too_large(what: str) -> OutputError:
-    message = f"The picture would be too large to be of use: {what}."
+def _too_large(reason: str) -> OutputError:
+    message = f"The picture would be too large to be of use: {reason}."
     return OutputError(Problem("O003", message, "Draw fewer policies at once."))

@@ -92,25 +92,25 @@ class _Writer:
         grouped = {group for group, _ in self.picture.groups}
         yield from (f"  {self._node(n)}" for n in self.picture.nodes if n.group not in grouped)
         if not grouped:
-            yield f"  {self._in_one_column(self.picture.nodes)}"
+            yield f"  {self._rank_rules(self.picture.nodes)}"
         yield from (f"  {self._edge(edge)}" for edge in self.picture.edges)
-        yield from self._kept_left()
+        yield from self._ordering_edges()
         yield "}"
 
     def _cluster(self, number: int, group: str, title: str) -> Iterator[str]:
         yield f"  subgraph cluster_{number} {{"
         yield f'    graph [style="rounded,dashed", color="{_GREY}", margin=14, labeljust=l,'
-        yield f'      fontcolor="{_FAINT}", label={_quoted(title)}];'
-        inside = [node for node in self.picture.nodes if node.group == group]
-        yield from (f"    {self._node(node)}" for node in inside)
-        yield f"    {self._in_one_column(inside)}"
+        yield f'      fontcolor="{_FAINT}", label={_quote(title)}];'
+        members = [node for node in self.picture.nodes if node.group == group]
+        yield from (f"    {self._node(node)}" for node in members)
+        yield f"    {self._rank_rules(members)}"
         yield "  }"
 
-    def _in_one_column(self, nodes: Iterable[PictureNode]) -> str:
+    def _rank_rules(self, nodes: Iterable[PictureNode]) -> str:
         rules = [f"{self.ids[node.key]};" for node in nodes if node.kind in _RULES]
         return f"{{ rank=same; {' '.join(rules)} }}"
 
-    def _kept_left(self) -> Iterator[str]:
+    def _ordering_edges(self) -> Iterator[str]:
         """Yield edges nobody sees that keep what no rule names before the rules."""
         rules = {node.key for node in self.picture.nodes if node.kind in _RULES}
         rule_of = {edge.tail: edge.head for edge in self.picture.edges if edge.head in rules}
@@ -123,8 +123,8 @@ class _Writer:
         line, fill = _COLOURS[node.kind]
         is_table = node.kind in _TABLES
         label = _table(node, line, fill) if is_table else _card(node, line)
-        drawn = "" if is_table else f', color="{line}", fillcolor="{fill}"'
-        parts = f"{_SHAPES[node.kind]}{drawn}, tooltip={_quoted(node.tooltip)}, label=<{label}>"
+        colours = "" if is_table else f', color="{line}", fillcolor="{fill}"'
+        parts = f"{_SHAPES[node.kind]}{colours}, tooltip={_quote(node.tooltip)}, label=<{label}>"
         return f"{self.ids[node.key]} [{parts}];"
 
     def _edge(self, edge: Edge) -> str:
@@ -134,7 +134,7 @@ class _Writer:
             # Datasets stand before what is part of them, as they stand next to the rules.
             style += ", dir=back, arrowtail=onormal"
             tail = tail.partition(":")[0]
-        label = f", label={_quoted(f' {edge.label} ')}" if edge.label else ""
+        label = f", label={_quote(f' {edge.label} ')}" if edge.label else ""
         return f"{tail} -> {head} [{style}{label}];"
 
 
@@ -154,7 +154,7 @@ def _table(node: PictureNode, colour: str, fill: str) -> str:
 
 def _row(row: Line, number: int) -> str:
     # Without a link there is no tooltip; the SVG is freed of links afterwards.
-    tip = f'HREF="#" TOOLTIP="{_escaped(row.tooltip)}"'
+    tip = f'HREF="#" TOOLTIP="{_escape(row.tooltip)}"'
     name = f'<TD ALIGN="LEFT" PORT="c{number}" {tip}>{_text(row, _INK)}</TD>'
     aside = _text(Line(row.aside, "caption"), _FAINT)
     return f'<TR>{name}<TD ALIGN="RIGHT">{aside}</TD></TR>'
@@ -165,18 +165,18 @@ def _title(lines: tuple[Line, ...]) -> str:
 
 
 def _text(line: Line, colour: str) -> str:
-    shown = _escaped(line.text) or " "
-    shown = f"<B>{shown}</B>" if line.weight == "strong" else shown
+    markup = _escape(line.text) or " "
+    markup = f"<B>{markup}</B>" if line.weight == "strong" else markup
     colours: dict[Weight, str] = {"caption": colour, "faint": _FAINT}
     ink = colours.get(line.weight, _INK)
-    return f'<FONT COLOR="{ink}" POINT-SIZE="{_SIZES[line.weight]}">{shown}</FONT>'
+    return f'<FONT COLOR="{ink}" POINT-SIZE="{_SIZES[line.weight]}">{markup}</FONT>'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text as an HTML-like label has it, without what Graphviz would replace."""
     return html.escape(text).replace("\\", "&#92;").replace("\n", "&#10;")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a text as a quoted string that Graphviz takes for nothing but itself."""
-    return f'"{_escaped(text)}"'
+    return f'"{_escape(text)}"'

@@ -28,9 +28,9 @@ def to_svg(text: str, title: str) -> str:
     """
     program = shutil.which("dot")
     if program is None:
-        raise _no_dot("The program 'dot' of Graphviz is not on the path.")
+        raise _dot_error("The program 'dot' of Graphviz is not on the path.")
     try:
-        done = subprocess.run(  # noqa: S603 (no shell, and the text comes by standard input)
+        result = subprocess.run(  # noqa: S603 (no shell, and the text comes by standard input)
             [program, "-Tsvg"],
             input=text.encode(),
             capture_output=True,
@@ -38,14 +38,14 @@ def to_svg(text: str, title: str) -> str:
             check=True,
         )
     except subprocess.TimeoutExpired:
-        raise _no_dot(f"The program 'dot' took more than {TIMEOUT} seconds.") from None
+        raise _dot_error(f"The program 'dot' took more than {TIMEOUT} seconds.") from None
     except (OSError, subprocess.CalledProcessError) as error:
         status = getattr(error, "returncode", None) or getattr(error, "strerror", "")
-        raise _no_dot(f"The program 'dot' failed ({status}).") from None
-    return _cleaned(done.stdout.decode(), title)
+        raise _dot_error(f"The program 'dot' failed ({status}).") from None
+    return _clean(result.stdout.decode(), title)
 
 
-def _cleaned(svg: str, title: str) -> str:
+def _clean(svg: str, title: str) -> str:
     """Return the SVG with tooltips in the place of links, called by its title.
 
     All text of the graph is escaped in it, so that what looks like markup is Graphviz's own.
@@ -60,5 +60,5 @@ def _cleaned(svg: str, title: str) -> str:
     return f'{attributes} role="img"{end}\n<title>{html.escape(title)}</title>{rest}'
 
 
-def _no_dot(message: str) -> EngineError:
+def _dot_error(message: str) -> EngineError:
     return EngineError(Problem("S001", message, "Install Graphviz, or ask for Mermaid or DOT."))

@@ -83,10 +83,10 @@ class _Writer:
             self.ids |= {key: f"{self.ids[node.key]}c{n}" for n, key in enumerate(columns)}
 
     def statements(self) -> Iterator[str]:
-        yield from (f"%% {_escaped(line.text)}" for line in self.picture.title)
+        yield from (f"%% {_escape(line.text)}" for line in self.picture.title)
         yield "flowchart LR"
         for number, (group, title) in enumerate(self.picture.groups):
-            yield f'  subgraph g{number}["{_escaped(title)}"]'
+            yield f'  subgraph g{number}["{_escape(title)}"]'
             for node in self.picture.nodes:
                 if node.group == group:
                     yield from self._node(node, "    ")
@@ -112,14 +112,14 @@ class _Writer:
 
     def _node(self, node: PictureNode, indent: str) -> Iterator[str]:
         name = self.ids[node.key]
-        yield f"{indent}%% {name} {_escaped(node.tooltip)}"
+        yield f"{indent}%% {name} {_escape(node.tooltip)}"
         columns = [line for line in node.lines if line.key]
         if columns:
             yield f'{indent}subgraph {name}["{_label(node.lines[:1])}"]'
             yield f"{indent}  direction TB"
             for line in columns:
-                aside = f"<br/>{_escaped(line.aside)}" if line.aside else ""
-                yield f'{indent}  {self.ids[line.key]}["{_escaped(line.text)}{aside}"]:::asset'
+                aside = f"<br/>{_escape(line.aside)}" if line.aside else ""
+                yield f'{indent}  {self.ids[line.key]}["{_escape(line.text)}{aside}"]:::asset'
             yield f"{indent}end"
             return
         start, end = _SHAPES[node.kind]
@@ -130,13 +130,13 @@ class _Writer:
         if edge.kind == "within" and edge.tail.startswith(("asset:", "column:")):
             # Datasets stand before what is part of them, as they stand next to the rules.
             label, arrow = "has the part", "---"
-        shown = f'|"{_escaped(label)}"|' if label else ""
-        return f"{self.ids[edge.tail]} {arrow}{shown} {self.ids[edge.head]}"
+        label_text = f'|"{_escape(label)}"|' if label else ""
+        return f"{self.ids[edge.tail]} {arrow}{label_text} {self.ids[edge.head]}"
 
 
 def _label(lines: tuple[Line, ...]) -> str:
-    return "<br/>".join(_escaped(line.text) for line in lines)
+    return "<br/>".join(_escape(line.text) for line in lines)
 
 
-def _escaped(text: str) -> str:
-    return _UNSAFE.sub(lambda found: f"#{ord(found[0])};", text.replace("\n", " - "))
+def _escape(text: str) -> str:
+    return _UNSAFE.sub(lambda match: f"#{ord(match[0])};", text.replace("\n", " - "))

@@ -12,37 +12,37 @@ class Labels:
 
     def __init__(self, iris: Iterable[str]) -> None:
         distinct = tuple(dict.fromkeys(iris))
-        self._labels = _numbered(_lengthened({iri: shortened(short_name(iri)) for iri in distinct}))
+        self._labels = _number(_lengthen({iri: shorten(short_name(iri)) for iri in distinct}))
 
     def __call__(self, iri: str) -> str:
         """Return the label of an IRI."""
-        return self._labels.get(iri) or shortened(short_name(iri))
+        return self._labels.get(iri) or shorten(short_name(iri))
 
 
-def _lengthened(labels: Mapping[str, str]) -> dict[str, str]:
+def _lengthen(labels: Mapping[str, str]) -> dict[str, str]:
     """Return the labels with all of the IRI where the last part does not tell it apart."""
-    times = _times(labels)
-    return {iri: label if times[label] == 1 else shortened(iri) for iri, label in labels.items()}
+    times = _count_labels(labels)
+    return {iri: label if times[label] == 1 else shorten(iri) for iri, label in labels.items()}
 
 
-def _numbered(labels: Mapping[str, str]) -> dict[str, str]:
+def _number(labels: Mapping[str, str]) -> dict[str, str]:
     """Return the labels with a number behind those that are still alike."""
-    times, seen, numbered = _times(labels), dict.fromkeys(labels.values(), 0), {}
+    times, counters, unique = _count_labels(labels), dict.fromkeys(labels.values(), 0), {}
     for iri, label in labels.items():
-        seen[label] += 1
-        numbered[iri] = label if times[label] == 1 else f"{label} ({seen[label]})"
-    return numbered
+        counters[label] += 1
+        unique[iri] = label if times[label] == 1 else f"{label} ({counters[label]})"
+    return unique
 
 
-def _times(labels: Mapping[str, str]) -> dict[str, int]:
+def _count_labels(labels: Mapping[str, str]) -> dict[str, int]:
     times: dict[str, int] = {}
     for label in labels.values():
         times[label] = times.get(label, 0) + 1
     return times
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a text with its middle left out where it is too long to be shown."""
-    shown = printable(text)
+    printed = printable(text)
     half = _LONGEST // 2
-    return shown if len(shown) <= _LONGEST else f"{shown[: half - 1]}…{shown[-half:]}"
+    return printed if len(printed) <= _LONGEST else f"{printed[: half - 1]}…{printed[-half:]}"

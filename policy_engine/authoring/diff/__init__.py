@@ -43,25 +43,27 @@ def compare_policies(
     change of that may widen and narrow, and the notes name the new rules that do not count.
     Raises LogError where the log cannot be read, RequestError (D002) for two policies of one uid.
     """
-    before, after = map(_several, (old, new))
-    for some in (before, after):
-        _check_uids(some)
-    stated, replayed = load_owners(owners, after), None
+    before, after = map(_as_sequence, (old, new))
+    for side in (before, after):
+        _check_uids(side)
+    known_owners, replay_result = load_owners(owners, after), None
     if log is not None:
         from policy_engine.authoring.diff.replaying import PolicySide, replay  # noqa: PLC0415
 
-        was = PolicySide(before, certificates, hierarchy, world_before or World(), stated)
-        is_to_be = PolicySide(after, certificates, hierarchy, world_after or World(), stated)
-        replayed = replay(was, is_to_be, log)
-    found = tuple(changes(before, after, stated))
-    told = tuple(notes(before, after, stated))
-    return Difference(changes=found, notes=told, replay=replayed)
+        old_side = PolicySide(
+            before, certificates, hierarchy, world_before or World(), known_owners
+        )
+        new_side = PolicySide(after, certificates, hierarchy, world_after or World(), known_owners)
+        replay_result = replay(old_side, new_side, log)
+    change_list = tuple(changes(before, after, known_owners))
+    note_list = tuple(notes(before, after, known_owners))
+    return Difference(changes=change_list, notes=note_list, replay=replay_result)
 
 
-def _several(some: Policy | Iterable[Policy]) -> Sequence[Policy]:
-    if isinstance(some, Policy):
-        return (some,)
-    return some if isinstance(some, InForce) else tuple(some)
+def _as_sequence(policies: Policy | Iterable[Policy]) -> Sequence[Policy]:
+    if isinstance(policies, Policy):
+        return (policies,)
+    return policies if isinstance(policies, InForce) else tuple(policies)
 
 
 def _check_uids(policies: Sequence[Policy]) -> None:

@@ -23,27 +23,27 @@ def way_of(old: Condition, new: Condition) -> Way:
     """
     if isinstance(old, LogicalConstraint) or isinstance(new, LogicalConstraint):
         return Way.BOTH
-    if not _is_about_the_same(old, new):
+    if not _have_same_operand(old, new):
         return Way.BOTH
     for ends, up in ((_UPPER, Way.GROWS), (_LOWER, Way.SHRINKS)):
         if old.operator in ends and new.operator in ends:
-            return _moved(old, new, ends, up)
+            return _bound_way(old, new, ends, up)
     if old.operator == new.operator == f"{_ODRL}isAnyOf":
-        return _listed(old, new)
+        return _list_way(old, new)
     if old.operator == new.operator == f"{_ODRL}isNoneOf":
-        return _listed(old, new).flipped()
+        return _list_way(old, new).flipped()
     return Way.BOTH
 
 
-def _is_about_the_same(old: Constraint, new: Constraint) -> bool:
-    def about(one: Constraint) -> tuple[Any, ...]:
+def _have_same_operand(old: Constraint, new: Constraint) -> bool:
+    def operand_key(one: Constraint) -> tuple[Any, ...]:
         status = value_key(one.status) if one.status else ()
         return (one.left_operand, one.unit, one.data_type, status, sorted(one.references))
 
-    return about(old) == about(new) and not old.references
+    return operand_key(old) == operand_key(new) and not old.references
 
 
-def _moved(old: Constraint, new: Constraint, ends: Mapping[str, bool], up: Way) -> Way:
+def _bound_way(old: Constraint, new: Constraint, ends: Mapping[str, bool], up: Way) -> Way:
     """Return the way of a bound that moved, where `up` is the way of a greater one.
 
     `ends` tell whether the bound itself is met.
@@ -81,7 +81,7 @@ def _order_of_moments(one: datetime, other: datetime) -> int | None:
     return (one > other) - (one < other)
 
 
-def _listed(old: Constraint, new: Constraint) -> Way:
+def _list_way(old: Constraint, new: Constraint) -> Way:
     before, after = set(map(value_key, old.right_operands)), set(map(value_key, new.right_operands))
     if not before or not after:
         return Way.BOTH

@@ -8,7 +8,13 @@ from typing import get_args
 from policy_engine import terms
 from policy_engine.authoring.diff.matching import match
 from policy_engine.authoring.diff.model import Change, Way
-from policy_engine.authoring.diff.rules import beside, covered, hanging, in_full, rule_text
+from policy_engine.authoring.diff.rules import (
+    coverage_changes,
+    duty_changes,
+    party_changes,
+    rule_text,
+    term_text,
+)
 from policy_engine.authoring.diff.transforming import transforms
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.model import GRANT_USE, Policy, Rule, Strategy
@@ -30,29 +36,31 @@ def changes(
     text, and for policies that are decided together with any others. Where there are `owners`, a
     change of who speaks for an asset may do either.
     """
-    of_owners = {one.policy for one in owners.statements if one.policy}
-    for found in _changes(old, new):
-        is_of_owners = owners and _is_of_owners(found, (*old, *new), of_owners)
-        yield found.model_copy(update={"tendency": "either"}) if is_of_owners else found
+    owner_policies = {one.policy for one in owners.statements if one.policy}
+    for change in _changes(old, new):
+        concerns_owners = owners and _concerns_owners(change, (*old, *new), owner_policies)
+        yield change.model_copy(update={"tendency": "either"}) if concerns_owners else change
 
 
-def _is_of_owners(change: Change, policies: Sequence[Policy], named: Collection[str]) -> bool:
+def _concerns_owners(
+    change: Change, policies: Sequence[Policy], owner_policies: Collection[str]
+) -> bool:
     """Tell whether a change is of who speaks for an asset, so that other rules count after it.
 
     It is of who issued a rule, of one by which an owner lets others grant the use, or of a policy
-    that is `named` as that of its owner.
+    that is `owner_policies` as that of its owner.
     """
     if change.what in ("assigner changed", "inherited policy added", "inherited policy removed"):
         return True
-    about = [policy for policy in policies if printable(policy.uid) == change.policy]
+    changed_policies = [policy for policy in policies if printable(policy.uid) == change.policy]
     rules = (
         rule
-        for policy in about
+        for policy in changed_policies
         for rule in policy.permissions
         if change.rule in ("", printable(terms.compact(rule.label())))
     )
-    is_leave = any(action.iri == GRANT_USE for rule in rules for action in rule.actions)
-    return is_leave or any(policy.uid in named for policy in about)
+    is_grant = any(action.iri == GRANT_USE for rule in rules for action in rule.actions)
+    return is_grant or any(policy.uid in owner_policies for policy in changed_policies)
 
 
 def _changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
@@ -63,9 +71,9 @@ def _changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
         return
     for uid in dict.fromkeys((*before, *after)):
         if uid not in after:
-            yield from _whole(before[uid], "removed")
+            yield from _whole_policy(before[uid], "removed")
         elif uid not in before:
-            yield from _whole(after[uid], "added")
+            yield from _whole_policy(after[uid], "added")
         else:
             yield from _policy(before[uid], after[uid])
 
@@ -80,13 +88,13 @@ def notes(old: Sequence[Policy], new: Sequence[Policy], owners: Owners) -> Itera
                 f"What {printable(policy.uid)} means changed: its outputs are readable again "
                 "once they are certified under the new policy."
             )
-    known = {printable(problem.message) for _, problem in unheard(old, owners.known_by(old))}
+    old_messages = {printable(problem.message) for _, problem in unheard(old, owners.known_by(old))}
     for _, problem in unheard(new, owners.known_by(new)):
-        if printable(problem.message) not in known:
+        if printable(problem.message) not in old_messages:
             yield printable(problem.message)
 
 
-def _whole(policy: Policy, verb: str) -> Iterator[Change]:
+def _whole_policy(policy: Policy, verb: str) -> Iterator[Change]:
     uid = printable(policy.uid)
     before, after = (uid, "") if verb == "removed" else ("", uid)
     rules = (*policy.permissions, *policy.prohibitions)
@@ -99,18 +107,18 @@ def _whole(policy: Policy, verb: str) -> Iterator[Change]:
 
 def _policy(old: Policy, new: Policy) -> Iterator[Change]:
     uid = printable(new.uid)
-    for what, before, after, way in _of_the_whole(old, new):
+    for what, before, after, way in _policy_changes(old, new):
         yield _change(uid, "", what, before, after, way)
     for kind in _KINDS:
         yield from _rules(old, new, kind)
     yield from _hierarchy(old, new)
 
 
-def _of_the_whole(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, Way]]:
+def _policy_changes(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, Way]]:
     if old.uid != new.uid:
         yield "uid changed", printable(old.uid), printable(new.uid), Way.SAME
     if old.type != new.type:
-        yield "type changed", in_full(old.type), in_full(new.type), Way.BOTH
+        yield "type changed", term_text(old.type), term_text(new.type), Way.BOTH
     if old.conflict != new.conflict:
         stricter = _STRICTNESS.index(new.conflict) > _STRICTNESS.index(old.conflict)
         way = Way.SHRINKS if stricter else Way.GROWS
@@ -121,36 +129,38 @@ def _of_the_whole(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, Way
         # What is void with another one grants nothing, and its outputs may be another's.
         is_gone = name in old.ends_with
         what = f"policy that it ends with {'removed' if is_gone else 'added'}"
-        before, after = (in_full(name), "") if is_gone else ("", in_full(name))
+        before, after = (term_text(name), "") if is_gone else ("", term_text(name))
         yield what, before, after, Way.BOTH
-    for word, some, others in (
+    for word, old_names, new_names in (
         ("profile", old.profiles, new.profiles),
         # What is inherited stands among the rules.
         ("inherited policy", old.inherits, new.inherits),
     ):
-        for name in sorted({*some} - {*others}):
-            yield f"{word} removed", in_full(name), "", Way.SAME
-        for name in sorted({*others} - {*some}):
-            yield f"{word} added", "", in_full(name), Way.SAME
+        for name in sorted({*old_names} - {*new_names}):
+            yield f"{word} removed", term_text(name), "", Way.SAME
+        for name in sorted({*new_names} - {*old_names}):
+            yield f"{word} added", "", term_text(name), Way.SAME
 
 
 def _rules(old: Policy, new: Policy, kind: str) -> Iterator[Change]:
-    uid, matched = printable(new.uid), match(getattr(old, kind), getattr(new, kind))
-    for rule in matched.removed:
+    uid, matches = printable(new.uid), match(getattr(old, kind), getattr(new, kind))
+    for rule in matches.removed:
         way = _way(rule, Way.SHRINKS, old, new, whole=True)
         what, text = f"{rule.kind} removed", rule_text(rule)
         yield _change(uid, rule.label(), what, text, "", way)
-    for rule in matched.added:
+    for rule in matches.added:
         way = _way(rule, Way.GROWS, old, new, whole=True)
         yield _change(uid, rule.label(), f"{rule.kind} added", "", rule_text(rule), way)
     # What a policy says of inclusion counts for its permissions; prohibitions meet both ways.
     hierarchies = (old.hierarchy, new.hierarchy) if kind == "permissions" else ()
-    for one, other in matched.pairs:
-        for found in (*covered(one, other, hierarchies), *hanging(one, other)):
-            way = _way(one, found.way, old, new, whole=found.is_of_inputs)
-            yield _change(uid, other.label(), found.what, found.before, found.after, way)
-        for found in beside(one, other):
-            yield _change(uid, other.label(), found.what, found.before, found.after, found.way)
+    for one, other in matches.pairs:
+        for finding in (*coverage_changes(one, other, hierarchies), *duty_changes(one, other)):
+            way = _way(one, finding.way, old, new, whole=finding.concerns_inputs)
+            yield _change(uid, other.label(), finding.what, finding.before, finding.after, way)
+        for finding in party_changes(one, other):
+            yield _change(
+                uid, other.label(), finding.what, finding.before, finding.after, finding.way
+            )
 
 
 def _way(rule: Rule, way: Way, old: Policy, new: Policy, *, whole: bool) -> Way:
@@ -164,10 +174,10 @@ def _way(rule: Rule, way: Way, old: Policy, new: Policy, *, whole: bool) -> Way:
     if rule.kind == "prohibition":
         return way.flipped()
     # More that is permitted may clash with more, and void a policy; and the other way round.
-    is_void_soon = "invalid" in (old.conflict, new.conflict) and bool(
+    may_be_void = "invalid" in (old.conflict, new.conflict) and bool(
         old.prohibitions or new.prohibitions
     )
-    is_either = is_void_soon or (whole and transforms(rule))
+    is_either = may_be_void or (whole and transforms(rule))
     return Way.BOTH if way and is_either else way
 
 
@@ -175,12 +185,12 @@ def _hierarchy(old: Policy, new: Policy) -> Iterator[Change]:
     """Yield the edges that changed: they widen what permissions and prohibitions cover."""
     uid = printable(new.uid)
     for part in (*PARTS, "implied"):
-        some, others = (set(getattr(policy.hierarchy, part)) for policy in (old, new))
+        old_edges, new_edges = (set(getattr(policy.hierarchy, part)) for policy in (old, new))
         way = Way.SHRINKS if part == "implied" else Way.BOTH
-        for edge in sorted(some - others):
+        for edge in sorted(old_edges - new_edges):
             text = _edge(part, edge)
             yield _change(uid, "", f"{_word(part)} removed", text, "", way.flipped())
-        for edge in sorted(others - some):
+        for edge in sorted(new_edges - old_edges):
             yield _change(uid, "", f"{_word(part)} added", "", _edge(part, edge), way)
 
 
@@ -189,7 +199,7 @@ def _word(part: str) -> str:
 
 
 def _edge(part: str, edge: tuple[str, str]) -> str:
-    return f"{in_full(edge[0])} {INCLUSION[part]} {in_full(edge[1])}"
+    return f"{term_text(edge[0])} {INCLUSION[part]} {term_text(edge[1])}"
 
 
 def _change(policy: str, rule: str, what: str, before: str, after: str, way: Way) -> Change:

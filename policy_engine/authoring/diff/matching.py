@@ -21,38 +21,38 @@ class MatchedRules(NamedTuple):
 def match(old: Sequence[Rule], new: Sequence[Rule]) -> MatchedRules:
     """Match rules by uid, else by what they say, else, where one has no uid, by likeness."""
     partner: dict[int, int] = {}
-    taken: set[int] = set()
-    for found in (_by_uid, _by_content, _by_likeness):
+    matched: set[int] = set()
+    for pair_rules in (_pair_by_uid, _pair_by_content, _pair_by_likeness):
         left = [n for n in range(len(old)) if n not in partner]
-        right = [n for n in range(len(new)) if n not in taken]
-        pairs = found(old, new, left, right)
+        right = [n for n in range(len(new)) if n not in matched]
+        pairs = pair_rules(old, new, left, right)
         partner |= pairs
-        taken |= set(pairs.values())
+        matched |= set(pairs.values())
     return MatchedRules(
         tuple((old[n], new[partner[n]]) for n in sorted(partner)),
         tuple(rule for n, rule in enumerate(old) if n not in partner),
-        tuple(rule for n, rule in enumerate(new) if n not in taken),
+        tuple(rule for n, rule in enumerate(new) if n not in matched),
     )
 
 
-def _by_uid(
+def _pair_by_uid(
     old: Sequence[Rule], new: Sequence[Rule], left: list[int], right: list[int]
 ) -> dict[int, int]:
     places = {new[n].uid: n for n in right if new[n].uid}
     return {n: places[old[n].uid] for n in left if old[n].uid in places}
 
 
-def _by_content(
+def _pair_by_content(
     old: Sequence[Rule], new: Sequence[Rule], left: list[int], right: list[int]
 ) -> dict[int, int]:
     places: dict[tuple[object, ...], list[int]] = {}
     for n in reversed(right):
         places.setdefault(rule_key(new[n]), []).append(n)
     keys = ((n, places.get(rule_key(old[n]))) for n in left)
-    return {n: found.pop() for n, found in keys if found}
+    return {n: numbers.pop() for n, numbers in keys if numbers}
 
 
-def _by_likeness(
+def _pair_by_likeness(
     old: Sequence[Rule], new: Sequence[Rule], left: list[int], right: list[int]
 ) -> dict[int, int]:
     if len(left) * len(right) > _MOST_COMPARISONS:

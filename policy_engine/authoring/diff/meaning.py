@@ -19,7 +19,7 @@ from policy_engine.policy.wording import column_of
 
 Key = tuple[Any, ...]
 _AND = f"{terms.ODRL}and"
-_IN_ORDER = f"{terms.ODRL}andSequence"
+_AND_SEQUENCE = f"{terms.ODRL}andSequence"
 
 
 def flat(conditions: Iterable[Condition]) -> Iterator[Condition]:
@@ -35,8 +35,8 @@ def condition_key(condition: Condition) -> Key:
     """Return the key of a condition; its uid and the order of its operands mean nothing."""
     if isinstance(condition, LogicalConstraint):
         operands = tuple(map(condition_key, condition.operands))
-        ordered = operands if condition.operator == _IN_ORDER else _sorted(operands)
-        return ("logical", condition.operator, ordered)
+        operand_keys = operands if condition.operator == _AND_SEQUENCE else _sorted(operands)
+        return ("logical", condition.operator, operand_keys)
     return (
         "constraint",
         condition.left_operand,

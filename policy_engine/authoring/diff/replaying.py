@@ -68,36 +68,42 @@ def replay(old: PolicySide, new: PolicySide, log: str | Path) -> Replay:
     permit then stays one as long as the rule that granted it says the same, and nothing that is
     new prohibits it. Raises LogError where the log cannot be read.
     """
-    judged: dict[_Answer, Redecided] = {}
+    redecided: dict[_Answer, Redecided] = {}
     entries = 0
-    unlike: list[int] = []
+    unlike_log: list[int] = []
     undecided: list[int] = []
     requests = set()
-    for entry, history in _with_history(log):
+    for entry, history in _entries_with_history(log):
         entries += 1
         requests.add(entry.request)
-        was, now = old.decide(entry, history), new.decide(entry, history)
+        old_decision, new_decision = old.decide(entry, history), new.decide(entry, history)
         logged = entry.decided.effect
-        is_alike = was.effect == logged
-        after = now.effect if is_alike else _after(entry, (old, was), (new, now))
+        is_alike = old_decision.effect == logged
+        after = (
+            new_decision.effect
+            if is_alike
+            else _new_effect(entry, (old, old_decision), (new, new_decision))
+        )
         if not is_alike:
-            (undecided if after is None else unlike).append(entry.number)
+            (undecided if after is None else unlike_log).append(entry.number)
         if after is not None and after != logged:
             key = entry.request, logged, after
-            first = judged.get(key)
-            judged[key] = _redecided(entry, was, now, (first.times if first else 0) + 1)
+            first = redecided.get(key)
+            redecided[key] = _make_redecided(
+                entry, old_decision, new_decision, (first.times if first else 0) + 1
+            )
     return Replay(
         entries=entries,
         requests=len(requests),
-        unlike_log=len(unlike) + len(undecided),
+        unlike_log=len(unlike_log) + len(undecided),
         undecided=len(undecided),
-        judged_by_rule=tuple(unlike),
+        judged_by_rule=tuple(unlike_log),
         undecided_entries=tuple(undecided),
-        changed=tuple(judged.values()),
+        changed=tuple(redecided.values()),
     )
 
 
-def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
+def _entries_with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
     """Yield the decisions of a log, each with what was done before it."""
     from policy_engine.decision.log import read_log  # noqa: PLC0415
     from policy_engine.decision.log.state import record  # noqa: PLC0415
@@ -109,33 +115,35 @@ def _with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
         record(history, entry.plain())
 
 
-def _after(
+def _new_effect(
     entry: "Entry", before: tuple[PolicySide, Decision], after: tuple[PolicySide, Decision]
 ) -> Effect | None:
     """Return what the new side answers where the old one's answer is not the logged one.
 
     None where what would tell is not in the log.
     """
-    (old, was), (new, now) = before, after
+    (old, old_decision), (new, new_decision) = before, after
     logged, rule = entry.decided.effect, (entry.decided.policy, entry.decided.rule)
-    if now.effect == logged:
+    if new_decision.effect == logged:
         return logged
     if logged == "deny" or rule not in old.rules:
         # Where the old side would permit it now, and so would the new one, nobody can tell.
-        return None if now.effect == was.effect else now.effect
-    is_barred = bool(_prohibiting(now, new) - _prohibiting(was, old))
+        return None if new_decision.effect == old_decision.effect else new_decision.effect
+    is_barred = bool(_prohibitions(new_decision, new) - _prohibitions(old_decision, old))
     if not is_barred and new.rules.get(rule) == old.rules[rule]:
         return "permit"
     # One that says other things, and is not about the request any more, grants nothing.
-    is_gone = rule not in new.rules or (_covered(was, rule) and not _covered(now, rule))
+    is_gone = rule not in new.rules or (
+        _covers(old_decision, rule) and not _covers(new_decision, rule)
+    )
     return "deny" if is_barred or is_gone else None
 
 
-def _covered(decision: Decision, rule: tuple[str, str]) -> bool:
+def _covers(decision: Decision, rule: tuple[str, str]) -> bool:
     return any((one.policy, one.rule) == rule for one in decision.matches)
 
 
-def _prohibiting(decision: Decision, side: PolicySide) -> set[Key]:
+def _prohibitions(decision: Decision, side: PolicySide) -> set[Key]:
     """Return the prohibitions that a request meets, by what they say."""
     return {
         (one.policy, *side.rules[one.policy, one.rule])
@@ -144,11 +152,13 @@ def _prohibiting(decision: Decision, side: PolicySide) -> set[Key]:
     }
 
 
-def _redecided(entry: "Entry", was: Decision, now: Decision, times: int) -> Redecided:
+def _make_redecided(
+    entry: "Entry", old_decision: Decision, new_decision: Decision, times: int
+) -> Redecided:
     logged = entry.decided
-    permitted = f"{logged.rule or 'A rule'} permitted it then, by what was known."
-    denied = "It was denied then, by what was known."
-    then = permitted if logged.effect == "permit" else denied
+    permit_reason = f"{logged.rule or 'A rule'} permitted it then, by what was known."
+    deny_reason = "It was denied then, by what was known."
+    logged_reason = permit_reason if logged.effect == "permit" else deny_reason
     return Redecided(
         assignee=entry.request.assignee,
         action=entry.request.action,
@@ -159,6 +169,8 @@ def _redecided(entry: "Entry", was: Decision, now: Decision, times: int) -> Rede
         logged=logged.effect,
         before=logged.effect,
         after="deny" if logged.effect == "permit" else "permit",
-        reason_before=was.reason if was.effect == logged.effect else then,
-        reason_after=now.reason,
+        reason_before=old_decision.reason
+        if old_decision.effect == logged.effect
+        else logged_reason,
+        reason_after=new_decision.reason,
     )

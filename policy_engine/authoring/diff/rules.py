@@ -30,22 +30,24 @@ Named = Action | Party | Asset
 class RuleFinding(NamedTuple):
     """A change of a rule, and which way what the rule covers goes by it.
 
-    `is_of_inputs` tells that it is about what a transformation would be made of.
+    `concerns_inputs` tells that it is about what a transformation would be made of.
     """
 
     what: str
     before: str
     after: str
     way: Way
-    is_of_inputs: bool = False
+    concerns_inputs: bool = False
 
 
-def in_full(iri: str) -> str:
+def term_text(iri: str) -> str:
     """Return a term by its compact name, any other IRI as it is, fit to be shown."""
     return printable(terms.compact(iri))
 
 
-def covered(old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]) -> Iterator[RuleFinding]:
+def coverage_changes(
+    old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]
+) -> Iterator[RuleFinding]:
     """Yield what changed in which requests a rule covers, and in the transformation it asks for.
 
     `hierarchies` are what both policies say of what includes what, where coverage goes by it.
@@ -57,69 +59,78 @@ def covered(old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]) -> Iterator[
     )
     for word, part, before, after in parts:
         yield from _members(word, before, after, _inclusion(part, hierarchies))
-    some, others = (tuple(map(Party, rule.purposes)) for rule in (old, new))
-    yield from _members("purpose", some, others, _inclusion("purpose", hierarchies))
+    old_purposes, new_purposes = (tuple(map(Party, rule.purposes)) for rule in (old, new))
+    yield from _members("purpose", old_purposes, new_purposes, _inclusion("purpose", hierarchies))
     yield from _conditions("constraint", old.constraints, new.constraints)
     if old.output != new.output:
-        yield RuleFinding("output changed", in_full(old.output), in_full(new.output), Way.BOTH)
+        yield RuleFinding("output changed", term_text(old.output), term_text(new.output), Way.BOTH)
 
 
-def beside(old: Rule, new: Rule) -> Iterator[RuleFinding]:
+def party_changes(old: Rule, new: Rule) -> Iterator[RuleFinding]:
     """Yield what changed beside what a rule covers: who made it, and who else has a part in it."""
-    yield from _named_alike("assigner", old.assigners, new.assigners)
+    yield from _party_list_changes("assigner", old.assigners, new.assigners)
     for function in sorted({*old.functions, *new.functions}):
-        some, others = old.functions.get(function, ()), new.functions.get(function, ())
-        yield from _named_alike(in_full(function), some, others)
+        old_parties, new_parties = old.functions.get(function, ()), new.functions.get(function, ())
+        yield from _party_list_changes(term_text(function), old_parties, new_parties)
     if old.uid != new.uid:
-        counts = Way.BOTH if _is_counted(old) or _is_counted(new) else Way.SAME
-        before, after = (in_full(rule.uid) for rule in (old, new))
-        yield RuleFinding("uid changed", before, after, counts)
+        way = Way.BOTH if _is_counted(old) or _is_counted(new) else Way.SAME
+        before, after = (term_text(rule.uid) for rule in (old, new))
+        yield RuleFinding("uid changed", before, after, way)
 
 
-def hanging(old: Rule, new: Rule) -> Iterator[RuleFinding]:
+def duty_changes(old: Rule, new: Rule) -> Iterator[RuleFinding]:
     """Yield what changed in the duties, remedies and consequences of a rule.
 
     A duty more narrows what is covered, for it must be done first. Remedies and consequences are
     owed where it is too late to permit anything.
     """
     yield from _rules(old.duties, new.duties, added=Way.SHRINKS, removed=Way.GROWS)
-    for some, others in ((old.remedies, new.remedies), (old.consequences, new.consequences)):
-        yield from _rules(some, others, added=Way.SAME, removed=Way.SAME)
+    for old_rules, new_rules in (
+        (old.remedies, new.remedies),
+        (old.consequences, new.consequences),
+    ):
+        yield from _rules(old_rules, new_rules, added=Way.SAME, removed=Way.SAME)
 
 
 def rule_text(rule: Rule) -> str:
     """Return a rule in a sentence."""
-    parties = ", ".join(part_text(one, in_full) for one in rule.assignees)
-    parts = [parties or "anybody", ", ".join(part_text(one, in_full) for one in rule.actions)]
-    parts.append(", ".join(part_text(one, in_full) for one in rule.targets) or "any asset")
+    parties = ", ".join(part_text(one, term_text) for one in rule.assignees)
+    parts = [parties or "anybody", ", ".join(part_text(one, term_text) for one in rule.actions)]
+    parts.append(", ".join(part_text(one, term_text) for one in rule.targets) or "any asset")
     if rule.purposes:
-        parts.append(f"for {' or '.join(map(in_full, rule.purposes))}")
+        parts.append(f"for {' or '.join(map(term_text, rule.purposes))}")
     if rule.constraints:
-        parts.append(f"if {conditions_text(rule.constraints, in_full)}")
+        parts.append(f"if {conditions_text(rule.constraints, term_text)}")
     if rule.output:
-        parts.append(f"to {in_full(rule.output)}")
+        parts.append(f"to {term_text(rule.output)}")
     return " ".join(filter(None, parts))
 
 
 def _rules(
     old: Sequence[Rule], new: Sequence[Rule], *, added: Way, removed: Way
 ) -> Iterator[RuleFinding]:
-    matched = match(old, new)
-    for rule in matched.removed:
+    matches = match(old, new)
+    for rule in matches.removed:
         yield RuleFinding(f"{rule.kind} removed", rule_text(rule), "", removed)
-    for rule in matched.added:
+    for rule in matches.added:
         yield RuleFinding(f"{rule.kind} added", "", rule_text(rule), added)
-    for one, other in matched.pairs:
-        for found in (*covered(one, other, ()), *beside(one, other), *hanging(one, other)):
-            what = f"{found.what} of the {one.kind} {one.label()}"
-            way = Way.BOTH if added and found.way else Way.SAME
-            yield RuleFinding(printable(what), found.before, found.after, way)
+    for one, other in matches.pairs:
+        for finding in (
+            *coverage_changes(one, other, ()),
+            *party_changes(one, other),
+            *duty_changes(one, other),
+        ):
+            text = f"{finding.what} of the {one.kind} {one.label()}"
+            way = Way.BOTH if added and finding.way else Way.SAME
+            yield RuleFinding(printable(text), finding.before, finding.after, way)
 
 
-def _named_alike(word: str, old: Sequence[Party], new: Sequence[Party]) -> Iterator[RuleFinding]:
+def _party_list_changes(
+    word: str, old: Sequence[Party], new: Sequence[Party]
+) -> Iterator[RuleFinding]:
     if {*map(part_key, old)} != {*map(part_key, new)}:
         before, after = (
-            ", ".join(part_text(one, in_full) for one in parties) for parties in (old, new)
+            ", ".join(part_text(one, term_text) for one in parties) for parties in (old, new)
         )
         yield RuleFinding(f"{word} changed", before, after, Way.SAME)
 
@@ -144,13 +155,15 @@ def _inclusion(part: Part, hierarchies: Sequence[Hierarchy]) -> _Includes:
     def includes(narrow: str, wide: str) -> bool:
         ways = [one.path(part, narrow, wide) for one in hierarchies]
         if part == "asset":
-            ways = [w if _is_said(h, w) else () for h, w in zip(hierarchies, ways, strict=True)]
+            ways = [
+                w if _has_only_edges(h, w) else () for h, w in zip(hierarchies, ways, strict=True)
+            ]
         return bool(ways) and all(ways)
 
     return includes
 
 
-def _is_said(hierarchy: Hierarchy, way: tuple[str, ...]) -> bool:
+def _has_only_edges(hierarchy: Hierarchy, way: tuple[str, ...]) -> bool:
     """Tell whether every step of a way is an edge, none by the name alone."""
     return all(edge in hierarchy.asset for edge in pairwise(way))
 
@@ -161,29 +174,29 @@ def _members(
     """Yield what changed in alternatives; where none is given, everything is covered."""
     inputs = word in ("target", "action")
     before, after = ({part_key(one): one for one in some} for some in (old, new))
-    gone = [one for key, one in before.items() if key not in after]
-    come = [one for key, one in after.items() if key not in before]
-    for one, other in _refined_otherwise(gone, come):
-        gone.remove(one)
-        come.remove(other)
+    removed = [one for key, one in before.items() if key not in after]
+    added = [one for key, one in after.items() if key not in before]
+    for one, other in _refinement_pairs(removed, added):
+        removed.remove(one)
+        added.remove(other)
         yield from _refinements(word, one, other)
     if bool(old) != bool(new):
-        yield _opened_or_closed(word, old, new)
+        yield _openness_change(word, old, new)
         return
-    for one in gone:
+    for one in removed:
         way = Way.SAME if _is_within(one, new, includes) else Way.SHRINKS
-        yield RuleFinding(f"{word} removed", part_text(one, in_full), "", way, inputs)
-    for one in come:
+        yield RuleFinding(f"{word} removed", part_text(one, term_text), "", way, inputs)
+    for one in added:
         way = Way.SAME if _is_within(one, old, includes) else Way.GROWS
-        yield RuleFinding(f"{word} added", "", part_text(one, in_full), way, inputs)
+        yield RuleFinding(f"{word} added", "", part_text(one, term_text), way, inputs)
 
 
-def _opened_or_closed(word: str, old: Sequence[Named], new: Sequence[Named]) -> RuleFinding:
+def _openness_change(word: str, old: Sequence[Named], new: Sequence[Named]) -> RuleFinding:
     before, after = (
-        ", ".join(part_text(one, in_full) for one in some) or f"any {word}" for some in (old, new)
+        ", ".join(part_text(one, term_text) for one in some) or f"any {word}" for some in (old, new)
     )
     way = Way.SHRINKS if new else Way.GROWS
-    return RuleFinding(f"{word} changed", before, after, way, is_of_inputs=word == "target")
+    return RuleFinding(f"{word} changed", before, after, way, concerns_inputs=word == "target")
 
 
 def _is_within(one: Named, others: Sequence[Named], includes: _Includes) -> bool:
@@ -191,20 +204,22 @@ def _is_within(one: Named, others: Sequence[Named], includes: _Includes) -> bool
     return any(not other.refinements and includes(one.iri, other.iri) for other in others)
 
 
-def _refined_otherwise(gone: list[Named], come: list[Named]) -> list[tuple[Named, Named]]:
+def _refinement_pairs(removed: list[Named], added: list[Named]) -> list[tuple[Named, Named]]:
     """Return those that have their name still, and other refinements; each name once."""
     pairs = []
-    for one in gone:
-        same = [other for other in come if other.iri == one.iri]
-        if len(same) == 1 and sum(other.iri == one.iri for other in gone) == 1:
+    for one in removed:
+        same = [other for other in added if other.iri == one.iri]
+        if len(same) == 1 and sum(other.iri == one.iri for other in removed) == 1:
             pairs.append((one, same[0]))
     return pairs
 
 
 def _refinements(word: str, old: Named, new: Named) -> Iterator[RuleFinding]:
-    name = f"refinement of the {word} {in_full(old.iri)}"
+    name = f"refinement of the {word} {term_text(old.iri)}"
     if isinstance(old, Action) and old.iri == ANONYMIZE:
-        yield from (RuleFinding(*found) for found in parameters(old.refinements, new.refinements))
+        yield from (
+            RuleFinding(*finding) for finding in parameters(old.refinements, new.refinements)
+        )
         return
     yield from _conditions(name, old.refinements, new.refinements)
 
@@ -220,34 +235,34 @@ def _conditions(
     One on what is read jointly narrows a permission, and may let it mix outputs with their inputs.
     """
     before, after = ({condition_key(one): one for one in flat(some)} for some in (old, new))
-    gone = [one for key, one in before.items() if key not in after]
-    come = [one for key, one in after.items() if key not in before]
-    for one, other in _about_one_operand(gone, come):
-        gone.remove(one)
-        come.remove(other)
-        texts = condition_text(one, in_full), condition_text(other, in_full)
+    removed = [one for key, one in before.items() if key not in after]
+    added = [one for key, one in after.items() if key not in before]
+    for one, other in _operand_pairs(removed, added):
+        removed.remove(one)
+        added.remove(other)
+        texts = condition_text(one, term_text), condition_text(other, term_text)
         way = Way.BOTH if _may_mix(one) or _may_mix(other) else way_of(one, other)
         yield RuleFinding(f"{word} changed", *texts, way)
-    for one in gone:
+    for one in removed:
         way = Way.BOTH if _may_mix(one) else Way.GROWS
-        yield RuleFinding(f"{word} removed", condition_text(one, in_full), "", way)
-    for one in come:
+        yield RuleFinding(f"{word} removed", condition_text(one, term_text), "", way)
+    for one in added:
         way = Way.BOTH if _may_mix(one) else Way.SHRINKS
-        yield RuleFinding(f"{word} added", "", condition_text(one, in_full), way)
+        yield RuleFinding(f"{word} added", "", condition_text(one, term_text), way)
 
 
 def _may_mix(condition: Condition) -> bool:
     return any(leaf.left_operand == JOINTLY for leaf in condition.constraints())
 
 
-def _about_one_operand(
-    gone: list[Condition], come: list[Condition]
+def _operand_pairs(
+    removed: list[Condition], added: list[Condition]
 ) -> list[tuple[Condition, Condition]]:
     """Return the pairs that one would say changed: the only ones of their left operand."""
     pairs = []
-    for one in gone:
-        same = [other for other in come if _operand(other) == _operand(one)]
-        if len(same) == 1 and sum(_operand(other) == _operand(one) for other in gone) == 1:
+    for one in removed:
+        same = [other for other in added if _operand(other) == _operand(one)]
+        if len(same) == 1 and sum(_operand(other) == _operand(one) for other in removed) == 1:
             pairs.append((one, same[0]))
     return pairs
 

@@ -25,25 +25,25 @@ def parameters(old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[_
     A bound that is asked for more strictly shows less, one that is asked for less strictly
     more. All else can do both: a column less to be told apart by makes the others finer.
     """
-    before, after = _by_operand(old), _by_operand(new)
+    before, after = _group_by_operand(old), _group_by_operand(new)
     for name in dict.fromkeys((*before, *after)):
         one, other = before.get(name, []), after.get(name, [])
         if {*map(condition_key, one)} == {*map(condition_key, other)}:
             continue
-        shown = printable(terms.local_name(name))
+        name_text = printable(terms.local_name(name))
         if terms.names_columns(name) and _is_list(one + other):
-            yield from _columns(shown, one, other)
+            yield from _columns(name_text, one, other)
         else:
-            what = f"{shown} of {terms.local_name(ANONYMIZE)} changed"
+            what = f"{name_text} of {terms.local_name(ANONYMIZE)} changed"
             yield what, _texts(one), _texts(other), _way(one, other)
 
 
-def _by_operand(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
-    found: dict[str, list[Condition]] = {}
+def _group_by_operand(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
+    groups: dict[str, list[Condition]] = {}
     for one in conditions:
         operand = one.left_operand if isinstance(one, Constraint) else one.operator
-        found.setdefault(operand, []).append(one)
-    return found
+        groups.setdefault(operand, []).append(one)
+    return groups
 
 
 def _texts(conditions: list[Condition]) -> str:
@@ -88,21 +88,21 @@ def _way(old: list[Condition], new: list[Condition]) -> Way:
         return Way.BOTH
     name, before = one
     after = other[1]
-    rising = _senses().get(name)
-    if rising is None or before == after:
+    is_stricter = _senses().get(name)
+    if is_stricter is None or before == after:
         return Way.BOTH
-    return Way.SHRINKS if (after > before) == rising else Way.GROWS
+    return Way.SHRINKS if (after > before) == is_stricter else Way.GROWS
 
 
 def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
     """Return the parameter and its value where it is one number."""
     if len(conditions) == 1 and isinstance(conditions[0], Constraint):
-        given = conditions[0]
-        values = [value.value for value in given.right_operands if not value.settings]
-        if given.operator == _EQ and len(values) == 1 and len(given.right_operands) == 1:
+        constraint = conditions[0]
+        values = [value.value for value in constraint.right_operands if not value.settings]
+        if constraint.operator == _EQ and len(values) == 1 and len(constraint.right_operands) == 1:
             [value] = values
             if isinstance(value, int | float) and not isinstance(value, bool):
-                return terms.compact(given.left_operand), value
+                return terms.compact(constraint.left_operand), value
     return None
 
 
@@ -114,9 +114,9 @@ def _senses() -> dict[str, bool]:
         guarantee = getattr(method_class(notation), "guarantee", None)
         if guarantee is not None:
             senses[guarantee.parameter] = guarantee.sense == "at least"
-    known = terms.vocabulary()
+    vocabulary = terms.vocabulary()
     return {
         terms.compact(iri): senses[terms.local_name(iri)]
-        for iri in known
-        if terms.local_name(iri) in senses and "range" in known[iri].facts
+        for iri in vocabulary
+        if terms.local_name(iri) in senses and "range" in vocabulary[iri].facts
     }

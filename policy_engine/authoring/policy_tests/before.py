@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from policy_engine.authoring.policy_tests.model import Asking, Doing, Logged
+from policy_engine.authoring.policy_tests.model import LoggedDuty, LoggedEntry, LoggedRequest
 from policy_engine.decision import Decider
 from policy_engine.decision.duties import find_duty
 from policy_engine.decision.history import History
@@ -14,7 +14,7 @@ from policy_engine.errors import RequestError
 from policy_engine.policy.doing import meaning_of
 
 
-def history_of(decider: Decider, logged: Sequence[Logged]) -> tuple[History, tuple[str, ...]]:
+def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History, tuple[str, ...]]:
     """Return the state of a log in which all of it stands, and where it is not as it says.
 
     Each request is decided by what stands before it, as with a log. Raises RequestError: D006 for
@@ -24,10 +24,10 @@ def history_of(decider: Decider, logged: Sequence[Logged]) -> tuple[History, tup
     failures: list[str] = []
     for number, one in enumerate(logged, 1):
         try:
-            if isinstance(one, Doing):
-                record(history, _done(decider, one))
+            if isinstance(one, LoggedDuty):
+                record(history, _duty_record(decider, one))
             else:
-                failures += _asked(decider, one, history, number)
+                failures += _replay_request(decider, one, history, number)
         except RequestError as error:
             raise RequestError(
                 *(replace(each, place=one.place) for each in error.problems)
@@ -35,23 +35,25 @@ def history_of(decider: Decider, logged: Sequence[Logged]) -> tuple[History, tup
     return history, tuple(failures)
 
 
-def _asked(decider: Decider, one: Asking, history: History, number: int) -> list[str]:
+def _replay_request(
+    decider: Decider, one: LoggedRequest, history: History, number: int
+) -> list[str]:
     """Take up a request as often as it was made, and return what was not answered as it says."""
     for _ in range(one.times):
         decision = decider.decide(one.request, one.world, history)
-        kept = LogRecord.of(decision).model_dump(exclude_none=True)
-        record(history, {"decision": kept, "logged": datetime.now(UTC).isoformat()})
+        logged_decision = LogRecord.of(decision).model_dump(exclude_none=True)
+        record(history, {"decision": logged_decision, "logged": datetime.now(UTC).isoformat()})
         if decision.effect != one.effect:
-            came = f"expected {one.effect}, got {decision.effect}: {decision.reason}"
-            return [f"logged before, entry {number}: {came}"]
+            mismatch = f"expected {one.effect}, got {decision.effect}: {decision.reason}"
+            return [f"logged before, entry {number}: {mismatch}"]
     return []
 
 
-def _done(decider: Decider, one: Doing) -> dict[str, object]:
+def _duty_record(decider: Decider, one: LoggedDuty) -> dict[str, object]:
     is_violated = one.state == "violated"
-    policy, duty = find_duty(decider.policies, one.duty, one.of, violated=is_violated)
+    policy, duty = find_duty(decider.policies, one.duty, one.policy, violated=is_violated)
     time = (one.time or datetime.now(UTC)).isoformat()
-    deed = LoggedDeed(
+    logged_deed = LoggedDeed(
         state=one.state,
         policy=policy.uid,
         digest=policy.digest,
@@ -60,4 +62,4 @@ def _done(decider: Decider, one: Doing) -> dict[str, object]:
         time=time,
         meaning=meaning_of(policy, duty),
     )
-    return {"deed": deed.model_dump(exclude_none=True)}
+    return {"deed": logged_deed.model_dump(exclude_none=True)}

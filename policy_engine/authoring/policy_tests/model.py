@@ -21,7 +21,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Asking:
+class LoggedRequest:
     """A request that was logged before a test, some `times`, with the answer that it has then."""
 
     request: Request
@@ -32,10 +32,10 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class Doing:
+class LoggedDuty:
     """That a duty was fulfilled or violated before a test, as `fulfil` logs it.
 
-    `of` is the uid of its policy, empty where only one has it.
+    `policy` is the uid of its policy, empty where only one has it.
     """
 
     state: Performance
@@ -43,16 +43,16 @@ class Doing:
     by: str
     time: datetime | None
     place: Place
-    of: str = ""
+    policy: str = ""
 
 
-Logged = Asking | Doing
+LoggedEntry = LoggedRequest | LoggedDuty
 """What stands in the log before a test."""
 
 
 @dataclass(frozen=True)
 class PolicyTest:
-    """A request in a state of the world, after what was `logged`; what is expected of the answer.
+    """A request in a state of the world, after what was `log`; what is expected of the answer.
 
     Without a log nothing is known of what was done but by the world; it is None then.
     """
@@ -62,7 +62,7 @@ class PolicyTest:
     world: World
     expect: Expectation
     place: Place
-    logged: tuple[Logged, ...] | None = None
+    log: tuple[LoggedEntry, ...] | None = None
 
 
 @dataclass(frozen=True)

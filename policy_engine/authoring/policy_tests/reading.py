@@ -8,10 +8,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from policy_engine.authoring.policy_tests.model import (
-    Asking,
-    Doing,
     Expectation,
-    Logged,
+    LoggedDuty,
+    LoggedEntry,
+    LoggedRequest,
     PolicyTest,
     Suite,
 )
@@ -29,32 +29,32 @@ from policy_engine.errors import (
 from policy_engine.policy.naming import Names
 
 _FILES = ("policies", "parents", "certificates", "hierarchies", "vocabularies")
-_OF_FILE = (*_FILES, "owners", "world", "log", "tests")
-_OF_TEST = ("name", "request", "world", "log", "expect")
-_OF_ASKING = ("request", "time", "times", "expect")
-_OF_DOING = (*get_args(Performance), "by", "of", "time")
+_FILE_KEYS = (*_FILES, "owners", "world", "log", "tests")
+_TEST_KEYS = ("name", "request", "world", "log", "expect")
+_REQUEST_ENTRY_KEYS = ("request", "time", "times", "expect")
+_DUTY_ENTRY_KEYS = (*get_args(Performance), "by", "of", "time")
 _MOST_TIMES = 10_000
-_OF_REQUEST = ("assignee", "action", "target", "purpose")
-_OF_EXPECT = ("effect", "rule", "duties")
-_OF_WORLD = tuple(World.model_fields)
+_REQUEST_KEYS = ("assignee", "action", "target", "purpose")
+_EXPECTATION_KEYS = ("effect", "rule", "duties")
+_WORLD_KEYS = tuple(World.model_fields)
 _DENY = Expectation("deny")
 
 
-def _without(_files: Suite) -> Names:
+def _no_names(_files: Suite) -> Names:
     return Names()
 
 
-def read_suite(text: bytes, source: str, named: Callable[[Suite], Names] = _without) -> Suite:
+def read_suite(text: bytes, source: str, names_for: Callable[[Suite], Names] = _no_names) -> Suite:
     """Return the tests that a YAML text holds.
 
-    `named` tells what short names stand for, given the files that the tests are about. Raises
+    `names_for` tells what short names stand for, given the files that the tests are about. Raises
     RequestError with every problem in it (K001, and D001 for names that are none), and what
-    `named` raises.
+    `names_for` raises.
     """
     top = read_yaml(text, source)
     reader = _Reader()
     files = reader.files(top)
-    reader.names = Names() if reader.problems else named(files)
+    reader.names = Names() if reader.problems else names_for(files)
     suite = replace(files, tests=reader.tests(top))
     if reader.problems:
         raise RequestError(*sorted(reader.problems, key=place_order), source=source)
@@ -70,7 +70,7 @@ class _Reader:
 
     def files(self, top: Item) -> Suite:
         """Return which files the tests are about; without the tests."""
-        self._known(top, _OF_FILE, ("policies", "tests"), "A file of policy tests")
+        self._check_keys(top, _FILE_KEYS, ("policies", "tests"), "A file of policy tests")
         policies, *others = (self._texts(top, key, some=key == "policies") for key in _FILES)
         parents, certificates, hierarchies, vocabularies = others
         owners = self._owners(top.keys.get("owners"))
@@ -79,11 +79,13 @@ class _Reader:
     def _owners(self, item: Item | None) -> str | Mapping[str, Any]:
         """Return the file that says who owns what, or who does where that is said in place."""
         if item is not None and isinstance(item.value, dict):
-            found: Mapping[str, Any] = item.plain()
-            return found
+            owners: Mapping[str, Any] = item.plain()
+            return owners
         text = _text_of(item) if item else ""
         if item is not None and not text:
-            self._add(f"'owners' is a file, or a mapping of assets. Given: {_shown(item)}.", item)
+            self._add(
+                f"'owners' is a file, or a mapping of assets. Given: {_describe(item)}.", item
+            )
         return text
 
     def tests(self, top: Item) -> tuple[PolicyTest, ...]:
@@ -95,16 +97,16 @@ class _Reader:
         if "tests" in top.keys and not tests:
             self._add("The file holds no test.", top.keys["tests"])
         logged = self._logged(top, world)
-        read = tuple(self._test(one, world, logged) for one in tests)
+        parsed = tuple(self._test(one, world, logged) for one in tests)
         self._check_names(tests)
-        return read
+        return parsed
 
     def _test(
-        self, item: Item, default: Mapping[str, Any], before: tuple[Logged, ...] | None
+        self, item: Item, default: Mapping[str, Any], before: tuple[LoggedEntry, ...] | None
     ) -> PolicyTest:
-        self._known(item, _OF_TEST, ("name", "request", "expect"), "A test")
+        self._check_keys(item, _TEST_KEYS, ("name", "request", "expect"), "A test")
         own = item.keys.get("world")
-        world = _over(self._plain_world(own), default)
+        world = _overlay(self._plain_world(own), default)
         logged = self._logged(item, world)
         if before is not None or logged is not None:
             logged = (*(before or ()), *(logged or ()))
@@ -116,53 +118,55 @@ class _Reader:
             world=self._world(world, own),
             expect=self._expectation(item.keys.get("expect")),
             place=item.place,
-            logged=logged,
+            log=logged,
         )
 
     # -- what was logged before ---------------------------------------------------------------
 
-    def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[Logged, ...] | None:
+    def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[LoggedEntry, ...] | None:
         """Return what stands in the log, in order; None where there is none."""
         if "log" not in item.keys:
             return None
         return tuple(self._entry(one, world) for one in self._items(item, "log"))
 
-    def _entry(self, item: Item, default: Mapping[str, Any]) -> Logged:
+    def _entry(self, item: Item, default: Mapping[str, Any]) -> LoggedEntry:
         own = item.keys.get("time")
         world = self._world({**default, **({"time": own.plain()} if own else {})}, item)
-        done = [key for key in get_args(Performance) if key in item.keys]
-        if not done:
-            self._known(item, _OF_ASKING, ("request",), "A request in the log")
+        duty_keys = [key for key in get_args(Performance) if key in item.keys]
+        if not duty_keys:
+            self._check_keys(item, _REQUEST_ENTRY_KEYS, ("request",), "A request in the log")
             expected = item.keys.get("expect")
             effect = self._effect(expected) if expected else "permit"
-            asked = self._request(item.keys.get("request"))
-            return Asking(asked, world, item.place, effect, self._times(item.keys.get("times")))
-        self._known(item, _OF_DOING, ("by",), "What was done by the log")
-        if len(done) > 1:
+            request = self._request(item.keys.get("request"))
+            return LoggedRequest(
+                request, world, item.place, effect, self._times(item.keys.get("times"))
+            )
+        self._check_keys(item, _DUTY_ENTRY_KEYS, ("by",), "What was done by the log")
+        if len(duty_keys) > 1:
             self._add("A duty was fulfilled or violated, in an entry each.", item)
         [by] = self._names(item, "by", "assignee") or ("",)
-        duty, of = self._text(item, done[0]), self._text(item, "of")
-        return Doing(done[0], duty, by, world.time, item.place, of)
+        duty, of = self._text(item, duty_keys[0]), self._text(item, "of")
+        return LoggedDuty(duty_keys[0], duty, by, world.time, item.place, of)
 
     def _times(self, item: Item | None) -> int:
         times = 1 if item is None else item.value
         if isinstance(times, int) and not isinstance(times, bool) and 1 <= times <= _MOST_TIMES:
             return times
-        self._add(f"'times' is from 1 to {_MOST_TIMES:,}. Given: {_shown(item)}.", item)  # type: ignore[arg-type]
+        self._add(f"'times' is from 1 to {_MOST_TIMES:,}. Given: {_describe(item)}.", item)  # type: ignore[arg-type]
         return 1
 
     def _check_names(self, tests: Iterable[Item]) -> None:
-        seen: dict[Any, int] = {}
+        lines: dict[Any, int] = {}
         for test in tests:
             name = test.keys.get("name")
             if name and isinstance(name.value, str):
-                if name.value in seen:
+                if name.value in lines:
                     self._add(
                         f"Two tests have the name {name.value!r}, the first in line "
-                        f"{seen[name.value]}.",
+                        f"{lines[name.value]}.",
                         name,
                     )
-                seen.setdefault(name.value, name.place.line)
+                lines.setdefault(name.value, name.place.line)
 
     # -- requests and expectations ------------------------------------------------------------
 
@@ -170,12 +174,12 @@ class _Reader:
         nothing = Request(assignee="", action="", targets=("",))
         if item is None:
             return nothing
-        self._known(item, _OF_REQUEST, ("assignee", "action", "target"), "A request")
-        parts = {key: self._names(item, key) for key in _OF_REQUEST}
+        self._check_keys(item, _REQUEST_KEYS, ("assignee", "action", "target"), "A request")
+        parts = {key: self._names(item, key) for key in _REQUEST_KEYS}
         for key in ("assignee", "action", "purpose"):
             if len(parts[key]) > 1:
                 self._add(f"A request has one {key}. Given: {len(parts[key])}.", item.keys[key])
-        if not all(parts[key] for key in _OF_REQUEST[:3]):
+        if not all(parts[key] for key in _REQUEST_KEYS[:3]):
             return nothing
         return Request(
             assignee=parts["assignee"][0],
@@ -188,22 +192,22 @@ class _Reader:
         """Return names of a part in full, be they IRIs or short."""
         if key not in item.keys:
             return ()
-        named = []
+        full_names = []
         for one, text in zip(item.keys[key].parts, self._texts(item, key, some=True), strict=False):
             try:
-                named.append(self.names.full(text, part or key))
-                check_name(part or key, named[-1])
+                full_names.append(self.names.full(text, part or key))
+                check_name(part or key, full_names[-1])
             except RequestError as error:
                 [problem] = error.problems
                 self.problems.append(replace(problem, place=one.place))
-        return tuple(named)
+        return tuple(full_names)
 
     def _expectation(self, item: Item | None) -> Expectation:
         if item is None:
             return _DENY
         if not isinstance(item.value, dict):
             return Expectation(self._effect(item))
-        self._known(item, _OF_EXPECT, ("effect",), "What is expected")
+        self._check_keys(item, _EXPECTATION_KEYS, ("effect",), "What is expected")
         effect = self._effect(item.keys["effect"]) if "effect" in item.keys else "deny"
         rule = self._text(item, "rule") if "rule" in item.keys else None
         duties = self._texts(item, "duties") if "duties" in item.keys else None
@@ -223,7 +227,7 @@ class _Reader:
         """Return a state of the world as it is written, with names of left operands in full."""
         if item is None:
             return {}
-        self._known(item, _OF_WORLD, (), "A state of the world")
+        self._check_keys(item, _WORLD_KEYS, (), "A state of the world")
         try:
             return self.names.world(item.plain() if isinstance(item.value, dict) else {})
         except RequestError as error:
@@ -237,11 +241,11 @@ class _Reader:
             return World.model_validate(plain)
         except ValidationError as error:
             for way, (message, hint) in world_faults(error).items():
-                if len(way) != 1 or way[0] in _OF_WORLD:  # other keys are noted already
-                    self._add(message, item and self._at(item, way), hint)
+                if len(way) != 1 or way[0] in _WORLD_KEYS:  # other keys are noted already
+                    self._add(message, item and self._find_part(item, way), hint)
             return World()
 
-    def _at(self, item: Item, way: WorldPath) -> Item:
+    def _find_part(self, item: Item, way: WorldPath) -> Item:
         """Return the part of an item that a way leads to, as far as it goes there."""
         for step in way:
             key = self.names.written(item.keys, step) if isinstance(step, str) else ""
@@ -255,43 +259,43 @@ class _Reader:
 
     # -- parts of mappings --------------------------------------------------------------------
 
-    def _known(
-        self, item: Item, known: tuple[str, ...], needed: tuple[str, ...], what: str
+    def _check_keys(
+        self, item: Item, allowed: tuple[str, ...], required: tuple[str, ...], subject: str
     ) -> None:
         """Note keys that are not known, and those that are missing."""
         if not isinstance(item.value, dict):
-            self._add(f"{what} is a mapping with the keys {join_names(known)}.", item)
+            self._add(f"{subject} is a mapping with the keys {join_names(allowed)}.", item)
             return
         for key, value in item.keys.items():
-            if key not in known:
-                hint = did_you_mean(key, known)
-                message = f"{what} has no key {key!r}. It has {join_names(known)}."
+            if key not in allowed:
+                hint = did_you_mean(key, allowed)
+                message = f"{subject} has no key {key!r}. It has {join_names(allowed)}."
                 self.problems.append(Problem("K001", message, hint, value.key))
-        for key in needed:
+        for key in required:
             if key not in item.keys:
-                self._add(f"{what} needs the key {key!r}.", item)
+                self._add(f"{subject} needs the key {key!r}.", item)
 
     def _items(self, item: Item, key: str) -> tuple[Item, ...]:
-        found = item.keys.get(key)
-        if found is None:
+        member = item.keys.get(key)
+        if member is None:
             return ()
-        if not isinstance(found.value, tuple):
-            self._add(f"{key!r} is a list.", found)
+        if not isinstance(member.value, tuple):
+            self._add(f"{key!r} is a list.", member)
             return ()
-        return found.value
+        return member.value
 
     def _texts(self, item: Item, key: str, *, some: bool = False) -> tuple[str, ...]:
         """Return the texts of a list, or the only one; `some` tells that there must be one."""
-        found = item.keys.get(key)
-        if found is None:
+        member = item.keys.get(key)
+        if member is None:
             return ()
-        if some and not found.parts:
-            self._add(f"{key!r} is empty.", found)
-        texts = [(one, _text_of(one)) for one in found.parts]
+        if some and not member.parts:
+            self._add(f"{key!r} is empty.", member)
+        texts = [(one, _text_of(one)) for one in member.parts]
         for one, text in texts:
             if not text:
                 hint = "Put it in quotes if it is meant as one." if one.value else ""
-                self._add(f"{key!r} holds texts. Given: {_shown(one)}.", one, hint)
+                self._add(f"{key!r} holds texts. Given: {_describe(one)}.", one, hint)
         return tuple(text for _, text in texts if text)
 
     def _text(self, item: Item, key: str) -> str:
@@ -313,12 +317,12 @@ def _text_of(item: Item) -> str:
     return item.value if isinstance(item.value, str) else ""
 
 
-def _shown(item: Item) -> str:
+def _describe(item: Item) -> str:
     kinds = {dict: "a mapping", tuple: "a list", type(None): "nothing"}
     return kinds.get(type(item.value)) or repr(item.value)
 
 
-def _over(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
+def _overlay(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
     """Return a state of the world laid over another: what it says, and the rest of the other.
 
     What it says to be nothing (null) is unset: a fact, a duty, a count, or all of them.
@@ -327,16 +331,16 @@ def _over(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in own.items():
         below = default.get(key)
         if isinstance(value, dict):
-            joined[key] = _laid(value, below if isinstance(below, dict) else {})
+            joined[key] = _overlay_part(value, below if isinstance(below, dict) else {})
     return {key: value for key, value in joined.items() if value is not None}
 
 
-def _laid(own: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+def _overlay_part(own: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part of a state of the world laid over another, without what it unsets."""
     joined = {**below, **own}
     for key, value in own.items():
-        under = below.get(key)
+        default = below.get(key)
         if isinstance(value, dict) and None in value.values():
-            inner = {**(under if isinstance(under, dict) else {}), **value}
+            inner = {**(default if isinstance(default, dict) else {}), **value}
             joined[key] = {name: one for name, one in inner.items() if one is not None}
     return {key: value for key, value in joined.items() if value is not None}

@@ -58,13 +58,13 @@ def run_policy_tests(
     suite = read_suite(read_file(path), str(path), run.names)
     decider = run.decider(suite, owners)
     names = Names(decider.policies)
-    with _in_file(path):
-        decided = [_decided(decider, test) for test in suite.tests]
-    pairs = [(test, one[0]) for test, one in zip(suite.tests, decided, strict=True)]
+    with _name_file_in_errors(path):
+        decisions = [_decide(decider, test) for test in suite.tests]
+    pairs = [(test, outcome[0]) for test, outcome in zip(suite.tests, decisions, strict=True)]
     results = tuple(
-        _result(test, *one, names) for test, one in zip(suite.tests, decided, strict=True)
+        _result(test, *outcome, names) for test, outcome in zip(suite.tests, decisions, strict=True)
     )
-    passed = [pair for pair, came in zip(pairs, results, strict=True) if came.passed]
+    passed = [pair for pair, result in zip(pairs, results, strict=True) if result.passed]
     return TestReport(
         file=str(path),
         tests=results,
@@ -72,11 +72,11 @@ def run_policy_tests(
     )
 
 
-def _decided(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, ...]]:
+def _decide(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, ...]]:
     """Return the answer to the request of a test, and what of its log did not come to be."""
-    if test.logged is None:
+    if test.log is None:
         return decider.decide(test.request, test.world), ()
-    history, failures = history_of(decider, test.logged)
+    history, failures = history_of(decider, test.log)
     try:
         return decider.decide(test.request, test.world, history), failures
     except RequestError as error:
@@ -85,7 +85,7 @@ def _decided(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, .
 
 
 @contextmanager
-def _in_file(path: Path) -> Iterator[None]:
+def _name_file_in_errors(path: Path) -> Iterator[None]:
     """Name the file in what is wrong with the tests that it holds."""
     try:
         yield
@@ -117,10 +117,14 @@ class _Run:
         for path in self._paths(suite.certificates):
             proofs += load_proofs(path)
         hierarchy = self.reading.hierarchy(self._paths(suite.hierarchies))
-        given = suite.owners
-        stated = self.folder / given if given and isinstance(given, str) else given or None
-        found = load_owners(owners or stated, self.policies, self.reading.contexts)
-        return Decider(self.policies, proofs, hierarchy, found)
+        suite_owners = suite.owners
+        owners_file = (
+            self.folder / suite_owners
+            if suite_owners and isinstance(suite_owners, str)
+            else suite_owners or None
+        )
+        known_owners = load_owners(owners or owners_file, self.policies, self.reading.contexts)
+        return Decider(self.policies, proofs, hierarchy, known_owners)
 
     def _paths(self, names: Sequence[str]) -> list[Path]:
         return [self.folder / name for name in names]
@@ -144,13 +148,13 @@ def _result(
 def _failures(expect: Expectation, decision: Decision, names: Names) -> Iterator[str]:
     if decision.effect != expect.effect:
         yield f"expected {expect.effect}, got {decision.effect}: {decision.reason}"
-    if expect.rule is not None and decision.rule not in _known_as(expect.rule, names):
+    if expect.rule is not None and decision.rule not in _possible_names(expect.rule, names):
         yield f"expected the rule {expect.rule}, got {decision.rule or 'none'}"
     if expect.duties is not None:
         yield from _duties(expect.duties, decision, names)
 
 
-def _known_as(name: str, names: Names) -> tuple[str, ...]:
+def _possible_names(name: str, names: Names) -> tuple[str, ...]:
     """Return the uids that a rule or a duty is meant by: as written, and in full."""
     try:
         return name, names.full(name, "target")
@@ -160,38 +164,38 @@ def _known_as(name: str, names: Names) -> tuple[str, ...]:
 
 def _duties(expected: Sequence[str], decision: Decision, named: Names) -> Iterator[str]:
     """Yield the duties expected and not owed, and those owed and not expected."""
-    owed = list(decision.duties)
+    outstanding = list(decision.duties)
     for name in expected:
-        names = (named.full(name, "action"), *_known_as(name, named))
-        found = [one for one in owed if one.duty in names or set(names) & set(one.actions)]
-        if found:
-            owed.remove(found[0])
+        names = (named.full(name, "action"), *_possible_names(name, named))
+        matches = [one for one in outstanding if one.duty in names or set(names) & set(one.actions)]
+        if matches:
+            outstanding.remove(matches[0])
         else:
             yield f"expected the duty {name}, which is not owed"
-    for one in owed:
-        what = " and ".join(map(terms.compact, one.actions))
-        yield f"got the duty {one.duty} ({what}), which was not expected"
+    for one in outstanding:
+        actions = " and ".join(map(terms.compact, one.actions))
+        yield f"got the duty {one.duty} ({actions}), which was not expected"
 
 
 def _coverage(
     policies: Sequence[Policy], pairs: Sequence[tuple[PolicyTest, Decision]]
 ) -> Iterator[RuleCoverage]:
     """Yield in which tests each rule counted: permissions with their duties, and the others."""
-    seen = _Seen()
+    counter = _CoverageCounter()
     for test, decision in pairs:
-        seen.add(test.name, decision)
+        counter.add(test.name, decision)
     for policy in policies:
         for rule in policy.permissions:
-            yield seen.coverage(policy, rule, "permission")
+            yield counter.coverage(policy, rule, "permission")
             for duty in rule.duties:
-                yield seen.coverage(policy, duty, "duty", rule)
+                yield counter.coverage(policy, duty, "duty", rule)
         for rule in policy.prohibitions:
-            yield seen.coverage(policy, rule, "prohibition")
+            yield counter.coverage(policy, rule, "prohibition")
         for rule in policy.obligations:
-            yield seen.coverage(policy, rule, "obligation")
+            yield counter.coverage(policy, rule, "obligation")
 
 
-class _Seen:
+class _CoverageCounter:
     """The names of the tests in which rules decided, were owed, or covered the request."""
 
     def __init__(self) -> None:
@@ -207,13 +211,13 @@ class _Seen:
             (self.decided if decides else self.matched).setdefault(key, {})[name] = None
             if match.applies:
                 self.applied.setdefault(key, {})[name] = None
-        for used in decision.counted or ():  # an owner's leave, by which something is made
-            key = used.policy, used.rule, "permission"
-            for seen in (self.matched, self.applied):
-                seen.setdefault(key, {})[name] = None
-        for owed in decision.duties:
+        for rule in decision.counted or ():  # an owner's leave, by which something is made
+            key = rule.policy, rule.rule, "permission"
+            for names_by_rule in (self.matched, self.applied):
+                names_by_rule.setdefault(key, {})[name] = None
+        for duty in decision.duties:
             for kind in ("duty", "obligation"):
-                self.decided.setdefault((owed.policy, owed.duty, kind), {})[name] = None
+                self.decided.setdefault((duty.policy, duty.duty, kind), {})[name] = None
 
     def coverage(
         self, policy: Policy, rule: Rule, kind: _Kind, of: Rule | None = None

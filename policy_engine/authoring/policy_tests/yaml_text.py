@@ -58,7 +58,7 @@ def read_yaml(text: bytes, source: str) -> Item:
     """
     if len(text) > MAX_BYTES:
         _fail(f"The text is too large. {MAX_BYTES:,} bytes are allowed.", source)
-    node = _composed(text, source)
+    node = _compose(text, source)
     reader = _Reader(source)
     item = reader.item(node, "", 0)
     if reader.problems:
@@ -66,7 +66,7 @@ def read_yaml(text: bytes, source: str) -> Item:
     return item
 
 
-def _composed(text: bytes, source: str) -> "Node":
+def _compose(text: bytes, source: str) -> "Node":
     import yaml  # noqa: PLC0415 (only for the tests of policies)
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -77,8 +77,8 @@ def _composed(text: bytes, source: str) -> "Node":
     except UnicodeDecodeError:
         _fail("The text is not UTF-8.", source)
     except yaml.MarkedYAMLError as error:
-        what = " ".join(filter(None, [error.context, error.problem]))
-        _fail(f"The text is not YAML: {what}.", source, error.problem_mark)
+        reason = " ".join(filter(None, [error.context, error.problem]))
+        _fail(f"The text is not YAML: {reason}.", source, error.problem_mark)
     except yaml.YAMLError as error:
         _fail(f"The text is not YAML: {str(error).splitlines()[0]}.", source)
     if node is None:

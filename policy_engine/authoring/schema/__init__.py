@@ -32,9 +32,9 @@ def policy_schema(
     It offers the terms of the vocabularies as well; these are read with `contexts`, as in
     `Reading`. Raises what reading them raises.
     """
-    known = Reading(contexts, vocabularies=vocabularies).vocabulary
+    vocabulary = Reading(contexts, vocabularies=vocabularies).vocabulary
     document = {"$ref": "#/$defs/document"}
-    parts = names(known) | values(known) | conditions(known)
+    parts = names(vocabulary) | values(vocabulary) | conditions(vocabulary)
     parts |= anonymization() | rules() | documents()
     return {
         "$schema": _DRAFT,

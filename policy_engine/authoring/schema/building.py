@@ -17,7 +17,7 @@ TYPES = ("@type", "type")
 """The keys under which its class stands."""
 
 _SPACES = (terms.ODRL, terms.MOSAICROWN, terms.PE)
-_WHOLE = ("odrl:", terms.ODRL, terms.RDF)
+_UNTOLD = ("odrl:", terms.ODRL, terms.RDF)
 
 
 def ref(name: str) -> Schema:
@@ -30,68 +30,70 @@ def when(test: Schema, then: Schema, otherwise: Schema | None = None) -> Schema:
     return {"if": test, "then": then} | ({} if otherwise is None else {"else": otherwise})
 
 
-def several(name: str, item: Schema, *, most: int | None = None) -> dict[str, Schema]:
+def one_or_more(name: str, item: Schema, *, most: int | None = None) -> dict[str, Schema]:
     """Return the definition of one value or a list of values, in a set or in a list of JSON-LD."""
     count = {"minItems": 1} | ({"maxItems": most} if most else {})
-    is_listed = {"type": "object", "anyOf": [{"required": ["@set"]}, {"required": ["@list"]}]}
+    is_list_object = {"type": "object", "anyOf": [{"required": ["@set"]}, {"required": ["@list"]}]}
     inner = {"properties": {"@set": ref(name), "@list": ref(name)}, "maxProperties": 1}
-    alone = when(is_listed, inner, item)
-    return {name: when({"type": "array"}, {**count, "items": ref(name)}, alone)}
+    single = when(is_list_object, inner, item)
+    return {name: when({"type": "array"}, {**count, "items": ref(name)}, single)}
 
 
-def an_object(keys: Mapping[str, str], *rules: Schema) -> Schema:
+def object_schema(keys: Mapping[str, str], *rules: Schema) -> Schema:
     """Return an object that has these properties, by IRI, each with the definition of its values.
 
     A key may be a term of the contexts, a compact IRI, or an IRI in full; of keys in other
     namespaces nothing is known. `rules` are what holds beside.
     """
-    named: Schema = {"@id": {"description": "The IRI that names it.", **ref("anyName")}}
-    named |= {"uid": named["@id"]}
-    named |= {key: {"description": "The class that it belongs to."} for key in TYPES}
+    properties: Schema = {"@id": {"description": "The IRI that names it.", **ref("anyName")}}
+    properties |= {"uid": properties["@id"]}
+    properties |= {key: {"description": "The class that it belongs to."} for key in TYPES}
     for iri, definition in keys.items():
         if not is_deprecated(iri):
-            named |= {name: {**told(iri), **ref(definition)} for name in written(iri)}
+            properties |= {
+                name: {**term_description(iri), **ref(definition)} for name in spellings(iri)
+            }
     patterns: Schema = {}
     for definition in dict.fromkeys(keys.values()):
-        several_ = [iri for iri, one in keys.items() if one == definition]
+        same_definition = [iri for iri, one in keys.items() if one == definition]
         for text_too in (False, True):
-            same = [iri for iri in several_ if _takes_text(iri) is text_too]
+            iris = [iri for iri in same_definition if _takes_text(iri) is text_too]
             no_text: Schema = {} if text_too else {"not": {"type": "string"}}
-            patterns |= {spelling(same): {**no_text, **ref(definition)}} if same else {}
+            patterns |= {term_pattern(iris): {**no_text, **ref(definition)}} if iris else {}
     return {
         "type": "object",
-        "properties": named,
-        "patternProperties": {**patterns, foreign(terms.RDF + "value"): True},
+        "properties": properties,
+        "patternProperties": {**patterns, foreign_pattern(terms.RDF + "value"): True},
         "additionalProperties": False,
-        "dependentSchemas": without("uid", "@id") | without("type", "@type"),
+        "dependentSchemas": excludes("uid", "@id") | excludes("type", "@type"),
         **({"allOf": list(rules)} if rules else {}),
     }
 
 
-def of_odrl(**keys: str) -> dict[str, str]:
+def odrl_properties(**keys: str) -> dict[str, str]:
     """Return properties of ODRL by IRI, each with the definition of its values."""
     return {f"{terms.ODRL}{name}": definition for name, definition in keys.items()}
 
 
-def without(key: str, *others: str) -> Schema:
+def excludes(key: str, *others: str) -> Schema:
     """Return that beside a key some others may not stand, as dependent schemas are written."""
     return {key: {"properties": dict.fromkeys(others, False)}}
 
 
-def needs(*keys: str) -> Schema:
+def requires(*keys: str) -> Schema:
     """Return that an object has these keys.
 
     One that is no more than a name may stand for a node elsewhere in the text, and where keys
     are written as IRIs, one cannot tell by the terms.
     """
-    return when(said(), {"required": list(keys)})
+    return when(described_object(), {"required": list(keys)})
 
 
-def said() -> Schema:
+def described_object() -> Schema:
     """Return the schema of an object that is more than a name, and whose keys are terms."""
     return {
         "type": "object",
-        "propertyNames": {"not": {"pattern": f"^({'|'.join(map(_escaped, _WHOLE))})"}},
+        "propertyNames": {"not": {"pattern": f"^({'|'.join(map(_escape, _UNTOLD))})"}},
         "not": {"propertyNames": {"enum": list(NAMES)}},
     }
 
@@ -99,7 +101,7 @@ def said() -> Schema:
 # -- terms ----------------------------------------------------------------------------------------
 
 
-def told(iri: str) -> Schema:
+def term_description(iri: str) -> Schema:
     """Return the definition of a term as editors show it."""
     term = terms.vocabulary().get(iri)
     return {"description": term.definition} if term and term.definition else {}
@@ -111,20 +113,20 @@ def is_deprecated(iri: str) -> bool:
     return bool(term and term.facts.get("deprecated"))
 
 
-def written(iri: str) -> tuple[str, ...]:
+def spellings(iri: str) -> tuple[str, ...]:
     """Return how a term is best written: its names in the contexts, else its compact IRI."""
-    return _by_iri().get(iri) or (terms.compact(iri),)
+    return _names_by_iri().get(iri) or (terms.compact(iri),)
 
 
 @cache
-def _by_iri() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+def _names_by_iri() -> Mapping[str, tuple[str, ...]]:
+    names_by_iri: dict[str, dict[str, None]] = {}
     for document in terms.bundled_contexts().values():
         for name, entry in document["@context"].items():
             if not name.startswith("@"):
                 iri = terms.expand(entry if isinstance(entry, str) else entry["@id"])
-                found.setdefault(iri, {})[name] = None
-    return {iri: tuple(names) for iri, names in found.items()}
+                names_by_iri.setdefault(iri, {})[name] = None
+    return {iri: tuple(names) for iri, names in names_by_iri.items()}
 
 
 def _takes_text(iri: str) -> bool:
@@ -135,53 +137,57 @@ def _takes_text(iri: str) -> bool:
     entries = [
         document["@context"][name]
         for document in terms.bundled_contexts().values()
-        for name in written(iri)
+        for name in spellings(iri)
         if name in document["@context"]
     ]
     return not any(isinstance(entry, dict) and "@type" in entry for entry in entries)
 
 
-def spelling(iris: Iterable[str]) -> str:
+def term_pattern(iris: Iterable[str]) -> str:
     """Return the pattern of terms as compact IRIs and as IRIs in full."""
     by_space: dict[str, list[str]] = {}
     for iri in iris:
         space = next((one for one in terms.PREFIXES.values() if iri.startswith(one)), "")
-        by_space.setdefault(space, []).append(_escaped(iri.removeprefix(space)))
+        by_space.setdefault(space, []).append(_escape(iri.removeprefix(space)))
     parts = [f"{_space(space)}({'|'.join(names)})" for space, names in by_space.items()]
     return f"^({'|'.join(parts)})$"
 
 
-def exactly(*iris: str) -> Schema:
+def one_of_terms(*iris: str) -> Schema:
     """Return the schema of the name of one of these terms, however it is written."""
-    names = [_escaped(name) for iri in iris for name in written(iri)]
-    return {"type": "string", "pattern": f"^({'|'.join(names)})$|{spelling(iris)}"}
+    names = [_escape(name) for iri in iris for name in spellings(iri)]
+    return {"type": "string", "pattern": f"^({'|'.join(names)})$|{term_pattern(iris)}"}
 
 
-def foreign(*others: str) -> str:
+def foreign_pattern(*others: str) -> str:
     """Return the pattern of IRIs in namespaces of which not every term is known.
 
     Not among them are the terms given beside.
     """
     ours = [_space(space) for space in _SPACES]
-    ours += [f"{spelling([iri])[1:]}" for iri in others]
+    ours += [f"{term_pattern([iri])[1:]}" for iri in others]
     return f"^(?!_:|{'|'.join(ours)})[^:/?#]+:"
 
 
-def a_term(iris: Iterable[str], *, or_foreign: bool = False, own: Iterable[Schema] = ()) -> Schema:
+def term_schema(
+    iris: Iterable[str], *, or_foreign: bool = False, own: Iterable[Schema] = ()
+) -> Schema:
     """Return the schema of the name of one of these terms, each with what it means.
 
-    `own` are the names of terms beyond the language, as `offered` makes them.
+    `own` are the names of terms beyond the language, as `vocabulary_terms` makes them.
     """
-    known = list(iris)
-    usual: list[Schema] = [{"const": name, **told(iri)} for iri, name in _usual(known)]
-    usual += own
-    usual.append({"type": "string", "pattern": spelling(known)})
+    terms_ = list(iris)
+    options: list[Schema] = [
+        {"const": name, **term_description(iri)} for iri, name in _current_names(terms_)
+    ]
+    options += own
+    options.append({"type": "string", "pattern": term_pattern(terms_)})
     if or_foreign:
-        usual.append({"type": "string", "pattern": foreign()})
-    return {"anyOf": usual}
+        options.append({"type": "string", "pattern": foreign_pattern()})
+    return {"anyOf": options}
 
 
-def offered(own: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
+def vocabulary_terms(own: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
     """Return the schemas of the names of terms of a vocabulary, each with what it means."""
     return [
         {"const": name, **({"description": term.definition} if term.definition else {})}
@@ -196,17 +202,17 @@ def own_names(iri: str, vocabulary: Vocabulary) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*short, terms.compact(iri), iri)))
 
 
-def _usual(known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for iri in known:
+def _current_names(iris: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for iri in iris:
         if not is_deprecated(iri):
-            yield from ((iri, name) for name in written(iri))
+            yield from ((iri, name) for name in spellings(iri))
 
 
 def _space(space: str) -> str:
     prefix = next((name for name, one in terms.PREFIXES.items() if one == space), "")
-    return f"({prefix}:|{_escaped(space)})" if space else ""
+    return f"({prefix}:|{_escape(space)})" if space else ""
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text as a pattern; ECMA-262 has no escape for what needs none."""
     return re.sub(r"([.*+?^${}()|\[\]\\])", r"\\\1", text)

@@ -5,23 +5,23 @@ from collections.abc import Mapping
 from policy_engine import terms
 from policy_engine.authoring.schema.building import (
     Schema,
-    a_term,
-    an_object,
-    exactly,
-    needs,
-    of_odrl,
-    offered,
+    described_object,
+    excludes,
+    object_schema,
+    odrl_properties,
+    one_of_terms,
+    one_or_more,
     own_names,
     ref,
-    said,
-    several,
-    spelling,
-    told,
+    requires,
+    term_description,
+    term_pattern,
+    term_schema,
+    vocabulary_terms,
     when,
-    without,
 )
-from policy_engine.authoring.schema.names import named
-from policy_engine.authoring.schema.values import is_lexical, taking
+from policy_engine.authoring.schema.names import name_or_object
+from policy_engine.authoring.schema.values import has_literal_form, values_definition
 from policy_engine.policy.reading.constraints import operands, refining_operands
 from policy_engine.policy.vocabulary import Vocabulary
 
@@ -30,12 +30,12 @@ _ODRL = terms.ODRL
 
 def conditions(vocabulary: Vocabulary) -> dict[str, Schema]:
     """Return the definitions of constraints and of refinements but those of `anonymize`."""
-    linked = "The name of an object elsewhere in the text."
+    description = "The name of an object elsewhere in the text."
     return {
-        "linked": {"type": "string", "pattern": "^[^:/?#]+:", "description": linked},
+        "linked": {"type": "string", "pattern": "^[^:/?#]+:", "description": description},
         **_conditions("constraints", operands(), vocabulary),
         **_conditions("refinements", refining_operands(), vocabulary),
-        **_ordered(),
+        **_ordered_lists(),
     }
 
 
@@ -43,26 +43,28 @@ def _conditions(
     kind: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary
 ) -> dict[str, Schema]:
     """Return the definitions of conditions of one kind, plain and joined, about known operands."""
-    joining = exactly(*_joining())["pattern"]
+    joining = one_of_terms(*_logical_operators())["pattern"]
     is_plain = {"type": "object", "propertyNames": {"not": {"pattern": joining}}}
     is_joined = {"type": "object", "not": is_plain}
-    alone = when({"type": "object"}, ref(f"{kind}Compared"), ref("linked"))
+    single = when({"type": "object"}, ref(f"{kind}Compared"), ref("linked"))
     left = f"{kind}Left"
     return {
-        f"{left}Name": a_term(known, or_foreign=True, own=offered(vocabulary.operands, vocabulary)),
-        **several(left, named(ref(f"{left}Name")), most=1),
+        f"{left}Name": term_schema(
+            known, or_foreign=True, own=vocabulary_terms(vocabulary.operands, vocabulary)
+        ),
+        **one_or_more(left, name_or_object(ref(f"{left}Name")), most=1),
         f"{kind}Compared": _comparison(left, known, vocabulary),
-        f"{kind}Joined": _joined(kind),
-        **several(kind, when(is_joined, ref(f"{kind}Joined"), alone)),
+        f"{kind}Joined": _joined_condition(kind),
+        **one_or_more(kind, when(is_joined, ref(f"{kind}Joined"), single)),
     }
 
 
-def _joining() -> list[str]:
+def _logical_operators() -> list[str]:
     return list(terms.instances(f"{terms.PE}LogicalOperator"))
 
 
 def _comparison(left: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> Schema:
-    keys = of_odrl(
+    keys = odrl_properties(
         leftOperand=left,
         operator="operator",
         rightOperand="values",
@@ -72,84 +74,84 @@ def _comparison(left: str, known: Mapping[str, terms.Term], vocabulary: Vocabula
         status="oneValue",
     )
     either = {"anyOf": [{"required": ["rightOperand"]}, {"required": ["rightOperandReference"]}]}
-    made = an_object(
+    schema = object_schema(
         keys,
-        needs("leftOperand", "operator"),
-        when(said(), either),
-        _one_right(),
-        *_takes(known, vocabulary),
+        requires("leftOperand", "operator"),
+        when(described_object(), either),
+        _single_right_operand(),
+        *_operand_rules(known, vocabulary),
     )
-    made["dependentSchemas"] |= without("rightOperand", "rightOperandReference")
-    return made
+    schema["dependentSchemas"] |= excludes("rightOperand", "rightOperandReference")
+    return schema
 
 
-def _one_right() -> Schema:
+def _single_right_operand() -> Schema:
     """Return that but for three operators there is one right operand."""
     operators = terms.instances(f"{_ODRL}Operator")
     others = [iri for iri, term in operators.items() if not term.facts.get("set")]
     one = {"rightOperand": ref("oneValue"), "rightOperandReference": ref("oneName")}
-    return for_one("operator", exactly(*others), {"properties": one})
+    return where_key("operator", one_of_terms(*others), {"properties": one})
 
 
-def _takes(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
+def _operand_rules(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
     """Return which values the left operands take; of those of vocabularies, where it can be told.
 
     The others are left to the reader.
     """
     own = [
-        for_one(
+        where_key(
             "leftOperand",
             {"enum": [*own_names(iri, vocabulary)]},
-            {"properties": {"rightOperand": ref(taking(term))}},
+            {"properties": {"rightOperand": ref(values_definition(term))}},
         )
         for iri, term in vocabulary.operands.items()
-        if is_lexical(term)
+        if has_literal_form(term)
     ]
     return own + [
-        for_one(
+        where_key(
             "leftOperand",
-            exactly(iri),
-            {**told(iri), "properties": {"rightOperand": ref(taking(term))}},
+            one_of_terms(iri),
+            {**term_description(iri), "properties": {"rightOperand": ref(values_definition(term))}},
         )
         for iri, term in known.items()
         if term.iris("takes")
     ]
 
 
-def for_one(key: str, name: Schema, then: Schema) -> Schema:
+def where_key(key: str, name: Schema, then: Schema) -> Schema:
     """Return what holds where a key has one name."""
-    return when(for_key(key, name), then)
+    return when(has_key(key, name), then)
 
 
-def for_key(key: str, name: Schema) -> Schema:
+def has_key(key: str, name: Schema) -> Schema:
     """Return what tells an object in which a key has one name."""
     return {"required": [key], "properties": {key: name}}
 
 
-def _joined(kind: str) -> Schema:
+def _joined_condition(kind: str) -> Schema:
     """Return the schema of a condition that joins two others at least, by one operand."""
-    operators = [terms.local_name(iri) for iri in _joining()]
-    made = an_object(dict.fromkeys(_joining(), kind))
-    ordered = spelling([f"{_ODRL}andSequence"])
-    made["patternProperties"][ordered] = {**ref(kind), "allOf": [ref("ordered")]}
+    operators = [terms.local_name(iri) for iri in _logical_operators()]
+    schema = object_schema(dict.fromkeys(_logical_operators(), kind))
+    ordered = term_pattern([f"{_ODRL}andSequence"])
+    schema["patternProperties"][ordered] = {**ref(kind), "allOf": [ref("ordered")]}
     for one in operators:
-        alone = without(one, *(other for other in operators if other != one))
-        alone[one]["properties"][one] = ref("twoAtLeast")
-        made["dependentSchemas"] |= alone
-    return made
+        exclusion = excludes(one, *(other for other in operators if other != one))
+        exclusion[one]["properties"][one] = ref("twoAtLeast")
+        schema["dependentSchemas"] |= exclusion
+    return schema
 
 
-def _ordered() -> dict[str, Schema]:
+def _ordered_lists() -> dict[str, Schema]:
     """Return the definitions of an ordered list and of two values at least.
 
     An ordered list stands under a key whose context does not say it is one; JSON-LD takes lists
     of lists for one.
     """
-    alone = {"minItems": 1, "maxItems": 1, "items": ref("ordered")}
+    single = {"minItems": 1, "maxItems": 1, "items": ref("ordered")}
     inner = {"minProperties": 1, "propertyNames": {"enum": ["@list", "@set"]}}
     inner |= {"type": "object", "additionalProperties": ref("twoAtLeast")}
-    several_ = when({"maxItems": 1}, {"minItems": 1, "items": ref("twoAtLeast")})
+    many = when({"maxItems": 1}, {"minItems": 1, "items": ref("twoAtLeast")})
     return {
-        "ordered": when({"type": "array"}, alone, {"type": "object", "required": ["@list"]}),
-        "twoAtLeast": when({"type": "array"}, several_, inner),
+        "ordered": when({"type": "array"}, single, {"type": "object", "required": ["@list"]}),
+        "twoAtLeast": when({"type": "array"}, many, inner),
     }

@@ -6,18 +6,18 @@ from policy_engine import terms
 from policy_engine.authoring.schema.building import (
     NAMES,
     Schema,
-    a_term,
-    an_object,
-    exactly,
-    of_odrl,
+    described_object,
+    object_schema,
+    odrl_properties,
+    one_of_terms,
+    one_or_more,
     ref,
-    said,
-    several,
-    spelling,
+    spellings,
+    term_pattern,
+    term_schema,
     when,
-    written,
 )
-from policy_engine.authoring.schema.rules import output_needed, shared
+from policy_engine.authoring.schema.rules import output_needed, shared_properties
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH
 from policy_engine.policy.structure import KINDS, NEEDED, POLICY_TYPES
 
@@ -32,16 +32,18 @@ def documents() -> dict[str, Schema]:
     """Return the definitions of policies, and of what may stand at the top of a text."""
     url = {"type": "string"}
     own = {"type": "object", "additionalProperties": {"type": "string"}}
-    found = several("context", when({"type": "object"}, own, url))
-    found |= {f"{key}Needed": one for key, one in _needed().items()} | output_needed()
+    definitions = one_or_more("context", when({"type": "object"}, own, url))
+    definitions |= {
+        f"{key}Needed": one for key, one in _part_requirements().items()
+    } | output_needed()
     return {
-        **found,
+        **definitions,
         "plainContext": _plain_context(),
-        **several("digest", _digest(), most=1),
-        **several("policyType", a_term(_TYPES), most=1),
+        **one_or_more("digest", _digest(), most=1),
+        **one_or_more("policyType", term_schema(_TYPES), most=1),
         "policy": _policy(),
-        "described": _described(),
-        **several("graph", when(_is_policy(), ref("policy"), ref("described"))),
+        "described": _described_node(),
+        **one_or_more("graph", when(_is_policy(), ref("policy"), ref("described"))),
         "document": _document(),
     }
 
@@ -93,47 +95,57 @@ def _plain_context() -> Schema:
 
 
 def _policy() -> Schema:
-    rules = of_odrl(**{kind: f"{kind}Rules" for kind in KINDS})
-    keys = of_odrl(profile="names", inheritFrom="names", conflict="conflict") | rules | shared()
+    rules = odrl_properties(**{kind: f"{kind}Rules" for kind in KINDS})
+    keys = (
+        odrl_properties(profile="names", inheritFrom="names", conflict="conflict")
+        | rules
+        | shared_properties()
+    )
     keys |= {ENDS_WITH: "names", ACCEPTED: "digest"}
-    made = an_object(keys, *_of_policy())
-    made["properties"] |= {"@context": True, "@type": ref("policyType"), "type": ref("policyType")}
-    made["properties"] |= dict.fromkeys(NAMES, ref("iri"))
-    made["patternProperties"][_REPLACED] = False
-    made["anyOf"] = [{"required": ["@type"]}, {"required": ["type"]}]
-    return made
+    schema = object_schema(keys, *_policy_requirements())
+    schema["properties"] |= {
+        "@context": True,
+        "@type": ref("policyType"),
+        "type": ref("policyType"),
+    }
+    schema["properties"] |= dict.fromkeys(NAMES, ref("iri"))
+    schema["patternProperties"][_REPLACED] = False
+    schema["anyOf"] = [{"required": ["@type"]}, {"required": ["type"]}]
+    return schema
 
 
-def _of_policy() -> list[Schema]:
+def _policy_requirements() -> list[Schema]:
     """Return what a policy has to have, in itself or in its rules (section 2.1)."""
-    named = {"anyOf": [{"required": [key]} for key in NAMES]}
-    alone = {**said(), "not": {"required": ["inheritFrom"]}}
+    has_name = {"anyOf": [{"required": [key]} for key in NAMES]}
+    complete = {**described_object(), "not": {"required": ["inheritFrom"]}}
     some = {"anyOf": [{"required": [kind]} for kind in KINDS]}
-    found = [named, when(alone, some)]
+    requirements = [has_name, when(complete, some)]
     for part, kinds, types in NEEDED:
         key = terms.local_name(part)
-        types_ = [f"{_ODRL}{name}" for name in types] if types != POLICY_TYPES else []
-        lacks = {**alone, "not": {"anyOf": [{"required": ["inheritFrom"]}, {"required": [key]}]}}
-        if types_:
-            lacks |= {"anyOf": [_has_type(one, types_) for one in ("@type", "type")]}
-        found.append(when(lacks, {"properties": dict.fromkeys(kinds, ref(f"{key}Needed"))}))
+        type_iris = [f"{_ODRL}{name}" for name in types] if types != POLICY_TYPES else []
+        lacks = {**complete, "not": {"anyOf": [{"required": ["inheritFrom"]}, {"required": [key]}]}}
+        if type_iris:
+            lacks |= {"anyOf": [_has_type(one, type_iris) for one in ("@type", "type")]}
+        requirements.append(when(lacks, {"properties": dict.fromkeys(kinds, ref(f"{key}Needed"))}))
     nobody = {
-        **alone,
+        **complete,
         "not": {"anyOf": [{"required": ["inheritFrom"]}, {"required": ["assigner"]}]},
     }
-    return [*found, when(nobody, {"properties": {"permission": ref("outputNeeded")}})]
+    return [*requirements, when(nobody, {"properties": {"permission": ref("outputNeeded")}})]
 
 
 def _has_type(key: str, types: list[str]) -> Schema:
-    name = exactly(*types)
+    name = one_of_terms(*types)
     either = {"anyOf": [name, {"type": "array", "contains": name}]}
     return {"properties": {key: either}, "required": [key]}
 
 
-def _needed() -> dict[str, Schema]:
+def _part_requirements() -> dict[str, Schema]:
     """Return that rules have a part, one definition a part."""
     return {
-        key: several(f"{key}Needed", when(said(), {"required": [key]}))[f"{key}Needed"]
+        key: one_or_more(f"{key}Needed", when(described_object(), {"required": [key]}))[
+            f"{key}Needed"
+        ]
         for key in (terms.local_name(part) for part, _, _ in NEEDED)
     }
 
@@ -144,20 +156,20 @@ def _needed() -> dict[str, Schema]:
 def _is_policy() -> Schema:
     """Return what tells a policy from what else stands in a graph."""
     keys = [
-        *(name for iri in _RULES for name in written(iri)),
+        *(name for iri in _RULES for name in spellings(iri)),
         "profile",
         "conflict",
         "inheritFrom",
     ]
     types = [_has_type(key, list(_TYPES)) for key in ("@type", "type")]
-    has_rule = {"not": {"propertyNames": {"not": {"pattern": spelling(_RULES)}}}}
+    has_rule = {"not": {"propertyNames": {"not": {"pattern": term_pattern(_RULES)}}}}
     return {"anyOf": [*({"required": [key]} for key in keys), *types, has_rule]}
 
 
-def _described() -> Schema:
+def _described_node() -> Schema:
     """Return an object of a graph that others name: anything that has a name."""
-    known = {name: True for iri in _known() for name in written(iri)}
-    keys = dict.fromkeys((*NAMES, "@type", "type"), True) | known
+    properties = {name: True for iri in _known_properties() for name in spellings(iri)}
+    keys = dict.fromkeys((*NAMES, "@type", "type"), True) | properties
     return {
         "type": "object",
         "properties": keys,
@@ -166,7 +178,7 @@ def _described() -> Schema:
     }
 
 
-def _known() -> list[str]:
+def _known_properties() -> list[str]:
     """Return the properties of ODRL and of the profile."""
     kinds = ("PartyFunction", "LogicalOperator", "Property", "ObjectProperty")
     return [

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from policy_engine import terms
 from policy_engine.authoring.schema.building import (
     Schema,
-    a_term,
-    an_object,
-    offered,
+    object_schema,
+    one_or_more,
     ref,
-    several,
+    term_schema,
+    vocabulary_terms,
     when,
 )
 from policy_engine.policy.vocabulary import Vocabulary
@@ -26,7 +26,7 @@ def names(vocabulary: Vocabulary) -> dict[str, Schema]:
     actions = terms.instances(f"{_ODRL}Action")
     purposes = terms.instances(f"{terms.MOSAICROWN}purpose")
     own_actions, own_purposes = (
-        [*offered(own, vocabulary), *_of_dpv(scheme)]
+        [*vocabulary_terms(own, vocabulary), *_dpv_names(scheme)]
         for own, scheme in (
             (vocabulary.actions, terms.dpv_terms("Processing")),
             (vocabulary.purposes, terms.dpv_terms("Purpose")),
@@ -36,32 +36,34 @@ def names(vocabulary: Vocabulary) -> dict[str, Schema]:
         "anything": {},
         "anyName": {"type": "string", "minLength": 1},
         "iri": {"type": "string", "pattern": _ABSOLUTE},
-        "reference": an_object({}),
-        "name": named(ref("iri")),
-        **several("names", ref("name")),
-        **several("oneName", ref("name"), most=1),
-        "actionName": a_term(actions, or_foreign=True, own=own_actions),
-        **several("actionNames", named(ref("actionName"))),
-        **several("actionObject", {"type": "object", **named(ref("actionName"))}, most=1),
-        "purposeName": a_term(purposes, or_foreign=True, own=own_purposes),
-        "purposeObject": an_object({f"{terms.MOSAICROWN}declinationOf": "purposes"}),
-        **several("purposes", named(ref("purposeName"), ref("purposeObject"))),
-        "operatorName": a_term(operators),
-        **several("operator", named(ref("operatorName")), most=1),
-        "conflictName": a_term(conflicts),
-        **several("conflict", named(ref("conflictName")), most=1),
+        "reference": object_schema({}),
+        "name": name_or_object(ref("iri")),
+        **one_or_more("names", ref("name")),
+        **one_or_more("oneName", ref("name"), most=1),
+        "actionName": term_schema(actions, or_foreign=True, own=own_actions),
+        **one_or_more("actionNames", name_or_object(ref("actionName"))),
+        **one_or_more(
+            "actionObject", {"type": "object", **name_or_object(ref("actionName"))}, most=1
+        ),
+        "purposeName": term_schema(purposes, or_foreign=True, own=own_purposes),
+        "purposeObject": object_schema({f"{terms.MOSAICROWN}declinationOf": "purposes"}),
+        **one_or_more("purposes", name_or_object(ref("purposeName"), ref("purposeObject"))),
+        "operatorName": term_schema(operators),
+        **one_or_more("operator", name_or_object(ref("operatorName")), most=1),
+        "conflictName": term_schema(conflicts),
+        **one_or_more("conflict", name_or_object(ref("conflictName")), most=1),
     }
 
 
-def _of_dpv(scheme: Mapping[str, terms.Term]) -> Iterator[Schema]:
+def _dpv_names(scheme: Mapping[str, terms.Term]) -> Iterator[Schema]:
     """Yield the names of terms of the Data Privacy Vocabulary, each with what it is a kind of."""
     for iri, term in scheme.items():
         wider = " and of ".join(map(terms.compact, term.iris("broader")))
-        told = f"Of the Data Privacy Vocabulary{wider and f', a kind of {wider}'}."
-        yield {"const": terms.compact(iri), "description": told}
+        description = f"Of the Data Privacy Vocabulary{wider and f', a kind of {wider}'}."
+        yield {"const": terms.compact(iri), "description": description}
 
 
-def named(name: Schema, whole: Schema | None = None) -> Schema:
+def name_or_object(name: Schema, whole: Schema | None = None) -> Schema:
     """Return the schema of a name that may stand in an object of its own, which `whole` is."""
     inner = {"properties": {"@id": name, "uid": name}, **(whole or ref("reference"))}
     return when({"type": "object"}, inner, name)

@@ -7,21 +7,21 @@ from pydantic import BaseModel
 from policy_engine import terms
 from policy_engine.authoring.schema.building import (
     Schema,
-    a_term,
-    an_object,
-    exactly,
-    needs,
-    of_odrl,
+    described_object,
+    object_schema,
+    odrl_properties,
+    one_of_terms,
+    one_or_more,
     ref,
-    said,
-    several,
-    told,
+    requires,
+    spellings,
+    term_description,
+    term_schema,
     when,
-    written,
 )
-from policy_engine.authoring.schema.conditions import for_key, for_one
-from policy_engine.authoring.schema.names import named
-from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, lexical
+from policy_engine.authoring.schema.conditions import has_key, where_key
+from policy_engine.authoring.schema.names import name_or_object
+from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, literal_pattern
 from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.recoding import Recoding
@@ -36,21 +36,27 @@ _ONE: Schema = {"maxItems": 1}
 
 def anonymization() -> dict[str, Schema]:
     """Return the definitions of parameters, of their values, and of settings of columns."""
-    found: dict[str, Schema] = {}
+    definitions: dict[str, Schema] = {}
     for iri, term in operands().items():
-        found |= several(_values_of(iri), _value(iri), most=_most(term))
-    keys = of_odrl(leftOperand="parameterName", operator="operator", rightOperand="anything")
-    one = an_object(
-        keys | of_odrl(dataType="oneName"), needs(*map(terms.local_name, keys)), *_by_parameter()
+        definitions |= one_or_more(_values_of(iri), _value(iri), most=_most_values(term))
+    keys = odrl_properties(
+        leftOperand="parameterName", operator="operator", rightOperand="anything"
+    )
+    refinement = object_schema(
+        keys | odrl_properties(dataType="oneName"),
+        requires(*map(terms.local_name, keys)),
+        *_parameter_rules(),
     )
     for operators in {term.iris("operator") for term in operands().values()}:
-        found |= several(_only(operators), named(a_term(operators)), most=1)
+        definitions |= one_or_more(
+            _operators_definition(operators), name_or_object(term_schema(operators)), most=1
+        )
     return {
-        **found,
-        "parameterTerm": a_term(operands()),
-        **several("parameterName", named(ref("parameterTerm")), most=1),
-        **several("parameters", when({"type": "object"}, one, ref("linked"))),
-        "anonymization": {**ref("parameters"), "allOf": [*_whole()]},
+        **definitions,
+        "parameterTerm": term_schema(operands()),
+        **one_or_more("parameterName", name_or_object(ref("parameterTerm")), most=1),
+        **one_or_more("parameters", when({"type": "object"}, refinement, ref("linked"))),
+        "anonymization": {**ref("parameters"), "allOf": [*_refinement_rules()]},
         **_columns(),
     }
 
@@ -59,22 +65,24 @@ def _values_of(iri: str) -> str:
     return f"{terms.local_name(iri)}Values"
 
 
-def _only(operators: tuple[str, ...]) -> str:
+def _operators_definition(operators: tuple[str, ...]) -> str:
     return "Or".join(["only", *map(terms.local_name, operators)])
 
 
-def _most(term: terms.Term) -> int | None:
+def _most_values(term: terms.Term) -> int | None:
     return None if f"{_ODRL}isAllOf" in term.iris("operator") else 1
 
 
-def _by_parameter() -> Iterator[Schema]:
+def _parameter_rules() -> Iterator[Schema]:
     for iri, term in operands().items():
         inner = {
-            "operator": ref(_only(term.iris("operator"))),
+            "operator": ref(_operators_definition(term.iris("operator"))),
             "rightOperand": ref(_values_of(iri)),
         }
-        yield for_one("leftOperand", exactly(iri), {**told(iri), "properties": inner})
-    yield for_one("operator", exactly(f"{_ODRL}eq"), {"properties": {"rightOperand": _ONE}})
+        yield where_key(
+            "leftOperand", one_of_terms(iri), {**term_description(iri), "properties": inner}
+        )
+    yield where_key("operator", one_of_terms(f"{_ODRL}eq"), {"properties": {"rightOperand": _ONE}})
 
 
 def _value(iri: str) -> Schema:
@@ -86,24 +94,24 @@ def _value(iri: str) -> Schema:
         role = next((role for role in SETTINGS if role == iri), "")
         return ref(f"{name}Column" if role else "column")
     kinds: list[type[BaseModel]] = [Recoding, Columns, *map(method_class, terms.methods())]
-    return _within([_field(kind, name) for kind in kinds if name in parameters(kind)])
+    return _value_schema([_field(kind, name) for kind in kinds if name in parameters(kind)])
 
 
 def _field(kind: type[BaseModel], name: str) -> Schema:
     """Return the schema of a field as its model has it, without what names it."""
     field: Schema = dict(kind.model_json_schema(by_alias=True)["properties"][name])
-    given = [one for one in field.pop("anyOf", []) if one != {"type": "null"}]
-    merged = field | (given[0] if len(given) == 1 else {})
+    types = [one for one in field.pop("anyOf", []) if one != {"type": "null"}]
+    merged = field | (types[0] if len(types) == 1 else {})
     return {key: value for key, value in merged.items() if key != "title" and value is not None}
 
 
-def _within(fields: list[Schema]) -> Schema:
+def _value_schema(fields: list[Schema]) -> Schema:
     """Return the schema of a value of one of some fields, as JSON has it or as a literal."""
     unique = [field for place, field in enumerate(fields) if field not in fields[:place]]
     plain = unique[0] if len(unique) == 1 else {"anyOf": unique}
     kinds = {field.get("type") for field in unique}
     if kinds <= {"integer", "number"}:
-        text = {"type": "string", "pattern": lexical(rf"{DECIMAL}([eE][-+]?[0-9]+)?")}
+        text = {"type": "string", "pattern": literal_pattern(rf"{DECIMAL}([eE][-+]?[0-9]+)?")}
         plain = when({"type": "string"}, text, plain)
     inner = (
         {"$ref": "#/$defs/literal"}
@@ -117,15 +125,15 @@ def _within(fields: list[Schema]) -> Schema:
 
 
 def _method() -> Schema:
-    usual: list[Schema] = [
+    options: list[Schema] = [
         {"const": notation, "description": term.definition}
         for notation, term in terms.methods().items()
     ]
-    names = [exactly(*(term.iri for term in terms.methods().values()))]
-    plain = {"anyOf": [*usual, *names]}
+    names = [one_of_terms(*(term.iri for term in terms.methods().values()))]
+    plain = {"anyOf": [*options, *names]}
     inner = {"properties": {"@value": plain}, **ref("literal")}
-    named_ = {"properties": {"@id": names[0], "uid": names[0]}, **ref("reference")}
-    return when({"type": "object"}, when(HAS_VALUE, inner, named_), plain)
+    as_object = {"properties": {"@id": names[0], "uid": names[0]}, **ref("reference")}
+    return when({"type": "object"}, when(HAS_VALUE, inner, as_object), plain)
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -135,68 +143,75 @@ def _columns() -> dict[str, Schema]:
     """Return the definitions of columns: named alone, and with what is said of each."""
     literal = {"properties": {"@value": ref("iri")}, **ref("literal")}
     plain = when({"type": "object"}, when(HAS_VALUE, literal, ref("name")), ref("iri"))
-    found = {"column": plain}
+    definitions = {"column": plain}
     for role, kind in SETTINGS.items():
         name, settings = terms.local_name(role), {}
         for iri, term in terms.vocabulary().items():
             if role in term.iris("domain"):
                 definition = f"{name}-{terms.local_name(iri)}"
                 settings[iri] = definition
-                found |= several(definition, _setting(kind, terms.local_name(iri)), most=1)
-        rules = _of_maskings() if role == _MASKED else ()
-        column = when(HAS_VALUE, literal, an_object(settings, *rules))
-        told_ = when({"type": "object"}, column, ref("iri"))
-        found[f"{name}Column"] = told_
-    return found
+                definitions |= one_or_more(
+                    definition, _setting(kind, terms.local_name(iri)), most=1
+                )
+        rules = _masking_rules() if role == _MASKED else ()
+        column = when(HAS_VALUE, literal, object_schema(settings, *rules))
+        schema = when({"type": "object"}, column, ref("iri"))
+        definitions[f"{name}Column"] = schema
+    return definitions
 
 
 def _setting(kind: type[BaseModel], name: str) -> Schema:
-    return _within([_field(kind, name)])
+    return _value_schema([_field(kind, name)])
 
 
-def _of_maskings() -> Iterator[Schema]:
+def _masking_rules() -> Iterator[Schema]:
     """Yield what is said of a masked column beside its masking: the parameters of that."""
     masking, maskings = f"{_PE}masking", terms.maskings()
     own = dict.fromkeys(iri for term in maskings.values() for iri in term.iris("requires"))
-    yield when({"anyOf": [*map(_says, own)]}, _says(masking))
+    yield when({"anyOf": [*map(_has_property, own)]}, _has_property(masking))
     for notation, term in maskings.items():
-        given = {"anyOf": [{"const": notation}, _literal_of({"const": notation})]}
-        is_it = {**_says(masking), "patternProperties": {exactly(masking)["pattern"]: given}}
-        yield when(is_it, {"allOf": [*map(_says, term.iris("requires"))]})
+        values = {"anyOf": [{"const": notation}, _literal_of({"const": notation})]}
+        is_it = {
+            **_has_property(masking),
+            "patternProperties": {one_of_terms(masking)["pattern"]: values},
+        }
+        yield when(is_it, {"allOf": [*map(_has_property, term.iris("requires"))]})
 
 
-def _says(iri: str) -> Schema:
+def _has_property(iri: str) -> Schema:
     """Return that an object has a property, however that is written."""
     message = f"{terms.compact(iri)} is missing."
-    return {"not": {"propertyNames": {"not": exactly(iri)}}, "errorMessage": message}
+    return {"not": {"propertyNames": {"not": one_of_terms(iri)}}, "errorMessage": message}
 
 
 # -- what belongs together ------------------------------------------------------------------------
 
 
-def _whole() -> Iterator[Schema]:
+def _refinement_rules() -> Iterator[Schema]:
     """Yield which parameters stand beside one another, as far as they are all in sight."""
     operand = {"required": ["leftOperand"], "properties": {"leftOperand": {"type": "string"}}}
-    shown = {"type": "array", "items": {**said(), **operand}}
-    yield when(shown, _contains(METHOD))
-    yield from (_at_most_once(iri) for iri in operands())
+    all_visible = {"type": "array", "items": {**described_object(), **operand}}
+    yield when(all_visible, _contains(METHOD))
+    yield from (_not_repeated(iri) for iri in operands())
     for notation, term in terms.methods().items():
-        one = {"anyOf": [{"const": notation}, exactly(term.iri)]}
-        alone = {"anyOf": [one, _literal_of(one)]}
-        among = {"anyOf": [*alone["anyOf"], {"type": "array", "contains": alone}]}
+        one = {"anyOf": [{"const": notation}, one_of_terms(term.iri)]}
+        single = {"anyOf": [one, _literal_of(one)]}
+        included = {"anyOf": [*single["anyOf"], {"type": "array", "contains": single}]}
         required = [_contains(iri) for iri in _required(term)]
-        yield when({"allOf": [shown, {"contains": _method_is(among)}]}, {"allOf": required})
-        own = [*_unowned(term), *_ranges(notation)]
-        yield when({"contains": _method_is(alone)}, {"items": {"allOf": own}})
+        yield when(
+            {"allOf": [all_visible, {"contains": _method_is(included)}]}, {"allOf": required}
+        )
+        own = [*_foreign_parameters(term), *_ranges(notation)]
+        yield when({"contains": _method_is(single)}, {"items": {"allOf": own}})
 
 
 def _contains(iri: str) -> Schema:
-    operand = {"type": "object", **for_key("leftOperand", exactly(iri))}
-    message = f"A refinement with the leftOperand {written(iri)[0]} is missing."
+    operand = {"type": "object", **has_key("leftOperand", one_of_terms(iri))}
+    message = f"A refinement with the leftOperand {spellings(iri)[0]} is missing."
     return {"contains": operand, "errorMessage": message}
 
 
-def _at_most_once(iri: str) -> Schema:
+def _not_repeated(iri: str) -> Schema:
     twice = f"{terms.compact(iri)} is given twice."
     return {**_contains(iri), "minContains": 0, "maxContains": 1, "errorMessage": twice}
 
@@ -206,22 +221,22 @@ def _literal_of(value: Schema) -> Schema:
 
 
 def _method_is(value: Schema) -> Schema:
-    inner = {"leftOperand": exactly(METHOD), "rightOperand": value}
+    inner = {"leftOperand": one_of_terms(METHOD), "rightOperand": value}
     return {"type": "object", "properties": inner, "required": list(inner)}
 
 
 def _required(term: terms.Term) -> list[str]:
-    shared = terms.vocabulary()[f"{_PE}Method"].iris("requires")
-    return list(dict.fromkeys((*shared, *term.iris("requires"))))
+    common = terms.vocabulary()[f"{_PE}Method"].iris("requires")
+    return list(dict.fromkeys((*common, *term.iris("requires"))))
 
 
-def _unowned(term: terms.Term) -> Iterator[Schema]:
+def _foreign_parameters(term: terms.Term) -> Iterator[Schema]:
     """Yield that a method on its own takes no parameters of others."""
-    known = {METHOD, *_required(term), *terms.vocabulary()[f"{_PE}Method"].iris("allows")}
-    others = [iri for iri in operands() if iri not in known]
+    own = {METHOD, *_required(term), *terms.vocabulary()[f"{_PE}Method"].iris("allows")}
+    foreign = [iri for iri in operands() if iri not in own]
     message = f"{term.facts['notation']} has no such parameter."
-    none = {"not": exactly(*others), "errorMessage": message}
-    if others:
+    none = {"not": one_of_terms(*foreign), "errorMessage": message}
+    if foreign:
         yield {"properties": {"leftOperand": none}}
 
 
@@ -232,4 +247,6 @@ def _ranges(notation: str) -> Iterator[Schema]:
         name = terms.local_name(iri)
         if name in parameters(kind):
             number = when({"type": "number"}, _field(kind, name))
-            yield for_one("leftOperand", exactly(iri), {"properties": {"rightOperand": number}})
+            yield where_key(
+                "leftOperand", one_of_terms(iri), {"properties": {"rightOperand": number}}
+            )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from policy_engine import terms
-from policy_engine.authoring.schema.building import Schema, ref, several, spelling, when
+from policy_engine.authoring.schema.building import Schema, one_or_more, ref, term_pattern, when
 from policy_engine.policy.vocabulary import Vocabulary
 
 HAS_VALUE: Schema = {"type": "object", "required": ["@value"]}
@@ -36,43 +36,47 @@ def values(vocabulary: Vocabulary) -> dict[str, Schema]:
             "@language": {"type": "string", "description": "The language of a text."},
         },
         "additionalProperties": False,
-        "allOf": [_typed(name) for name in _LEXICAL],
+        "allOf": [_typed_literal(name) for name in _LEXICAL],
     }
     either = when(HAS_VALUE, ref("literal"), when({"type": "object"}, ref("name"), scalar))
     return {
         "literal": literal,
         "value": either,
-        **several("values", ref("value")),
-        **several("oneValue", ref("value"), most=1),
-        **{name: one for kinds in _taken(vocabulary) for name, one in _taking(kinds).items()},
+        **one_or_more("values", ref("value")),
+        **one_or_more("oneValue", ref("value"), most=1),
+        **{
+            name: one
+            for kinds in _operand_types(vocabulary)
+            for name, one in _values_of_types(kinds).items()
+        },
     }
 
 
-def taking(term: terms.Term) -> str:
+def values_definition(term: terms.Term) -> str:
     """Return the name of the definition of values that a left operand takes."""
     return _name(tuple(map(terms.local_name, term.iris("takes"))))
 
 
-def _typed(name: str) -> Schema:
+def _typed_literal(name: str) -> Schema:
     """Return that a literal whose type this is is written like one."""
-    kind = {"pattern": spelling([f"{terms.XSD}{name}"])}
+    kind = {"pattern": term_pattern([f"{terms.XSD}{name}"])}
     typed = {"required": ["@type"], "properties": {"@type": kind, "@value": {"type": "string"}}}
-    return when(typed, {"properties": {"@value": {"pattern": lexical(_LEXICAL[name])}}})
+    return when(typed, {"properties": {"@value": {"pattern": literal_pattern(_LEXICAL[name])}}})
 
 
-def lexical(*patterns: str) -> str:
+def literal_pattern(*patterns: str) -> str:
     """Return the pattern of literals, with the space around them that XSD drops."""
     return f"^[ \\t\\r\\n]*({'|'.join(patterns)})[ \\t\\r\\n]*$"
 
 
-def is_lexical(term: terms.Term) -> bool:
+def has_literal_form(term: terms.Term) -> bool:
     """Tell whether a left operand takes literals of types whose form is known here."""
     kinds = term.iris("takes")
     return bool(kinds) and all(terms.local_name(kind) in _LEXICAL for kind in kinds)
 
 
-def _taken(vocabulary: Vocabulary) -> Iterable[tuple[str, ...]]:
-    own = filter(is_lexical, vocabulary.operands.values())
+def _operand_types(vocabulary: Vocabulary) -> Iterable[tuple[str, ...]]:
+    own = filter(has_literal_form, vocabulary.operands.values())
     operands = (*terms.instances(f"{terms.ODRL}LeftOperand").values(), *own)
     return {tuple(map(terms.local_name, one.iris("takes"))) for one in operands} - {()}
 
@@ -81,17 +85,17 @@ def _name(kinds: tuple[str, ...]) -> str:
     return f"{'Or'.join(kinds)}Values"
 
 
-def _taking(kinds: tuple[str, ...]) -> dict[str, Schema]:
+def _values_of_types(kinds: tuple[str, ...]) -> dict[str, Schema]:
     """Return the definition of values of some types; names are left to the reader."""
     plain: list[Schema] = [
-        {"type": "string", "pattern": lexical(*(_LEXICAL[kind] for kind in kinds))}
+        {"type": "string", "pattern": literal_pattern(*(_LEXICAL[kind] for kind in kinds))}
     ]
     plain += [{"type": "integer"}] if "integer" in kinds else []
     plain += [{"type": "number"}] if "decimal" in kinds else []
     scalar = {"anyOf": plain} if len(plain) > 1 else plain[0]
     # A number of JSON is a double in other syntaxes, and comes back from them with that type.
-    double = [{"type": "string", "pattern": lexical(_LEXICAL["double"])}]
+    double = [{"type": "string", "pattern": literal_pattern(_LEXICAL["double"])}]
     typed = {"anyOf": [*plain, *double]} if "decimal" in kinds else scalar
     literal = {"properties": {"@value": typed}, **ref("literal")}
     item = when(HAS_VALUE, literal, when({"type": "object"}, ref("name"), scalar))
-    return several(_name(kinds), item)
+    return one_or_more(_name(kinds), item)

@@ -3,7 +3,7 @@
 from owning import HOSPITAL, INSURER, OWNED, VISITS, decided, lets, makes
 
 from policy_engine.authoring.policy_tests import RuleCoverage, TestReport
-from policy_engine.authoring.policy_tests.running import _Seen
+from policy_engine.authoring.policy_tests.running import _CoverageCounter
 from policy_engine.cli.inspecting import report_lines
 
 
@@ -11,7 +11,7 @@ def test_a_leave_by_which_something_is_made_is_covered():
     given = lets(HOSPITAL, VISITS, INSURER, action="anonymize")
     making = makes("http://e.org/Made", VISITS, INSURER, purpose=None, assignee=INSURER)
     decision = decided([given, making], VISITS, assignee=INSURER, action="anonymize", owners=OWNED)
-    seen = _Seen()
+    seen = _CoverageCounter()
     seen.add("made", decision)
     assert decision.permitted
     assert seen.coverage(given, given.permissions[0], "permission").covered
