@@ -54,7 +54,7 @@ _CALIBRATED = 400
 
 def _model_count(steps: Sequence[AuditStep]) -> int:
     """Return how many models audits of one model train: the target, and the shadows."""
-    attacks = {name for step in steps for name in step.method.run}
+    attacks = {name for step in steps for name in step.method.attacks_run}
     needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
     shadows = max(step.method.shadow_models for step in steps)
     if ONLINE_SHADOWS in needed:  # they come in pairs, and serve the other attacks too

@@ -206,7 +206,7 @@ class TrainingTable:
         audit_splits(self._audited_records, attacks, settings, self.members, groups=groups)
 
     def _settings(self, steps: Sequence[AuditStep]) -> Settings:
-        attacks = dict.fromkeys(name for step in steps for name in step.method.run)
+        attacks = dict.fromkeys(name for step in steps for name in step.method.attacks_run)
         bounds = [bound for step in steps for bound in step.method.bounds]
         fprs = sorted({b.fpr for b in bounds if b.fpr}, reverse=True)
         return Settings(
