@@ -64,7 +64,7 @@ def deadline(seconds: float | None) -> Callable[[], bool] | None:
 
 @dataclass(frozen=True)
 class Stored:
-    """A table where it lies: its location, its sha-256 (`storage.digest`; `storage.whole_digest`
+    """A table where it lies: its location, its sha-256 (`storage.digest`; `storage.tree_digest`
     of a model's folder), its rows."""
 
     location: str
