@@ -325,13 +325,13 @@ def _ledger_names(model: AttemptedModel, key: bytes) -> _Names:
     data = _mac(key, b"data", model.data.encode())
     way = _mac(key, b"way", model.way.encode())
     seed = _mac(key, b"seed", str(model.seed).encode())
-    asked = _canonical([one.model_dump(mode="json") for one in model.audits])
+    audits = _canonical([one.model_dump(mode="json") for one in model.audits])
     return _Names(
         data=data,
         way=way,
         seed=seed,
         made=_mac(key, b"made", way.encode(), seed.encode(), model.exactly.encode()),
-        asked=_mac(key, b"asked", asked),
+        asked=_mac(key, b"asked", audits),
         records=tuple("".join(_sketch_name(one, key) for one in each) for each in model.records),
         former=_former_names(model, seed, key),
     )
@@ -340,8 +340,8 @@ def _ledger_names(model: AttemptedModel, key: bytes) -> _Names:
 def _former_names(model: AttemptedModel, seed: str, key: bytes) -> _Former:
     data = _mac(key, b"data", model.former.encode())
     way = _mac(key, b"way", data.encode(), model.way.encode())
-    made = _mac(key, b"made", way.encode(), seed.encode(), model.exactly.encode())
-    return _Former(data=data, way=way, made=made)
+    model_name = _mac(key, b"made", way.encode(), seed.encode(), model.exactly.encode())
+    return _Former(data=data, way=way, made=model_name)
 
 
 def _sketch_name(digest: int, key: bytes) -> str:

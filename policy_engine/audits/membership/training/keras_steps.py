@@ -33,7 +33,7 @@ def private_step(tf: Any, model: Any, optimizer: Any, losses: Callable[..., Tens
     """
     variables = model.trainable_variables
 
-    def of_record(record: tuple[Tensor, Tensor]) -> tuple[list[Tensor], Tensor]:
+    def record_gradient(record: tuple[Tensor, Tensor]) -> tuple[list[Tensor], Tensor]:
         features, label = record
         with tf.GradientTape() as tape:
             one = losses(label[None], model(features[None], training=True))[0]
@@ -49,7 +49,7 @@ def private_step(tf: Any, model: Any, optimizer: Any, losses: Callable[..., Tens
         norm: Tensor,
         expected: Tensor,
     ) -> Tensor:
-        gradients, each = tf.vectorized_map(of_record, (features, labels))
+        gradients, each = tf.vectorized_map(record_gradient, (features, labels))
         flat = tf.concat([tf.reshape(g, (tf.shape(g)[0], -1)) for g in gradients], axis=1)
         lengths = tf.sqrt(tf.reduce_sum(tf.square(flat), axis=1))
         factors = present * norm / tf.maximum(lengths, norm) / expected

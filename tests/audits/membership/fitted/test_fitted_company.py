@@ -1,4 +1,4 @@
-"""What a fitted model is compared with: models trained anew, by a recipe, references, views."""
+"""What a fitted model is compared with: models retrained, by a recipe, references, views."""
 
 import json
 import pickle
