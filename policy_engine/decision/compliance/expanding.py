@@ -5,16 +5,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import FIRST, STRING, TYPE, UNKNOWN, Literal, Spot, Term
+from policy_engine.data.rdf.statements import (
+    FIRST,
+    REST,
+    STRING,
+    TYPE,
+    UNKNOWN,
+    Literal,
+    Spot,
+    Term,
+)
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.errors import Place
 from policy_engine.policy.model import LOGICAL
 from policy_engine.policy.structure import (
+    ACTION,
+    CONSTRAINT,
     INVERSE,
     KINDS,
     OTHER_POLICY_TYPES,
     POLICY_TYPES,
+    REFINEMENT,
     RIGHT,
+    WITHIN,
 )
 from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
@@ -22,8 +35,13 @@ from policy_engine.policy.syntax.json_text import Document, escape
 
 _UID, _DUTY = f"{terms.ODRL}uid", f"{terms.ODRL}duty"
 _OBLIGATION = f"{terms.ODRL}obligation"
-_OF_POLICIES = {f"{terms.ODRL}{name}" for name in (*KINDS, *POLICY_TYPES, *OTHER_POLICY_TYPES)}
-"""What a policy has, or is."""
+_OF_POLICIES = {f"{terms.ODRL}{kind}" for kind in KINDS}
+_POLICIES = {f"{terms.ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
+"""What a policy has, and what it is."""
+_OF_INNER = {f"{terms.ODRL}{kind}" for kind in WITHIN} | {ACTION, CONSTRAINT, REFINEMENT, *LOGICAL}
+"""What leads to the rules, actions and constraints that policies consist of."""
+_OF_LISTS = {FIRST, REST, TYPE}
+"""What the cells of a list say."""
 _IN_ORDER = {*LOGICAL, RIGHT}
 """What takes a list as a list; of other properties the members are values."""
 
@@ -51,10 +69,10 @@ def expanded(graph: StatementGraph) -> Graph:
     has no name but an `odrl:uid` goes by that; else `odrl:uid` says nothing.
     """
     flat = _Flat(graph)
-    for subject in (one for one, said in graph.about.items() if FIRST not in said):
-        flat.take(subject)
-    for node in flat.nodes.values():
-        flat.turn(node)
+    for subject, said in graph.about.items():
+        if FIRST not in said or not said.keys() <= _OF_LISTS:
+            flat.take(subject)
+    flat.turn_inverse()
     found = tuple(Node(node, node[POINTER]) for node in flat.nodes.values())
     document = _Spotted({"@graph": [*flat.nodes.values()]}, "", {}, {}, (), [0], flat.spots)
     return Graph(found, (), document, (Context({}),))
@@ -81,10 +99,26 @@ class _Flat:
             elif prop != _UID:
                 self._values(node, subject, prop)
 
-    def turn(self, node: _Expanded) -> None:
-        """Say of a node by a property what it, or another one, says by another name for it."""
-        if not _OF_POLICIES.isdisjoint((*node, *node.get("@type", ()))):
-            self._add(node, _OBLIGATION, node.pop(_DUTY, []))
+    def turn_inverse(self) -> None:
+        """Say by a property what is said by another name for it, or by its inverse.
+
+        Of policies, rules and what these consist of no inverse is turned: it means nothing there.
+        """
+        inner = {
+            value.get("@id")
+            for node in self.nodes.values()
+            for prop in _OF_INNER & node.keys()
+            for one in node[prop]
+            for value in one.get("@list", [one])
+        }
+        for node in self.nodes.values():
+            is_policy = bool(_OF_POLICIES & node.keys() or _POLICIES & {*node.get("@type", ())})
+            if is_policy and _DUTY in node:
+                self._add(node, _OBLIGATION, node.pop(_DUTY))
+            elif not is_policy and node["@id"] not in inner:
+                self._turn_inverse(node)
+
+    def _turn_inverse(self, node: _Expanded) -> None:
         for prop in INVERSE.keys() & node.keys():
             for other in node.pop(prop):
                 known = self.nodes.get(other.get("@id", ""), {})
@@ -105,7 +139,7 @@ class _Flat:
         self._add(node, prop, values)
 
     def _add(self, node: _Expanded, prop: str, values: list[_Expanded]) -> None:
-        known = node.setdefault(prop, []) if values else []
+        known = node.setdefault(prop, [])
         known += [one for one in values if one not in known]
 
     def _value(self, term: Term) -> _Expanded:

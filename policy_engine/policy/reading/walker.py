@@ -264,7 +264,7 @@ class Walker:
     def known_or_foreign(self, node: Node, known: AbstractSet[str], what: str) -> None:
         """Note what `known_properties` does; read leniently, but those of other vocabularies."""
         if self.is_lenient:
-            known = known | {prop for prop in node.data if not prop.startswith(_ODRL)}
+            known = known | {prop for prop in node.data if not prop.startswith(("@", _ODRL))}
         self.known_properties(node, known, what)
 
     def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:

@@ -138,6 +138,12 @@ def test_asset_and_party_may_name_their_policy_and_rule():
     assert not rule(text, request(party=":visitor")).active
 
 
+def test_member_that_is_also_written_as_a_list_is_a_member():
+    text = policy("odrl:assignee :staff", "prohibition", ":nurse odrl:partOf :staff .")
+    assert rule(text).active
+    assert rule(f"{text} :nurse rdf:first :a .").active
+
+
 def test_heir_has_the_rules_of_its_parent():
     parent = ":policy odrl:inheritFrom :parent . :parent odrl:prohibition :not . :not a odrl:Rule ."
     [child, own] = compliance_report(policy(more=parent), request(), world()).policies
