@@ -472,9 +472,14 @@ TRUST["http://www.w3.org/2000/01/rdf-schema#range"] = [{"@id": f"{terms.XSD}inte
 
 
 def mistake_under(document, *vocabularies):
-    schema = policy_schema(vocabularies)
+    return list(_validator_under(json.dumps(vocabularies)).iter_errors(document))
+
+
+@cache
+def _validator_under(vocabularies):
+    schema = policy_schema(json.loads(vocabularies))
     jsonschema.Draft202012Validator.check_schema(schema)
-    return list(jsonschema.Draft202012Validator(schema).iter_errors(document))
+    return jsonschema.Draft202012Validator(schema)
 
 
 def test_the_schema_offers_the_terms_of_vocabularies():
