@@ -44,6 +44,13 @@ def test_a_certificate_is_found_by_what_it_names(out, name):
     assert only_output(out) == only_output(file) == file
 
 
+def test_a_folder_with_a_certificate_is_not_taken_for_what_one_beside_it_names(out):
+    own = load_certificate(out)
+    other = own.model_copy(update={"file": out.name})
+    (out.parent / CERTIFICATE).write_text(other.to_jsonld())
+    assert load_certificate(out) == own
+
+
 def test_a_certificate_of_another_file_and_what_is_none_is_not_that_of_an_output(out):
     other = out / "other.csv"
     other.write_bytes((out / "anonPeople.csv").read_bytes())

@@ -1,7 +1,8 @@
 import json
 
 import pytest
-from building import DATASET, PEOPLE
+from applying import applied
+from building import DATASET, PEOPLE, column
 
 from policy_engine import apply_policy, certify_output
 from policy_engine.certificate.beside import load_certificate
@@ -127,13 +128,29 @@ def test_a_certificate_that_commits_to_nothing_is_opened_by_nobody(recorded):
         opening(record, None)
 
 
+def test_a_record_has_the_digests_of_the_taxonomies(tmp_path):
+    cities = tmp_path / "cities.csv"
+    cities.write_text("Rome,Italy\nMilan,Italy\nOslo,Norway\n")
+    quasi = [column("city", generalization="taxonomy", taxonomy="cities.csv")]
+    found = applied(
+        {"city": ["Rome", "Milan", "Oslo", "Oslo"]},
+        method="k-anonymity",
+        k=2,
+        quasi=quasi,
+        taxonomies={"cities.csv": cities},
+    )
+    assert found.record.taxonomies == found.plan.anonymize.taxonomies
+    assert found.record.taxonomies.keys() == {"cities.csv"}
+
+
 def test_of_several_records_in_a_file_the_one_that_opens_is_taken(recorded):
     earlier = load_record(recorded / "record.json")
     later = earlier.model_copy(update={"nonce": "1" * 64, "earlier": (earlier,)})
     assert opening(later, earlier.commitment) == earlier
     assert opening(later, later.commitment).nonce == "1" * 64
-    with pytest.raises(CertificateError, match="V008"):
-        opening(later, Commitment(value="2" * 64))
+    with pytest.raises(CertificateError, match="V008") as told:
+        opening(later, Commitment(value="2" * 64), "record.json")
+    assert told.value.source == "record.json"
 
 
 @pytest.mark.parametrize(

@@ -120,5 +120,7 @@ def test_a_certificate_that_does_not_hold_or_tells_no_making_is_of_no_input():
     broken = proof.model_copy(update={"measurements": (short,)})
     with pytest.raises(CertificateError, match=f"V013 The certificate of the input '{OUTPUT}'"):
         upstream_of([ROWS], [broken], nothing_beside)
-    with pytest.raises(CertificateError, match=f"V016 The input is '{OUTPUT}'"):
+    with pytest.raises(CertificateError, match=f"V016 The input is '{OUTPUT}'") as told:
         upstream_of([ROWS], [], lambda _: proof.model_copy(update={"made_by": None}))
+    assert told.value.source == "rows.csv"
+    assert told.value.problems[0].hint.startswith("Make it with policy-engine apply")

@@ -486,8 +486,9 @@ def test_the_local_engine_does_not_write_the_formats_of_spark_alone(tmp_path, na
 
 def test_a_table_is_an_output_of_spark_alone():
     assert destination("table:x", "http://x.org/a", "csv", as_folder=True) == "table:x"
-    with pytest.raises(OutputError, match="O002 The output 'table:x' is a table"):
+    with pytest.raises(OutputError, match="O002 The output 'table:x' is a table") as told:
         destination("table:x", "http://x.org/a", "csv")
+    assert told.value.problems[0].hint == 'Give engine="spark", or a file.'
 
 
 @pytest.mark.parametrize("aim", ["nowhere.csv", "link.csv", "/"])
