@@ -1,11 +1,13 @@
 import json
 import re
+from datetime import datetime
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
 from certifying import certified
 from modelled import of_release
 
+from policy_engine import terms
 from policy_engine.api.applying import apply_policy
 from policy_engine.api.certifying import certify_output
 from policy_engine.api.planning import plan_policy
@@ -14,13 +16,14 @@ from policy_engine.certificate.certificate import (
     Certificate,
     Certified,
     check,
+    check_digest,
     files_of,
     proven,
     read_certificate,
     shortcomings,
 )
 from policy_engine.certificate.page import certificate_html
-from policy_engine.engines.engine import Ended
+from policy_engine.engines.engine import Ended, Stored
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
@@ -128,7 +131,26 @@ def test_provenance_is_valid_json_ld(certificate):
     [node] = jsonld.expand(json.loads(certificate.to_jsonld()), on_property_dropped=dropped.append)
     [activity] = node["http://www.w3.org/ns/prov#wasGeneratedBy"]
     assert {"@id": DATASET} in activity["http://www.w3.org/ns/prov#used"]
+    [time] = activity["http://www.w3.org/ns/prov#endedAtTime"]
+    assert time["@type"] == "http://www.w3.org/2001/XMLSchema#dateTime"
+    assert datetime.fromisoformat(time["@value"]) == certificate.time
+    [agent] = activity["http://www.w3.org/ns/prov#wasAssociatedWith"]
+    assert agent["@type"] == ["http://www.w3.org/ns/prov#SoftwareAgent"]
+    [version] = agent[f"{terms.PE}version"]
+    assert version["@value"] == certificate.versions["policy-engine"]
+    assert node[f"{terms.PE}sha256"] == [{"@value": certificate.output_digest}]
     assert dropped == []
+
+
+def test_an_output_is_the_one_that_was_certified_or_it_is_told(certificate, released):
+    output = Stored.of_file(released / "release" / "anonPeople.csv")
+    check_digest(certificate, output)
+    with pytest.raises(CertificateError, match="V004 The certificate beside the output is of none"):
+        check_digest(certificate.refused(), output)
+    other = certificate.model_copy(update={"output_digest": "0" * 64})
+    with pytest.raises(CertificateError, match="V004 The output is not the one") as told:
+        check_digest(other, output)
+    assert f"its sha-256 is {output.digest}, the certified one {'0' * 64}." in str(told.value)
 
 
 def test_check_names_the_class_and_the_bound_that_broke(certificate):
