@@ -29,6 +29,7 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.methods.recoding import Recoding
+from policy_engine.plan.training import FileBounds, FilesMeasured
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 
@@ -274,6 +275,46 @@ def test_a_search_is_ended_in_a_stage_that_its_plan_has(made, algorithm, polish,
     assert possible(plan.model_copy(update={"engine": "spark"})) == []
     for more in (plan_policy(of_release()).train, *plan_policy(of_release()).audits):
         assert possible(plan.model_copy(update={"steps": (*steps, more)})) == []
+
+
+NONE = NotApplicable(reason="nobody is ranked")
+
+
+@pytest.mark.parametrize(
+    ("attempts", "attack", "why"),
+    [
+        (1, {}, ""),
+        (2, {"pooled": 0.5}, ""),
+        (2, {"reached": NONE}, ""),
+        (0, {}, "how often a model was made"),
+        (1, {"pooled": 0.5}, "not those of so many attempts"),
+        (2, {}, "not those of so many attempts"),
+        (2, {"reached": NONE, "pooled": 0.5}, "not those of so many attempts"),
+        (1, {"attack": "nosuch"}, "attacks that its plan does not run"),
+    ],
+)
+def test_figures_of_attacks_are_those_of_the_attempts(made, attempts, attack, why):
+    found = Certificate.model_validate(of_a_model(made)["pe:certificate"])
+    attacks = tuple(one.model_copy(update=attack) for one in found.attacks)
+    told = [*contradictions(found.model_copy(update={"attempts": attempts, "attacks": attacks}))]
+    assert bool(told) == bool(why)
+    assert why in " ".join(told)
+
+
+def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):
+    found = Certificate.model_validate(of_a_model(made)["pe:certificate"])
+    [none] = contradictions(found.model_copy(update={"models": ()}))
+    assert "how often the model that was attacked is right" in none
+    [twice] = contradictions(found.model_copy(update={"attacks": found.attacks * 2}))
+    assert "several figures for one bound" in twice
+    table = load_certificate(made / "release")
+    for change in ({"models": found.models}, {"attempts": 1}):
+        [wrong] = contradictions(table.model_copy(update=change))
+        assert "there was none to make" in wrong
+    bounds = FileBounds(smallest_leaf=99)
+    files = FilesMeasured(asked=bounds, smallest_leaf=99, rare_values=0)
+    [other] = contradictions(found.model_copy(update={"files": files}))
+    assert "figures of a model's files that its plan does not ask for" in other
 
 
 def test_certificates_of_tables_models_and_nothing_are_read(made):

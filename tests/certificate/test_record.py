@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from applying import applied
@@ -6,7 +7,7 @@ from building import DATASET, PEOPLE, column
 
 from policy_engine import apply_policy, certify_output
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.record import load_record, opening, read_record
+from policy_engine.certificate.record import load_record, named, opening, read_record
 from policy_engine.data.commitment import Commitment
 from policy_engine.errors import CertificateError, DataError
 
@@ -126,6 +127,14 @@ def test_a_certificate_that_commits_to_nothing_is_opened_by_nobody(recorded):
     record = load_record(recorded / "record.json")
     with pytest.raises(CertificateError, match="V008 The certificate commits to no input"):
         opening(record, None)
+
+
+def test_a_place_is_named_by_its_path_from_the_root_or_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert named(Path("a.csv")) == named("a.csv") == str(tmp_path / "a.csv")
+    for place in ("memory", "table:people", "s3a://bucket/a.csv"):
+        assert named(place) == place
+    assert named(None) == ""
 
 
 def test_a_record_has_the_digests_of_the_taxonomies(tmp_path):
