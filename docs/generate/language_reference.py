@@ -27,7 +27,7 @@ from policy_engine.methods.reference import (
     method_parameters,
     shared_parameters,
 )
-from policy_engine.plan.training import of_audit
+from policy_engine.plan.training import audit_parameters
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.reading.constraints import operands, refining_operands
 from policy_engine.policy.structure import needed
@@ -136,7 +136,9 @@ def _sanitisation() -> Iterator[str]:
 def _modelling() -> Iterator[str]:
     known = terms.audit_methods().items()
     yield _simple("Methods of audits", "audit", ((t.iri, _method_of_audit(n)) for n, t in known))
-    told = {one.name: one for notation in terms.audit_methods() for one in of_audit(notation)}
+    told = {
+        one.name: one for notation in terms.audit_methods() for one in audit_parameters(notation)
+    }
     method = terms.vocabulary()[f"{_MC}method"]
     by_name = Parameter("mosaicrown:method", "a method", "none", method.definition, ())
     rows = (

@@ -13,7 +13,7 @@ from policy_engine.data.catalog import Catalog, make_catalog, parse_location
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
-from policy_engine.plan.spelling import in_spelling_of
+from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import (
     Hierarchy,
     InForce,
@@ -69,7 +69,7 @@ def decide_request(
     if data:
         known = [hierarchy or Hierarchy(), (world or World()).memberships]
         named = (*request.targets, *stated.columns)
-        hierarchy = in_spelling_of(given, read, known, named)
+        hierarchy = respell_hierarchies(given, read, known, named)
     held = proofs(certificates)
     made = Decider(read, held, hierarchy, stated, [one.iri for one in given.datasets])
     if log is None:

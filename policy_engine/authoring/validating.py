@@ -9,7 +9,7 @@ from typing import Any
 from policy_engine.data.catalog import Catalog, make_catalog
 from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
 from policy_engine.plan.products import check_plannable
-from policy_engine.plan.spelling import column_problems, in_spelling_of
+from policy_engine.plan.spelling import column_problems, respell_hierarchies
 from policy_engine.policy import InForce, Policy, Reading
 from policy_engine.policy.collecting.files import is_collection, kind_of
 from policy_engine.policy.collecting.registry import files_of
@@ -123,7 +123,7 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
     try:
         kind = kind_of(path, reading.limits)
         if kind == "hierarchy":
-            in_spelling_of(_catalog(data), [], [reading.hierarchy([path])])
+            respell_hierarchies(_catalog(data), [], [reading.hierarchy([path])])
             return Checked(path, what=" (who and what belongs to what)")
         if kind == "vocabulary":
             _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary

@@ -25,12 +25,12 @@ hierarchies = typer.Typer(
 def methods(output_format: FormatOption = Format.TEXT) -> None:
     """List what a policy can ask for: methods, what all share, settings of columns, audits."""
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
-    from policy_engine.plan.training import of_audit  # noqa: PLC0415 (slow to import)
+    from policy_engine.plan.training import audit_parameters  # noqa: PLC0415 (slow to import)
 
     known = {
         name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
     }
-    audits = {name: (term, of_audit(name)) for name, term in terms.audit_methods().items()}
+    audits = {name: (term, audit_parameters(name)) for name, term in terms.audit_methods().items()}
     shared, columns = reference.shared_parameters(), reference.column_parameters()
     if output_format is Format.JSON:
         settings = {role: [one._asdict() for one in found] for role, found in columns.items()}

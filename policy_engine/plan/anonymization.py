@@ -32,12 +32,12 @@ class Anonymization(BaseModel):
 
     @field_validator("methods", mode="before")
     @classmethod
-    def _of_their_classes(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or not set(given) <= set(terms.methods()):
+    def _parse_methods(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or not set(values) <= set(terms.methods()):
             raise ValueError("methods are given by their notation")
         return {
             notation: method_class(notation)(**value) if isinstance(value, dict) else value
-            for notation, value in given.items()
+            for notation, value in values.items()
         }
 
     @property
@@ -80,12 +80,12 @@ class Anonymization(BaseModel):
 
     def measure(self, groups: "Groups", ancestries: Mapping[str, Ancestry]) -> list[Measurement]:
         """Measure every bound on the classes of a table."""
-        found = [Measurement.of(Bound("k", "", self.k), groups.units())]
+        measurements = [Measurement.of(Bound("k", "", self.k), groups.units())]
         for method, column in self._about():
             histogram, tree = groups.histogram(column.name), ancestries.get(column.name)
             bound = method.bound(column)
-            found.append(Measurement.of(bound, method.figures(histogram, column, tree)))
-        return found
+            measurements.append(Measurement.of(bound, method.figures(histogram, column, tree)))
+        return measurements
 
     def holding(
         self, histogram: "ValueHistogram", column: str, ancestries: Mapping[str, Ancestry]

@@ -16,7 +16,7 @@ _PREDICTED, _LEARNT = "predicted", "learnt from"
 
 def check_read_as_meant(
     policy: Policy,
-    made: Transformation | None,
+    transformation: Transformation | None,
     learnt: Sequence[Modelling],
     upstream: Sequence[Upstream],
 ) -> tuple[Generalised, ...]:
@@ -29,12 +29,12 @@ def check_read_as_meant(
     made from. A model learns from what they stand for, but for the periods of calendars and
     masked values.
     """
-    joined = made.joined if made else ()
+    joined = transformation.joined if transformation else ()
     keys = [*_joined_on(joined, upstream)]
     upstream = _used_of(upstream, joined)
     known = {one.name: one for each in upstream for one in each.generalised}
-    places = dict(places_of_columns(made)) if made else {}
-    uses = (*_uses(made), *_kept_beside(made)) if made else ()
+    places = dict(places_of_columns(transformation)) if transformation else {}
+    uses = (*_uses(transformation), *_released_columns(transformation)) if transformation else ()
     used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
     problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
     problems += [_problem(column, "joined on", [of], places) for column, of in keys]
@@ -43,11 +43,11 @@ def check_read_as_meant(
     return tuple(known.values())
 
 
-def _kept_beside(made: Transformation) -> Iterator[tuple[str, str]]:
+def _released_columns(transformation: Transformation) -> Iterator[tuple[str, str]]:
     """Yield the columns that a join keeps as they are: no class is formed by what they tell of
     rows beside the columns of other tables."""
-    columns = made.asked.columns
-    for name in (*columns.sensitive_names, *columns.insensitive) if made.joined else ():
+    columns = transformation.asked.columns
+    for name in (*columns.sensitive_names, *columns.insensitive) if transformation.joined else ():
         yield name, "released beside the columns of another table"
 
 
@@ -63,18 +63,20 @@ def _joined_on(
 def _used_of(upstream: Sequence[Upstream], joined: Sequence[Joined]) -> Sequence[Upstream]:
     """Return releases with those of their generalised columns that are in the joined table."""
     used = {one.asset: one.columns for one in joined}
-    return [_with_only(one, used[one.asset]) if one.asset in used else one for one in upstream]
+    return [
+        _restrict_columns(one, used[one.asset]) if one.asset in used else one for one in upstream
+    ]
 
 
-def _with_only(release: Upstream, names: Sequence[str]) -> Upstream:
-    kept = tuple(one for one in release.generalised if one.name in names)
-    return release.model_copy(update={"generalised": kept})
+def _restrict_columns(release: Upstream, names: Sequence[str]) -> Upstream:
+    columns = tuple(one for one in release.generalised if one.name in names)
+    return release.model_copy(update={"generalised": columns})
 
 
 def looks_generalised(texts: Iterable[str]) -> bool:
     """Tell whether many of a column's texts are ranges or sets, as releases have them."""
-    found = [_is_several(text) for text in texts if text]
-    return bool(found) and sum(found) >= _MANY * len(found)
+    are_sets = [_is_several(text) for text in texts if text]
+    return bool(are_sets) and sum(are_sets) >= _MANY * len(are_sets)
 
 
 _MANY = 0.2
@@ -100,12 +102,12 @@ def _learnt_from(
         yield from ((name, _LEARNT) for name in one.features if name in periods)
 
 
-def _uses(made: Transformation) -> Iterator[tuple[str, str]]:
+def _uses(transformation: Transformation) -> Iterator[tuple[str, str]]:
     """Yield the columns whose values a transformation goes by, and what it does with them."""
-    asked, columns = made.asked, made.asked.columns
+    anonymization, columns = transformation.asked, transformation.asked.columns
     yield from ((name, "generalised again") for name in columns.quasi_names)
-    yield from ((one.name, "masked") for one in made.masked)
-    if any(method.is_about_values for method in asked.methods.values()):
+    yield from ((one.name, "masked") for one in transformation.masked)
+    if any(method.is_about_values for method in anonymization.methods.values()):
         yield from ((name, "counted as values") for name in columns.sensitive_names)
     if columns.privacy_unit:
         yield columns.privacy_unit, "taken for persons"

@@ -52,7 +52,7 @@ class _Use(NamedTuple):
     value: Value
 
 
-def shortfalls(consent: Consent, made: Transformation, asset: str) -> list[Shortfall]:
+def shortfalls(consent: Consent, transformation: Transformation, asset: str) -> list[Shortfall]:
     """Return in what a transformation falls short of what an owner's consent asks of it.
 
     What is asked of the target of the consent, which may be a collection, is compared with the
@@ -61,7 +61,7 @@ def shortfalls(consent: Consent, made: Transformation, asset: str) -> list[Short
     """
     if consent.asked is None:
         return []
-    return [*_Held(consent, consent.asked, made, asset).shortfalls()]
+    return [*_ConsentCheck(consent, consent.asked, transformation, asset).shortfalls()]
 
 
 def bounds_of(consent: Consent) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def bounds_of(consent: Consent) -> tuple[str, ...]:
     if consent.asked is None:
         return ()
     masked = map(str, consent.masked)
-    return (*map(_told, consent.asked.bounds()), *masked, *_of_options(consent))
+    return (*map(_told, consent.asked.bounds()), *masked, *_option_settings(consent))
 
 
 def _told(bound: Bound) -> str:
@@ -77,25 +77,27 @@ def _told(bound: Bound) -> str:
     return f"{bound.name} {bound.sense} {bound.asked:g}{about}"
 
 
-def _of_options(consent: Consent) -> Iterator[str]:
-    given = parameters_of(consent.action)
-    if "maxSuppression" in given and consent.asked:
+def _option_settings(consent: Consent) -> Iterator[str]:
+    parameters = parameters_of(consent.action)
+    if "maxSuppression" in parameters and consent.asked:
         yield f"maxSuppression at most {consent.asked.recoding.max_suppression:g}"
     if consent.asked and consent.asked.columns.privacy_unit:
         yield f"persons counted by {consent.asked.columns.privacy_unit}"
 
 
-class _Held:
+class _ConsentCheck:
     """A transformation of one dataset, or of it with others, compared with one consent."""
 
     def __init__(
-        self, consent: Consent, asked: Anonymization, made: Transformation, asset: str
+        self, consent: Consent, asked: Anonymization, transformation: Transformation, asset: str
     ) -> None:
-        self.consent, self.asked, self.made, self.asset = consent, asked, made, asset
+        self.consent, self.asked, self.made, self.asset = consent, asked, transformation, asset
         self.given = parameters_of(consent.action)
-        self.theirs = parameters_of(made.action)
+        self.theirs = parameters_of(transformation.action)
         ordered = sorted(consent.named.items(), key=lambda one: one[0] not in (JOIN_ON, UNIT))
-        self.roles = {name: (role, value) for role, found in ordered for _, name, value in found}
+        self.roles = {
+            name: (role, value) for role, columns in ordered for _, name, value in columns
+        }
         self.used = [*self._used()]
 
     def _used(self) -> Iterator[_Use]:
@@ -105,36 +107,36 @@ class _Held:
         """
         keys = {one.asset: one.on for one in self.made.joined}
         own = keys.get(self.asset)
-        for role, found in self.made.named.items():
-            for asset, name, value in found if role not in ("identifier", JOIN_ON) else ():
+        for role, columns in self.made.named.items():
+            for asset, name, value in columns if role not in ("identifier", JOIN_ON) else ():
                 if asset == self.asset:
                     yield _Use(name, name, role, value)
                 elif own is not None and keys.get(asset) == name and role not in (UNIT, "redact"):
                     yield _Use(own, name, role, value)
 
     def shortfalls(self) -> Iterator[Shortfall]:
-        yield from self._of_columns()
-        yield from self._of_joins()
-        yield from self._of_bounds()
-        yield from self._of_unit()
-        yield from self._of_options()
+        yield from self._column_shortfalls()
+        yield from self._join_shortfalls()
+        yield from self._bound_shortfalls()
+        yield from self._unit_shortfalls()
+        yield from self._option_shortfalls()
 
-    def _short(self, message: str, name: str = "", asked: Place | None = None) -> Shortfall:
+    def _shortfall(self, message: str, name: str = "", asked: Place | None = None) -> Shortfall:
         """Return a shortfall of a parameter, where both texts name it if they do."""
         part, other = self.given.get(name), self.theirs.get(name)
         own = asked or (part.place if part else self.consent.rule.place)
         return Shortfall(message, own, other.place if other else self.made.rule.place)
 
-    def _of_columns(self) -> Iterator[Shortfall]:
+    def _column_shortfalls(self) -> Iterator[Shortfall]:
         """Yield the columns that are used as something that the owner does not let them be."""
-        for name, made, role, value in self.used:
+        for name, column, role, value in self.used:
             iri, (own, theirs) = column_iri(self.asset, name), self.roles.get(name, ("", None))
             if role == UNIT:
                 if not own:
                     message = f"{iri} is used, which the owner does not name."
                     yield Shortfall(message, self.consent.rule.place, value.place)
                 continue
-            how = role if made == name else f"{role} under the name {made!r}"
+            how = role if column == name else f"{role} under the name {column!r}"
             if not own or own == JOIN_ON or (own == UNIT and role != "redact"):
                 message = f"{iri} is released as {how}, and the owner lets it not be released."
                 yield Shortfall(message, self.consent.rule.place, value.place)
@@ -142,9 +144,9 @@ class _Held:
                 message = f"{iri} is {how}, and by the owner it is {own}."
                 yield Shortfall(message, theirs.place if theirs else NOWHERE, value.place)
             elif theirs is not None and role == own:
-                yield from self._of_settings(iri, theirs, value)
+                yield from self._setting_shortfalls(iri, theirs, value)
 
-    def _of_settings(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
+    def _setting_shortfalls(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
         for name, value in own.settings.items():
             other = theirs.settings.get(name)
             if name == "taxonomy":
@@ -155,26 +157,26 @@ class _Held:
                 message = f"The {name} of {iri} is {given}, and by the owner it is "
                 yield Shortfall(f"{message}{format_value(value.value)}.", value.place, theirs.place)
 
-    def _of_joins(self) -> Iterator[Shortfall]:
+    def _join_shortfalls(self) -> Iterator[Shortfall]:
         for one in self.made.joined:
             if one.asset == self.asset and one.on != self.consent.on:
                 how = f"on {self.consent.on!r} alone" if self.consent.on else "with nothing"
                 message = f"{one.asset} is joined on {one.on!r}, and the owner lets it be joined "
-                yield self._short(f"{message}{how}.", JOIN_ON)
+                yield self._shortfall(f"{message}{how}.", JOIN_ON)
 
-    def _of_bounds(self) -> Iterator[Shortfall]:
-        found = {(one.name, one.column): one for one in self.made.asked.bounds()}
+    def _bound_shortfalls(self) -> Iterator[Shortfall]:
+        bounds = {(one.name, one.column): one for one in self.made.asked.bounds()}
         for bound in self.asked.bounds():
             # A column that is not released as it is tells nothing.
             for name in self._kept(bound.column) if bound.column else ("",):
-                other = found.get((bound.name, name))
+                other = bounds.get((bound.name, name))
                 if other is None or not _is_as_strict(other, bound):
                     given = f"{other.asked:g}" if other else "nothing"
                     message = f"The owner asks for {_told(bound)}, and the policy for {given}."
-                    yield self._short(message, bound.parameter)
-        yield from self._of_values()
+                    yield self._shortfall(message, bound.parameter)
+        yield from self._value_shortfalls()
 
-    def _of_values(self) -> Iterator[Shortfall]:
+    def _value_shortfalls(self) -> Iterator[Shortfall]:
         """Yield what models of the owner's measure otherwise: by another l, or distance."""
         kept = [
             (one, name) for one in self.asked.columns.sensitive for name in self._kept(one.name)
@@ -183,18 +185,18 @@ class _Held:
         other = self.made.asked.methods.get("recursive-l-diversity")
         if own is not None and other is not None and _l_of(other) < _l_of(own):
             message = f"The owner asks for l at least {_l_of(own)}, and the policy for "
-            yield self._short(f"{message}{_l_of(other)}.", "l")
+            yield self._shortfall(f"{message}{_l_of(other)}.", "l")
         theirs = {one.name: one for one in self.made.asked.columns.sensitive}
         for one, name in kept if "t-closeness" in self.asked.methods else ():
             if theirs[name].distance != one.distance:
                 message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
-                yield self._short(message, SENSITIVE)
+                yield self._shortfall(message, SENSITIVE)
 
     def _kept(self, name: str) -> list[str]:
         """Return the columns of what is made that tell a sensitive column of the dataset."""
         return [one.made for one in self.used if one.name == name and one.role == SENSITIVE]
 
-    def _of_unit(self) -> Iterator[Shortfall]:
+    def _unit_shortfalls(self) -> Iterator[Shortfall]:
         """Yield that persons are not counted as the owner has them counted."""
         unit = self.asked.columns.privacy_unit
         if not unit:
@@ -206,27 +208,27 @@ class _Held:
         is_same = any(is_key and keys.get(asset) == name for asset, name in units)
         if (self.asset, unit) not in units and not is_same:
             message = f"The owner has persons counted by {column_iri(self.asset, unit)}."
-            yield self._short(message, UNIT)
+            yield self._shortfall(message, UNIT)
 
-    def _of_options(self) -> Iterator[Shortfall]:
+    def _option_shortfalls(self) -> Iterator[Shortfall]:
         own, theirs = self.asked.recoding, self.made.asked.recoding
         if "maxSuppression" in self.given and theirs.max_suppression > own.max_suppression:
             message = f"The owner lets {own.max_suppression:g} of the rows be suppressed, and the "
             message += f"policy {theirs.max_suppression:g}."
-            yield self._short(message, "maxSuppression")
+            yield self._shortfall(message, "maxSuppression")
         if theirs.missing == "wildcard" != own.missing:
             message = "Missing values match any, and by the owner they are values of their own."
-            yield self._short(message, "missing")
+            yield self._shortfall(message, "missing")
         scope = self.made.asked.columns.pseudonym_scope
         if scope not in ("", self.asked.columns.pseudonym_scope) and self._has_pseudonyms():
             message = "Pseudonyms are shared with other releases, and the owner does not let them."
-            yield self._short(message, "pseudonymScope")
+            yield self._shortfall(message, "pseudonymScope")
         before, after = own.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
         for name in self.given:
             if name in before and name not in _COMPARED and before[name] != after[name]:
                 now, then = format_value(after[name]), format_value(before[name])
                 message = f"{name} is {now}, and by the owner {then}."
-                yield self._short(message, name)
+                yield self._shortfall(message, name)
 
     def _has_pseudonyms(self) -> bool:
         return any(one.role == "pseudonymize" for one in self.used)

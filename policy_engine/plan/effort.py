@@ -41,33 +41,35 @@ class Effort(BaseModel):
 
     def __str__(self) -> str:
         """Return it in a line."""
-        said = f"{self.columns} quasi-identifier{'s' * (self.columns != 1)}"
+        words = f"{self.columns} quasi-identifier{'s' * (self.columns != 1)}"
         if self.rows is not None:
-            said += f" of about {self.rows:,} rows"
+            words += f" of about {self.rows:,} rows"
         if self.nodes is not None:
-            said += f": at most {self.nodes:,} combinations of heights"
+            words += f": at most {self.nodes:,} combinations of heights"
         if self.seconds is not None:
-            said += f": about {_rounded(self.seconds):,g} s of CPU, or a few times that"
-        return f"{said}."
+            words += f": about {_rounded(self.seconds):,g} s of CPU, or a few times that"
+        return f"{words}."
 
 
 def effort_of(plan: Plan, catalog: Catalog | None = None) -> Effort | None:
     """Return what a plan's search looks at, None where nothing is generalised."""
-    asked = plan.anonymize
-    if asked is None:
+    anonymization = plan.anonymize
+    if anonymization is None:
         return None
-    quasi = asked.columns.quasi_identifier
+    quasi = anonymization.columns.quasi_identifier
     rows = _rows_of(plan, catalog) if catalog is not None else None
-    if asked.recoding.algorithm == "full-domain":
-        return Effort(columns=len(quasi), rows=rows, nodes=_nodes(asked, catalog))
+    if anonymization.recoding.algorithm == "full-domain":
+        return Effort(columns=len(quasi), rows=rows, nodes=_nodes(anonymization, catalog))
     seconds = rows and _SECONDS * rows * len(quasi) ** 2
-    is_parted = asked.recoding.score == "loss" and asked.recoding.dimensionality == "multi"
+    is_parted = (
+        anonymization.recoding.score == "loss" and anonymization.recoding.dimensionality == "multi"
+    )
     return Effort(columns=len(quasi), rows=rows, seconds=seconds if is_parted else None)
 
 
-def _nodes(asked: Anonymization, catalog: Catalog | None) -> int | None:
+def _nodes(anonymization: Anonymization, catalog: Catalog | None) -> int | None:
     """Return how many combinations of heights there are at most, None where values decide."""
-    heights = [_heights(one, catalog) for one in asked.columns.quasi_identifier]
+    heights = [_heights(one, catalog) for one in anonymization.columns.quasi_identifier]
     known = [one for one in heights if one is not None]
     return math.prod(known) if len(known) == len(heights) else None
 

@@ -38,7 +38,7 @@ class Read(_Frozen, Step):
         """Return it without where the input lies and what it was made from."""
         return self.model_copy(update={"location": "", "format": "", "generalised": ()})
 
-    def of_policy(self) -> Self:
+    def policy_part(self) -> Self:
         """Return it with its columns in one order."""
         return self.model_copy(update={"columns": tuple(sorted(self.columns))})
 
@@ -62,9 +62,11 @@ class Join(_Frozen, Step):
         """The columns of the joined table."""
         return tuple(name for one in self.inputs for name in one.columns)
 
-    def of_policy(self) -> Self:
+    def policy_part(self) -> Self:
         """Return it with the columns of each input in one order."""
-        return self.model_copy(update={"inputs": tuple(one.in_order() for one in self.inputs)})
+        return self.model_copy(
+            update={"inputs": tuple(one.sorted_columns() for one in self.inputs)}
+        )
 
 
 class Drop(_Frozen, Step):
@@ -91,7 +93,7 @@ Inputs = tuple[tuple[Read, ...], Join | None, Drop]
 def inputs_of(
     target: str,
     joined: Sequence[Joined],
-    made: Transformation | None,
+    transformation: Transformation | None,
     training: Training | None,
     catalog: Catalog | None,
 ) -> Inputs:
@@ -101,20 +103,20 @@ def inputs_of(
     that the data lacks, (C001) where there is none.
     """
     if not joined:
-        read, drop = _of_one(target, made, training, catalog)
+        read, drop = _single_input(target, transformation, training, catalog)
         return (read,), None, drop
-    assert made is not None  # noqa: S101 (what is joined is anonymised)
-    found = [(one, catalog.dataset(one.asset) if catalog else None) for one in joined]
-    known = [dataset for _, dataset in found if dataset]
+    assert transformation is not None  # noqa: S101 (what is joined is anonymised)
+    datasets = [(one, catalog.dataset(one.asset) if catalog else None) for one in joined]
+    known = [dataset for _, dataset in datasets if dataset]
     problems = [
         problem
-        for one, dataset in found
+        for one, dataset in datasets
         if dataset
         for problem in missing_columns(_named(one), dataset)
     ]
     if problems:
         raise DataError(*problems, source=known[0].location if len(known) == 1 else "")
-    ordered = tuple(_ordered(one, dataset) for one, dataset in found)
+    ordered = tuple(_ordered(one, dataset) for one, dataset in datasets)
     reads = tuple(
         Read(
             asset=one.asset,
@@ -122,11 +124,11 @@ def inputs_of(
             format=dataset.format if dataset else "",
             columns=one.read,
         )
-        for one, (_, dataset) in zip(ordered, found, strict=True)
+        for one, (_, dataset) in zip(ordered, datasets, strict=True)
     )
-    unit = made.asked.columns.privacy_unit
+    unit = transformation.asked.columns.privacy_unit
     counted = any(unit == one.on and unit in one.columns for one in ordered)
-    return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, made, known)
+    return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, transformation, known)
 
 
 def _named(one: Joined) -> tuple[str, ...]:
@@ -140,42 +142,49 @@ def _ordered(one: Joined, dataset: Dataset | None) -> Joined:
     return one.model_copy(update={"columns": columns})
 
 
-def _dropped(joined: Sequence[Joined], made: Transformation, known: Sequence[Dataset]) -> Drop:
+def _dropped(
+    joined: Sequence[Joined], transformation: Transformation, datasets: Sequence[Dataset]
+) -> Drop:
     """Return what is left out of joined datasets: what they are joined on, unless it has a role."""
-    released = made.released
-    names = (*(name for one in joined for name in one.identifiers), *made.asked.columns.dropped)
+    released = transformation.released
+    names = (
+        *(name for one in joined for name in one.identifiers),
+        *transformation.asked.columns.dropped,
+    )
     keys = (one.on for one in joined if one.on not in one.columns)
     mentioned = {iri for one in joined for iri in one.named}
-    every = (column_iri(dataset.iri, name) for dataset in known for name in dataset.columns)
+    every = (column_iri(dataset.iri, name) for dataset in datasets for name in dataset.columns)
     return Drop(
         identifiers=tuple(n for n in dict.fromkeys((*names, *keys)) if n not in released),
         unmentioned=tuple(iri for iri in every if iri not in mentioned),
     )
 
 
-def _of_one(
+def _single_input(
     target: str,
-    made: Transformation | None,
+    transformation: Transformation | None,
     training: Training | None,
     catalog: Catalog | None,
 ) -> tuple[Read, Drop]:
     dataset = catalog.dataset(target) if catalog is not None else None
-    kept = made.released if made else learnt_from(training)
-    dropped = made.asked.columns.dropped if made else ()
+    released = transformation.released if transformation else learnt_from(training)
+    dropped = transformation.asked.columns.dropped if transformation else ()
     unmentioned: tuple[str, ...] = ()
     if dataset:
-        mentioned = {*dropped, *kept}
-        problems = list(missing_columns(tuple(dict.fromkeys((*dropped, *kept))), dataset))
+        mentioned = {*dropped, *released}
+        problems = list(missing_columns(tuple(dict.fromkeys((*dropped, *released))), dataset))
         if problems:
             raise DataError(*problems, source=dataset.location)
         unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
-        kept = tuple(name for name in dataset.columns if name in set(kept))
-    unit = tuple(filter(None, [made.asked.columns.privacy_unit])) if made else ()
+        released = tuple(name for name in dataset.columns if name in set(released))
+    unit = (
+        tuple(filter(None, [transformation.asked.columns.privacy_unit])) if transformation else ()
+    )
     read = Read(
         asset=target,
         location=dataset.location if dataset else "",
         format=dataset.format if dataset else "",
-        columns=(*kept, *unit),
+        columns=(*released, *unit),
     )
     return read, Drop(identifiers=dropped, unmentioned=unmentioned)
 

@@ -36,10 +36,10 @@ class Joined(BaseModel):
         """The columns that are read, that of the join the last, unless it is used besides."""
         return self.columns if self.on in self.columns else (*self.columns, self.on)
 
-    def in_order(self) -> "Joined":
+    def sorted_columns(self) -> "Joined":
         """Return it with its columns in one order."""
-        named = {"columns": self.columns, "identifiers": self.identifiers}
-        return self.model_copy(update={key: tuple(sorted(one)) for key, one in named.items()})
+        columns = {"columns": self.columns, "identifiers": self.identifiers}
+        return self.model_copy(update={key: tuple(sorted(one)) for key, one in columns.items()})
 
     @property
     def named(self) -> Iterator[str]:
@@ -88,27 +88,27 @@ def joined(rule: Rule, on: Constraint | None, roles: Roles) -> tuple[Joined, ...
         Joined(
             asset=asset,
             on=keys[asset],
-            columns=_of(asset, kept(roles)),
-            identifiers=_of(asset, roles.get(_LEFT_OUT, ())),
+            columns=_columns_of(asset, released_columns(roles)),
+            identifiers=_columns_of(asset, roles.get(_LEFT_OUT, ())),
         )
         for asset in datasets.iris
     )
 
 
-def kept(roles: Roles) -> list[Named]:
+def released_columns(roles: Roles) -> list[Named]:
     """Return the columns that are in the joined table: all but those that are left out."""
-    return [one for role, named in roles.items() if role != _LEFT_OUT for one in named]
+    return [one for role, columns in roles.items() if role != _LEFT_OUT for one in columns]
 
 
-def _of(asset: str, named: Iterable[Named]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for of, name, _ in named if of == asset))
+def _columns_of(asset: str, columns: Iterable[Named]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for of, name, _ in columns if of == asset))
 
 
 def _keys(datasets: Datasets, on: Constraint) -> Iterator[Named]:
     for value in on.right_operands:
-        found = datasets.column(str(value.value))
-        if found is not None:
-            yield *found, value
+        name = datasets.column(str(value.value))
+        if name is not None:
+            yield *name, value
 
 
 def problems(rule: Rule, on: Constraint | None, roles: Roles, place: Place) -> list[Problem]:
@@ -116,14 +116,14 @@ def problems(rule: Rule, on: Constraint | None, roles: Roles, place: Place) -> l
     datasets = Datasets.of(rule)
     if len(datasets.iris) < 2:
         return [*_needless(on)]
-    found = [*_overlapping(rule), *_alike(roles)]
+    problem_list = [*_overlapping(rule), *_alike(roles)]
     if on is None:
         message = f"{len(datasets.iris)} datasets are anonymised together, and nothing says how "
         message += "their rows are put together."
         hint = "Add a refinement with the leftOperand pe:joinOn, a column of each."
-        return [*found, Problem("M016", message, hint, place)]
-    found += _contradicting(datasets, on, roles)
-    return sorted((*found, *_misnamed(datasets, on)), key=place_order)
+        return [*problem_list, Problem("M016", message, hint, place)]
+    problem_list += _contradicting(datasets, on, roles)
+    return sorted((*problem_list, *_unknown_columns(datasets, on)), key=place_order)
 
 
 def _needless(on: Constraint | None) -> Iterator[Problem]:
@@ -132,16 +132,16 @@ def _needless(on: Constraint | None) -> Iterator[Problem]:
         yield Problem("M016", message, "Leave it out, or name the other target.", on.place)
 
 
-def _misnamed(datasets: Datasets, on: Constraint) -> Iterator[Problem]:
+def _unknown_columns(datasets: Datasets, on: Constraint) -> Iterator[Problem]:
     """Yield the datasets that are not joined on one column of theirs."""
     by_dataset: dict[str, list[Value]] = defaultdict(list)
     for asset, _, value in _keys(datasets, on):
         by_dataset[asset].append(value)
     for asset in datasets.iris:
-        named = by_dataset[asset]
-        if len(named) != 1:
-            message = f"joinOn names one column of each target. Of {asset} it names {len(named)}."
-            yield Problem("M016", message, "", named[1].place if named else on.place)
+        columns = by_dataset[asset]
+        if len(columns) != 1:
+            message = f"joinOn names one column of each target. Of {asset} it names {len(columns)}."
+            yield Problem("M016", message, "", columns[1].place if columns else on.place)
 
 
 def _overlapping(rule: Rule) -> Iterator[Problem]:
@@ -156,7 +156,7 @@ def _overlapping(rule: Rule) -> Iterator[Problem]:
 def _alike(roles: Roles) -> Iterator[Problem]:
     """Yield the columns of one name that would be two in the joined table."""
     first: dict[str, tuple[str, str]] = {}
-    for asset, name, value in kept(roles):
+    for asset, name, value in released_columns(roles):
         other, known = first.setdefault(fold_name(name), (asset, name))
         if other != asset:
             given = join_names([column_iri(other, known), column_iri(asset, name)])
@@ -171,34 +171,34 @@ def _contradicting(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator
     Of columns that tell nothing it does not matter how they are left out.
     """
     keys = {(asset, name) for asset, name, _ in _keys(datasets, on)}
-    found = [
+    contradictions = [
         (role, asset, name, value)
-        for role, named in roles.items()
-        for asset, name, value in named
+        for role, columns in roles.items()
+        for asset, name, value in columns
         if (asset, name) in keys
     ]
-    for role, asset, name, value in found[1:]:
-        first, other, known, _ = found[0]
+    for role, asset, name, value in contradictions[1:]:
+        first, other, known, _ = contradictions[0]
         if asset != other and role != first and not {role, first} <= _TELL_NOTHING:
             message = f"{column_iri(asset, name)} is {role}, and {column_iri(other, known)} is "
             message += f"{first}. Rows are joined on both: what one of them tells, both do."
             yield Problem("M016", message, "Give them one role, or one of them none.", value.place)
 
 
-def by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:
+def group_by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:
     """Return the columns of a joined table by role, each by its name alone.
 
     Of several that are left out and have one name, one is told, unless another of that name is
     in the table.
     """
     left_out = {(asset, name) for asset, name, _ in roles.get(_LEFT_OUT, ())}
-    used = {name for asset, name, _ in kept(roles) if (asset, name) not in left_out}
-    found: dict[str, list[tuple[str, Value]]] = {}
-    for role, named in roles.items():
+    used = {name for asset, name, _ in released_columns(roles) if (asset, name) not in left_out}
+    by_name: dict[str, list[tuple[str, Value]]] = {}
+    for role, columns in roles.items():
         known: dict[str, str] = {}
-        found[role] = []
-        for asset, name, value in named:
+        by_name[role] = []
+        for asset, name, value in columns:
             is_other = known.setdefault(name, asset) != asset
             if role != _LEFT_OUT or not (is_other or name in used):
-                found[role].append((name, value))
-    return found
+                by_name[role].append((name, value))
+    return by_name

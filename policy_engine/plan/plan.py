@@ -69,10 +69,10 @@ class Plan(_Frozen):
     by_consent: tuple[Consented, ...] = ()
 
     @model_serializer(mode="wrap")
-    def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _omit_empty(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out by whose leave it is made where that is nobody's but the assigner's."""
-        found: dict[str, Any] = written(self)
-        return found if self.by_consent else {k: v for k, v in found.items() if k != "by_consent"}
+        values: dict[str, Any] = written(self)
+        return values if self.by_consent else {k: v for k, v in values.items() if k != "by_consent"}
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Plan":
@@ -185,8 +185,8 @@ class Plan(_Frozen):
     def cells_learnt(self) -> tuple[Generalised, ...]:
         """The columns that models learn from and that an earlier release generalised."""
         modellings = [one.modelling for one in self.audits] + ([self.train] if self.train else [])
-        named = {name for one in modellings for name in one.features}
-        return tuple(one for one in self.generalised if one.name in named)
+        features = {name for one in modellings for name in one.features}
+        return tuple(one for one in self.generalised if one.name in features)
 
     @property
     def values_read(self) -> tuple[str, ...]:
@@ -257,17 +257,19 @@ def plan_of(
 ) -> Plan:
     """Return the plan that makes one output of a policy. All else is as for `make_plan`."""
     sanitised, training, audits = product.transformation, product.training, product.audits
-    rule, asked = product.rule, sanitised.asked if sanitised else None
+    rule, anonymization = product.rule, sanitised.asked if sanitised else None
     _check_engine(policy, sanitised, engine, audited=bool(training or audits))
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
     target = (sanitised.rule if sanitised else rule).targets[0].iri
     joined = sanitised.joined if sanitised else ()
     digests = (
-        catalog.taxonomy_digests(asked.columns.taxonomies) if catalog is not None and asked else {}
+        catalog.taxonomy_digests(anonymization.columns.taxonomies)
+        if catalog is not None and anonymization
+        else {}
     )
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
-    reads = _with_cells(reads, join, generalised)
+    reads = _add_generalised(reads, join, generalised)
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)
@@ -277,7 +279,7 @@ def plan_of(
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
-    unit = asked.columns.privacy_unit if asked else ""
+    unit = anonymization.columns.privacy_unit if anonymization else ""
     read = join.columns if join else reads[0].columns
     columns = tuple(name for name in read if name != unit)
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
@@ -292,7 +294,7 @@ def plan_of(
     )
 
 
-def _with_cells(
+def _add_generalised(
     reads: Sequence[Read], join: Join | None, generalised: Sequence[Generalised]
 ) -> tuple[Read, ...]:
     """Return what is read with what is known of its cells."""
@@ -315,17 +317,20 @@ def _is_on(rule: Rule, asset: str) -> bool:
 
 
 def _check_engine(
-    policy: Policy, made: Transformation | None, engine: EngineName, *, audited: bool
+    policy: Policy, transformation: Transformation | None, engine: EngineName, *, audited: bool
 ) -> None:
     """Raise PlanError with every method and every option asked for that the engine lacks."""
     problems = []
-    if made is not None:
-        asked = made.asked
-        places = {name: part.place for name, part in parameters_of(made.action).items()}
-        found = [*_methods_lacking(asked, engine), *_options_lacking(asked.recoding, engine)]
-        found += _maskings_lacking(made.masked, engine)
+    if transformation is not None:
+        anonymization = transformation.asked
+        places = {name: part.place for name, part in parameters_of(transformation.action).items()}
+        lacking = [
+            *_methods_lacking(anonymization, engine),
+            *_options_lacking(anonymization.recoding, engine),
+        ]
+        lacking += _maskings_lacking(transformation.masked, engine)
         problems += [
-            Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in found
+            Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in lacking
         ]
     for notation, term in terms.audit_methods().items() if audited else ():
         if engine not in term.texts("engine"):
@@ -339,10 +344,10 @@ _Lacking = Iterator[tuple[Finding, str]]
 """What an engine does not have, each with what is possible instead."""
 
 
-def _methods_lacking(asked: Anonymization, engine: EngineName) -> _Lacking:
+def _methods_lacking(anonymization: Anonymization, engine: EngineName) -> _Lacking:
     known = terms.methods()
     has = [name for name, term in known.items() if engine in term.texts("engine")]
-    for name in asked.methods:
+    for name in anonymization.methods:
         if name not in has:
             message = f"The {engine} engine has no method {name!r}. "
             message += f"It has {join_names(has) if has else 'none'}."
@@ -360,13 +365,13 @@ def _maskings_lacking(masked: Sequence[Masking], engine: EngineName) -> _Lacking
 
 
 def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
-    given = recoding.model_dump(by_alias=True)
+    options = recoding.model_dump(by_alias=True)
     for name, field in parameters(Recoding).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
-        if given[name] != default and engine not in term.texts("engine"):
+        if options[name] != default and engine not in term.texts("engine"):
             has = format_value(default)
             message = (
-                f"The {engine} engine has no {name} {format_value(given[name])}. It has {has}."
+                f"The {engine} engine has no {name} {format_value(options[name])}. It has {has}."
             )
             # An option of full-domain cannot even be given its default beside mondrian (M003).
             mend = (

@@ -91,15 +91,18 @@ def products(policy: Policy) -> tuple[Product, ...]:
     A table that a model is trained on is made on the way to it, and is not an output. Raises
     PlanError with every problem that shows without data, each with its place.
     """
-    made = transformations(policy)
+    product_list = transformations(policy)
     problems = [*_confused(policy)]
     outputs = [*_outputs(policy)]
     trained = [
-        _model(policy, made, rule, action, outputs, problems) for rule, action in trainings(policy)
+        _model(policy, product_list, rule, action, outputs, problems)
+        for rule, action in trainings(policy)
     ]
     learnt = {target.iri for rule, _ in trainings(policy) for target in rule.targets}
     tables = [
-        _table(policy, one, outputs, problems) for one in made if one.rule.output not in learnt
+        _table(policy, one, outputs, problems)
+        for one in product_list
+        if one.rule.output not in learnt
     ]
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
@@ -115,31 +118,31 @@ def chosen(policy: Policy, asset: str = "") -> Product:
     return one_of(products(policy), policy, asset)
 
 
-def one_of(made: Sequence[Product], policy: Policy, asset: str = "") -> Product:
+def one_of(candidates: Sequence[Product], policy: Policy, asset: str = "") -> Product:
     """Return one of all that a policy has made: the only one, unless it is named.
 
     Raises PlanError (M007) where there is none, no such one, or several.
     """
-    found = {one.asset: one for one in made}
-    if asset in found:
-        return found[asset]
-    if not found:
+    by_asset = {one.asset: one for one in candidates}
+    if asset in by_asset:
+        return by_asset[asset]
+    if not by_asset:
         message = "The policy has nothing made: it has no permission to anonymize or to train."
         raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
     if asset:
-        message = f"The policy does not make {asset!r}. It makes {join_names(found)}."
-        problem = Problem("M007", message, did_you_mean(asset, found), policy.place)
+        message = f"The policy does not make {asset!r}. It makes {join_names(by_asset)}."
+        problem = Problem("M007", message, did_you_mean(asset, by_asset), policy.place)
         raise PlanError(problem, source=policy.source)
-    if len(found) > 1:
-        message = f"The policy makes {len(found)} outputs: {join_names(found)}."
+    if len(by_asset) > 1:
+        message = f"The policy makes {len(by_asset)} outputs: {join_names(by_asset)}."
         problem = Problem("M007", message, "Choose one of them: asset=IRI.", policy.place)
         raise PlanError(problem, source=policy.source)
-    return next(iter(found.values()))
+    return next(iter(by_asset.values()))
 
 
 def _model(
     policy: Policy,
-    made: Sequence[Transformation],
+    transformations_: Sequence[Transformation],
     rule: Rule,
     action: Action,
     outputs: Collection[str],
@@ -149,25 +152,28 @@ def _model(
     from policy_engine.plan.training.reading import read_model  # noqa: PLC0415 (slow to import)
 
     targets = [target.iri for target in rule.targets]
-    named = (one for one in made if one.rule.output in targets)
+    matches = (one for one in transformations_ if one.rule.output in targets)
     # Where none is named, any tells that the model is of something else.
-    asked = next(named, next(iter(made), None))
-    training, audits, wrong = read_model(policy, rule, action, asked, made, outputs)
+    asked = next(matches, next(iter(transformations_), None))
+    training, audits, wrong = read_model(policy, rule, action, asked, transformations_, outputs)
     problems += wrong
     return Product(asked, rule, training, audits)
 
 
 def _table(
-    policy: Policy, made: Transformation, outputs: Collection[str], problems: list[Problem]
+    policy: Policy,
+    transformation: Transformation,
+    outputs: Collection[str],
+    problems: list[Problem],
 ) -> Product:
     """Return a table with its audits, and note what is wrong with it."""
     if not any(audit_duties(policy)):
-        return Product(made)
+        return Product(transformation)
     from policy_engine.plan.training.reading import table_audits  # noqa: PLC0415 (slow to import)
 
-    audits, wrong = table_audits(policy, made, outputs)
+    audits, wrong = table_audits(policy, transformation, outputs)
     problems += wrong
-    return Product(made, audits=audits)
+    return Product(transformation, audits=audits)
 
 
 def _outputs(policy: Policy) -> Iterator[str]:

@@ -19,7 +19,7 @@ from policy_engine.methods.conflicts import (
 from policy_engine.methods.masked import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization
-from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, by_name, joined
+from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, group_by_name, joined
 from policy_engine.plan.joins import problems as problems_of_join
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import ANONYMIZE
@@ -70,23 +70,23 @@ def transformations(policy: Policy) -> tuple[Transformation, ...]:
     Raises PlanError with every problem that shows without data, each with its place.
     """
     problems: list[Problem] = []
-    found = []
+    transformation_list = []
     for rule, action in transforms(policy):
         try:
             _check(policy, rule)
-            found.append(_transformation(policy, rule, action))
+            transformation_list.append(_transformation(policy, rule, action))
             problems += forbidden(policy, rule)
         except PlanError as error:
             problems += error.problems
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
-    return tuple(found)
+    return tuple(transformation_list)
 
 
 def transforms(policy: Policy) -> tuple[tuple[Rule, Action], ...]:
     """Return the permissions of a policy that ask for a transformation, with their actions."""
-    found = permitting(policy, ANONYMIZE)
-    return tuple((rule, action) for rule, action in found if not is_consent(rule))
+    pairs = permitting(policy, ANONYMIZE)
+    return tuple((rule, action) for rule, action in pairs if not is_consent(rule))
 
 
 def is_consent(rule: Rule) -> bool:
@@ -101,15 +101,15 @@ def consents(policy: Policy) -> tuple[Consent, ...]:
     Raises PlanError with every problem that shows without data, each with its place.
     """
     problems: list[Problem] = []
-    found = []
+    consent_list = []
     for rule, action in permitting(policy, ANONYMIZE):
         try:
-            found += [_consent(policy, rule, action)] if is_consent(rule) else []
+            consent_list += [_consent(policy, rule, action)] if is_consent(rule) else []
         except PlanError as error:
             problems += error.problems
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
-    return tuple(found)
+    return tuple(consent_list)
 
 
 def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
@@ -119,13 +119,15 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
         hint = "Write a permission for each."
         raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
-    named, asked, masked = _anonymization(policy, rule, action)
-    on = named.get(JOIN_ON, ())
+    columns_by_role, anonymization, masked = _anonymization(policy, rule, action)
+    on = columns_by_role.get(JOIN_ON, ())
     if len(on) > 1:
         message = f"A dataset is joined on one column. Given: {len(on)}."
         problem = Problem("M016", message, "", on[1][2].place)
         raise PlanError(problem, source=policy.source)
-    return Consent(rule, action, asked, named, next((name for _, name, _ in on), ""), masked)
+    return Consent(
+        rule, action, anonymization, columns_by_role, next((name for _, name, _ in on), ""), masked
+    )
 
 
 def permitting(policy: Policy, action: str) -> tuple[tuple[Rule, Action], ...]:
@@ -177,20 +179,20 @@ def parameters_of(action: Action) -> dict[str, Constraint]:
     }
 
 
-def places_of_columns(made: Transformation) -> Iterator[tuple[str, Place]]:
+def places_of_columns(transformation: Transformation) -> Iterator[tuple[str, Place]]:
     """Yield the columns that a transformation names, each with its place."""
-    for part in parameters_of(made.action).values():
+    for part in parameters_of(transformation.action).values():
         if terms.names_columns(part.left_operand):
-            named = _columns(part, Datasets.of(made.rule), [])
-            yield from ((name, value.place) for _, name, value in named)
+            columns = _columns(part, Datasets.of(transformation.rule), [])
+            yield from ((name, value.place) for _, name, value in columns)
 
 
 def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
     """Return what an action asks to be made of one dataset, or of several that are joined."""
     on = parameters_of(action).get(JOIN_ON)
-    named, asked, masked = _anonymization(policy, rule, action, is_joined=True)
-    roles = {role: columns for role, columns in named.items() if role != JOIN_ON}
-    return Transformation(rule, asked, action, joined(rule, on, roles), roles, masked)
+    columns_by_role, anonymization, masked = _anonymization(policy, rule, action, is_joined=True)
+    roles = {role: columns for role, columns in columns_by_role.items() if role != JOIN_ON}
+    return Transformation(rule, anonymization, action, joined(rule, on, roles), roles, masked)
 
 
 def _anonymization(
@@ -198,35 +200,35 @@ def _anonymization(
 ) -> tuple[Roles, Anonymization, tuple[Masking, ...]]:
     """Return the columns that an action names, by role, and what it asks for: of all of them
     together, and of those that it masks."""
-    given = parameters_of(action)
-    notations = _notations(given.pop("method", None), action, policy)
+    parameters_ = parameters_of(action)
+    notations = _notations(parameters_.pop("method", None), action, policy)
     problems: list[Problem] = []
-    on, datasets = given.get(JOIN_ON), Datasets.of(rule)
-    named = {
+    on, datasets = parameters_.get(JOIN_ON), Datasets.of(rule)
+    columns_by_role = {
         name: tuple(_columns(part, datasets, problems))
-        for name, part in given.items()
+        for name, part in parameters_.items()
         if terms.names_columns(part.left_operand)
     }
-    used = {role: columns for role, columns in named.items() if role != JOIN_ON}
+    used = {role: columns for role, columns in columns_by_role.items() if role != JOIN_ON}
     problems += problems_of_join(rule, on, used, action.place) if is_joined else ()
-    roles = by_name(used)
+    roles = group_by_name(used)
     values = {
         name: _plain(part.right_operands[0].value)
-        for name, part in given.items()
+        for name, part in parameters_.items()
         if name not in roles and part is not on
     }
     unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
     scope = values.pop("pseudonymScope", None)
-    parts, found = _parts(notations, roles, values, unit)
+    parts, problem_list = _parts(notations, roles, values, unit)
     if scope is not None:
         # As it is written: 007 is not 7.
-        scope = str(given["pseudonymScope"].right_operands[0].value)
+        scope = str(parameters_["pseudonymScope"].right_operands[0].value)
         parts["columns"]["pseudonymScope"] = scope
-        found += [(one, None) for one in _of_scope(scope, roles)]
-    found += _of_columns(roles)
+        problem_list += [(one, None) for one in _scope_problems(scope, roles)]
+    problem_list += _column_problems(roles)
     wrong = {problem.place for problem in problems}
-    for finding, value in found:
-        part = given.get(finding.parameter)
+    for finding, value in problem_list:
+        part = parameters_.get(finding.parameter)
         if wrong & {one.place for one in getattr(part, "right_operands", ())}:
             continue
         place = value.place if value else part.place if part else action.place
@@ -234,7 +236,7 @@ def _anonymization(
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     masked = (_masking(name, value) for name, value in roles.get(MASKED, ()))
-    return named, Anonymization(**parts), tuple(masked)
+    return columns_by_role, Anonymization(**parts), tuple(masked)
 
 
 Located = list[tuple[Finding, Value | None]]
@@ -256,32 +258,34 @@ def _parts(
             {"name": name, **_settings(value, column)} if column else name for name, value in named
         ]
     kinds = {notation: method_class(notation) for notation in notations}
-    models, left = {}, set(values)
-    found = []
+    models, remaining = {}, set(values)
+    problem_list = []
     for notation, kind in kinds.items():
         models[notation] = {name: values[name] for name in parameters(kind) if name in values}
-        left -= set(models[notation])
-        found += parameter_findings(kind, models[notation], notation)
+        remaining -= set(models[notation])
+        problem_list += parameter_findings(kind, models[notation], notation)
         if kind.is_about_values and not columns.get("sensitive"):
             message = f"{notation} needs the parameter 'sensitive'."
-            found.append(Finding("M002", "sensitive", message))
-    options = {name: values[name] for name in left & set(parameters(Recoding))}
-    found += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
-    found += [_unowned(name, notations) for name in sorted(left - set(options))]
+            problem_list.append(Finding("M002", "sensitive", message))
+    options = {name: values[name] for name in remaining & set(parameters(Recoding))}
+    problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
+    problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     if not columns.get("quasi-identifier"):
         message = f"{notations[0]} needs the parameter 'quasi-identifier'."
-        found.append(Finding("M002", "quasi-identifier", message))
+        problem_list.append(Finding("M002", "quasi-identifier", message))
     weights = [one.get("weight", 1) for one in columns.get("quasi-identifier", [])]
     if weights and not any(weight != 0 for weight in weights):
         message = "Every quasi-identifier has the weight 0. One at least has more."
-        found.append(Finding("M003", "quasi-identifier", message))
-    found += role_conflicts(
+        problem_list.append(Finding("M003", "quasi-identifier", message))
+    problem_list += role_conflicts(
         {role: tuple(name for name, _ in named) for role, named in roles.items()}, unit
     )
-    return {"columns": columns, "methods": models, "recoding": options}, [(f, None) for f in found]
+    return {"columns": columns, "methods": models, "recoding": options}, [
+        (f, None) for f in problem_list
+    ]
 
 
-def _of_scope(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
+def _scope_problems(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
     if not roles.get("pseudonymize"):
         message = "pseudonymScope is about pseudonyms, and the policy asks for none."
         yield Finding("M004", "pseudonymScope", message)
@@ -305,9 +309,9 @@ def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     """Return that no method asked for has a parameter, and which methods have it."""
     owners = [known for known in terms.methods() if name in parameters(method_class(known))]
     *head, last = notations
-    asked = f"{', '.join(head)} and {last} have" if head else f"{last} has"
+    subject = f"{', '.join(head)} and {last} have" if head else f"{last} has"
     return Finding(
-        "M004", name, f"{asked} no parameter {name!r}. It belongs to {join_names(owners)}."
+        "M004", name, f"{subject} no parameter {name!r}. It belongs to {join_names(owners)}."
     )
 
 
@@ -320,34 +324,34 @@ def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
 
 
 def _masking(name: str, value: Value) -> Masking:
-    given = _settings(value, settings())
-    return masking_class(given["masking"])(name=name, **given)
+    settings_ = _settings(value, settings())
+    return masking_class(settings_["masking"])(name=name, **settings_)
 
 
-def _kind(role: str, given: Mapping[str, Any]) -> tuple[type[Column], str]:
+def _kind(role: str, settings_: Mapping[str, Any]) -> tuple[type[Column], str]:
     """Return the model of what is said of a column, and what it is called."""
     if role != MASKED:
         return _SETTINGS[role], role
-    notation = str(given.get("masking"))
+    notation = str(settings_.get("masking"))
     return (masking_class(notation), notation) if is_known(notation) else (settings(), role)
 
 
-def _of_columns(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
+def _column_problems(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
     """Return what is wrong with the settings of single columns, each with its place."""
-    found: Located = []
+    problem_list: Located = []
     for role in (*_SETTINGS, MASKED):
         for name, value in roles.get(role, ()):
-            given = _settings(value, settings() if role == MASKED else _SETTINGS[role])
-            kind, what = _kind(role, given)
+            settings_ = _settings(value, settings() if role == MASKED else _SETTINGS[role])
+            kind, subject = _kind(role, settings_)
             wrong = [
-                *parameter_findings(kind, {"name": name, **given}, what),
-                *setting_conflicts(role, given),
+                *parameter_findings(kind, {"name": name, **settings_}, subject),
+                *setting_conflicts(role, settings_),
             ]
             for finding in wrong:
                 message = f"{name!r}: {finding.message}"
                 place = value.settings.get(finding.parameter, value)
-                found.append((finding._replace(message=message), place))
-    return found
+                problem_list.append((finding._replace(message=message), place))
+    return problem_list
 
 
 def _hint(finding: Finding) -> str:
@@ -396,14 +400,14 @@ def _columns(
 ) -> Iterator[tuple[str, str, Value]]:
     """Yield the columns that a parameter names, each by its dataset and its name."""
     for value in part.right_operands:
-        found = datasets.column(str(value.value))
-        if found is None:
+        name = datasets.column(str(value.value))
+        if name is None:
             their = " and ".join(f"{target}/..." for target in datasets.iris)
             message = f"{value.value!r} is not a column of the target. Its columns are {their}"
             hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
             problems.append(Problem("M006", message, hint, value.place))
         else:
-            yield *found, value
+            yield *name, value
 
 
 def forbidden(policy: Policy, rule: Rule) -> Iterator[Problem]:

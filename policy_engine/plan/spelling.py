@@ -58,8 +58,8 @@ class Spelling:
     def problem(self, named: Named) -> Problem | None:
         """Return what is wrong with the name of an asset: nothing, where it is not about the
         data at all, or names a dataset or a column of it."""
-        found = self.column(named.iri)
-        if found and (not named.is_exact or column_name(found[0].iri, named.iri) == found[1]):
+        column = self.column(named.iri)
+        if column and (not named.is_exact or column_name(column[0].iri, named.iri) == column[1]):
             return None
         for above in _above(named.iri):
             if above in self.outputs:
@@ -92,11 +92,11 @@ def column_problems(
     Each has its place. What `policies` make besides is not a column of the data.
     """
     spelling = Spelling.of(catalog, [policy, *policies])
-    found = (spelling.problem(named) for named in assets_of(policy))
-    return sorted(dict.fromkeys(filter(None, found)), key=place_order)
+    problems = (spelling.problem(named) for named in assets_of(policy))
+    return sorted(dict.fromkeys(filter(None, problems)), key=place_order)
 
 
-def in_spelling_of(
+def respell_hierarchies(
     catalog: Catalog,
     policies: Sequence[Policy],
     hierarchies: Iterable[Hierarchy] = (),
@@ -111,37 +111,40 @@ def in_spelling_of(
         problems = column_problems(policy, catalog, policies)
         if problems:
             raise DataError(*problems, source=policy.source)
-    given = Hierarchy().joined(hierarchies)
-    asked = [*_of_edges(given, NOWHERE), *(Named(terms.canonical(target)) for target in targets)]
+    hierarchy = Hierarchy().joined(hierarchies)
+    requested = [
+        *_edge_assets(hierarchy, NOWHERE),
+        *(Named(terms.canonical(target)) for target in targets),
+    ]
     spelling = Spelling.of(catalog, policies)
-    problems = list(dict.fromkeys(filter(None, map(spelling.problem, asked))))
+    problems = list(dict.fromkeys(filter(None, map(spelling.problem, requested))))
     if problems:
         raise DataError(*problems)
-    named = [*asked, *(one for policy in policies for one in assets_of(policy))]
-    return given.joined([Hierarchy(asset=tuple(dict.fromkeys(_made_one(named, spelling))))])
+    assets = [*requested, *(one for policy in policies for one in assets_of(policy))]
+    return hierarchy.joined([Hierarchy(asset=tuple(dict.fromkeys(_respelt(assets, spelling))))])
 
 
 def assets_of(policy: Policy) -> Iterator[Named]:
     """Yield every asset that a policy names, in its rules and in what it says of assets."""
     for rule in (policy.shared, *policy.rules):
-        yield from _of_rule(rule)
-    yield from _of_edges(policy.hierarchy, policy.place)
+        yield from _rule_assets(rule)
+    yield from _edge_assets(policy.hierarchy, policy.place)
 
 
-def _of_rule(rule: Rule) -> Iterator[Named]:
+def _rule_assets(rule: Rule) -> Iterator[Named]:
     for target in rule.targets:
         yield Named(terms.canonical(target.iri), target.place)
-        yield from _of_conditions(target.refinements)
+        yield from _condition_assets(target.refinements)
     parties = [party for several in rule.functions.values() for party in several]
     members: tuple[Action | Party, ...] = (*rule.actions, *rule.assigners, *rule.assignees)
     for member in (*members, *parties):
-        yield from _of_conditions(member.refinements)
-    yield from _of_conditions(rule.constraints)
+        yield from _condition_assets(member.refinements)
+    yield from _condition_assets(rule.constraints)
     for other in rule.within:
-        yield from _of_rule(other)
+        yield from _rule_assets(other)
 
 
-def _of_conditions(conditions: Iterable[Condition]) -> Iterator[Named]:
+def _condition_assets(conditions: Iterable[Condition]) -> Iterator[Named]:
     for leaf in (leaf for condition in conditions for leaf in condition.constraints()):
         yield Named(terms.canonical(leaf.left_operand), leaf.place)
         is_role = terms.names_columns(leaf.left_operand)
@@ -150,16 +153,16 @@ def _of_conditions(conditions: Iterable[Condition]) -> Iterator[Named]:
                 yield Named(terms.canonical(str(value.value)), value.place, is_exact=is_role)
 
 
-def _of_edges(hierarchy: Hierarchy, place: Place) -> Iterator[Named]:
+def _edge_assets(hierarchy: Hierarchy, place: Place) -> Iterator[Named]:
     for iri in dict.fromkeys(end for edge in hierarchy.asset for end in edge):
         yield Named(terms.canonical(iri), place)
 
 
-def _made_one(named: Iterable[Named], spelling: Spelling) -> Iterator[tuple[str, str]]:
+def _respelt(named: Iterable[Named], spelling: Spelling) -> Iterator[tuple[str, str]]:
     """Yield that a name in another case is part of the column, and the column part of it."""
     for one in named:
-        found = spelling.column(one.iri)
-        iri = terms.canonical(column_iri(found[0].iri, found[1])) if found else one.iri
+        column = spelling.column(one.iri)
+        iri = terms.canonical(column_iri(column[0].iri, column[1])) if column else one.iri
         if iri != one.iri:
             yield from ((iri, one.iri), (one.iri, iri))
 

@@ -43,7 +43,7 @@ class Step:
         """Return what everybody may know of it: nothing that the data alone tells."""
         return self
 
-    def of_policy(self) -> Self:
+    def policy_part(self) -> Self:
         """Return what it takes from what its policy means: of data in any order, or at no place."""
         return self
 
@@ -65,10 +65,10 @@ class Mask(_Frozen, Step):
 
     @field_validator("columns", mode="before")
     @classmethod
-    def _of_their_classes(cls, given: Any) -> Any:
-        if isinstance(given, list | tuple):
-            return tuple(_masking(one) if isinstance(one, dict) else one for one in given)
-        return given
+    def _parse_maskings(cls, values: Any) -> Any:
+        if isinstance(values, list | tuple):
+            return tuple(_masking(one) if isinstance(one, dict) else one for one in values)
+        return values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class Publish(_Frozen, Step):
     columns: tuple[str, ...]
     cells: CellStyle = "text"
 
-    def of_policy(self) -> Self:
+    def policy_part(self) -> Self:
         """Return it with its columns in one order, whatever their cells look like."""
         return self.model_copy(update={"columns": tuple(sorted(self.columns)), "cells": "text"})
 
@@ -183,24 +183,27 @@ class AuditStep(Audit, Step):
         return (self.modelling.label, *self.modelling.features)
 
 
-def steps_of(made: Transformation, digests: Mapping[str, str]) -> list[Mask | Anonymize]:
+def steps_of(transformation: Transformation, digests: Mapping[str, str]) -> list[Mask | Anonymize]:
     """Return the steps that make the table of an output: each method says which is its own.
 
     `digests` are those of the taxonomies, by their names.
     """
-    asked = [one.step for one in made.masked]
-    asked += [one.step for one in made.asked.methods.values()]
-    return [_MAKERS[kind](made, digests) for kind in dict.fromkeys(asked)]
+    steps = [one.step for one in transformation.masked]
+    steps += [one.step for one in transformation.asked.methods.values()]
+    return [_MAKERS[kind](transformation, digests) for kind in dict.fromkeys(steps)]
 
 
-def _mask(made: Transformation, _: Mapping[str, str]) -> Mask:
-    return Mask(columns=made.masked)
+def _mask(transformation: Transformation, _: Mapping[str, str]) -> Mask:
+    return Mask(columns=transformation.masked)
 
 
-def _anonymize(made: Transformation, digests: Mapping[str, str]) -> Anonymize:
-    asked = made.asked
+def _anonymize(transformation: Transformation, digests: Mapping[str, str]) -> Anonymize:
+    anonymization = transformation.asked
     return Anonymize(
-        columns=asked.columns, methods=asked.methods, recoding=asked.recoding, taxonomies=digests
+        columns=anonymization.columns,
+        methods=anonymization.methods,
+        recoding=anonymization.recoding,
+        taxonomies=digests,
     )
 
 

@@ -52,26 +52,26 @@ def agree(
     policy is not an offer, or not one to the party.
     """
     reading = Reading(contexts, (), limits, vocabularies)
-    found = reading.policy(offer)
-    if found.type != OFFER:
-        message = f"{found.uid!r} is not an Offer, but of type {terms.local_name(found.type)!r}."
-        raise PolicyError.of("P021", message, "", found.source)
-    if found.inherits:
+    offers = reading.policy(offer)
+    if offers.type != OFFER:
+        message = f"{offers.uid!r} is not an Offer, but of type {terms.local_name(offers.type)!r}."
+        raise PolicyError.of("P021", message, "", offers.source)
+    if offers.inherits:
         message = (
-            f"The offer inherits from {join_names(found.inherits)}, whose rules it does not hold."
+            f"The offer inherits from {join_names(offers.inherits)}, whose rules it does not hold."
         )
-        raise PolicyError.of("P021", message, "Write them into the offer.", found.source)
-    accepted = _party(party, found)
+        raise PolicyError.of("P021", message, "Write them into the offer.", offers.source)
+    accepted = _party(party, offers)
     if isinstance(offer, Policy):
         raise PolicyError.of("P021", "An offer is accepted as a text. Given: a Policy.")
     # Of a folder or a registry, the file of the one that is in force.
-    text, name, syntax = text_of(Path(found.source) if is_collection(offer) else offer)
+    text, name, syntax = text_of(Path(offers.source) if is_collection(offer) else offer)
     known = reading.vocabulary.contexts(contexts)
     document = json.loads(convert_text(text, syntax, "json-ld", name, known, limits))
     # Its rules in the order of that text.
-    ordered = replace(reading.policy(document), source=found.source)
+    ordered = replace(reading.policy(document), source=offers.source)
     made = _Agreement(ordered, accepted, uid, hierarchy or Hierarchy())
-    agreement = _with_prefixes(made.document(document), found.context, ordered.context)
+    agreement = _expand_prefixes(made.document(document), offers.context, ordered.context)
     written = json.dumps(agreement, indent=2, ensure_ascii=False) + "\n"
     _check(written, made, contexts, limits, reading.vocabulary)
     return written
@@ -85,7 +85,7 @@ def _party(party: str, offer: Policy) -> str:
     return found
 
 
-def _with_prefixes(document: _Node, declared: Context, known: Context) -> _Node:
+def _expand_prefixes(document: _Node, declared: Context, known: Context) -> _Node:
     """Return a text that declares, beyond what it knows, what another does.
 
     A prefix by which a name of the text would be read otherwise is left out.
@@ -177,12 +177,12 @@ class _Agreement:
         node.pop("assignee", None)
         for kind in _KINDS:
             written, read = _several(node.pop(kind, [])), getattr(self.offer, f"{kind}s")
-            kept = [
+            members = [
                 self._node(one, rule, nodes)
                 for one, rule in zip(written, read, strict=True)
                 if self._is_kept(rule)
             ]
-            node |= {kind: kept} if kept else {}
+            node |= {kind: members} if members else {}
         others = [one for one in nodes if one is node or not {*_KINDS} & one.keys()]
         return {**document, "@graph": others} if "@graph" in document else document
 
@@ -212,13 +212,13 @@ def _several(value: Any) -> list[Any]:
 
 def _check(
     written: str,
-    made: _Agreement,
+    agreement: _Agreement,
     contexts: Mapping[str, Any] | None,
     limits: Limits,
     vocabulary: Vocabulary,
 ) -> None:
     """Raise InternalError where what was written does not mean what it should."""
     how = {"contexts": contexts, "limits": limits, "vocabulary": vocabulary}
-    found = [one.digest for one in read_policies(written, **how)]  # type: ignore[arg-type]
-    if found != [digest_of(made.policy)]:
+    digests = [one.digest for one in read_policies(written, **how)]  # type: ignore[arg-type]
+    if digests != [digest_of(agreement.policy)]:
         raise InternalError.of("X001", "The agreement that was written is not what was offered.")

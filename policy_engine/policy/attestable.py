@@ -9,13 +9,13 @@ def attestable(policy: Policy) -> dict[str, Rule]:
     An output that any rule anonymises or trains is never one of them, nor that of an action that
     to anonymise is a kind of.
     """
-    made = [rule for rule in policy.permissions if rule.output]
-    certified = {rule.output for rule in made if _may_certify(policy, rule)}
-    found: dict[str, Rule] = {}
-    for rule in made:
+    producing = [rule for rule in policy.permissions if rule.output]
+    certified = {rule.output for rule in producing if _may_certify(policy, rule)}
+    rules: dict[str, Rule] = {}
+    for rule in producing:
         if rule.output not in certified:
-            found.setdefault(rule.output, rule)
-    return found
+            rules.setdefault(rule.output, rule)
+    return rules
 
 
 def _may_certify(policy: Policy, rule: Rule) -> bool:

@@ -209,10 +209,10 @@ def _plain(value: Value) -> list[_Form]:
     return _literal(int(given) if is_whole else given, value.type)  # type: ignore[arg-type]
 
 
-def _literal(value: Literals, said: str) -> list[_Form]:
+def _literal(value: Literals, datatype: str) -> list[_Form]:
     """Return a literal by its kind; of a duration with its type, by which others are read."""
     kind, text = kind_of(value), canonical_literal(value)
-    return [kind, text, said or type_of(value)] if kind == "duration" else [kind, text]
+    return [kind, text, datatype or type_of(value)] if kind == "duration" else [kind, text]
 
 
 def canonical_literal(value: Literals) -> str:
@@ -232,8 +232,8 @@ def _said(parts: Mapping[str, _Form]) -> dict[str, _Form]:
 
 
 def _sorted(forms: Iterable[_Form]) -> list[_Form]:
-    found = list(forms)
-    return found if len(found) < 2 else sorted(found, key=_text)
+    sorted_forms = list(forms)
+    return sorted_forms if len(sorted_forms) < 2 else sorted(sorted_forms, key=_text)
 
 
 def _text(form: _Form) -> str:

@@ -15,13 +15,13 @@ def named_data(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str,
 
     Raises RequestError (D001) where they have none or several, or where one is given twice.
     """
-    names, found = Names(policies), dict[str, Any]()
-    for name, given in data.items():
+    names, data_by_iri = Names(policies), dict[str, Any]()
+    for name, source in data.items():
         iri = names.full(name, "target") if name else _only_dataset(policies)
-        if iri in found:
+        if iri in data_by_iri:
             raise RequestError.of("D001", f"The data of {iri!r} is given twice.")
-        found[iri] = given
-    return found
+        data_by_iri[iri] = source
+    return data_by_iri
 
 
 def _only_dataset(policies: Sequence[Policy]) -> str:
@@ -31,8 +31,8 @@ def _only_dataset(policies: Sequence[Policy]) -> str:
     shown the whole table.
     """
     rules = [rule for policy in policies for rule in (*policy.permissions, *policy.prohibitions)]
-    made = {rule.output for rule in rules if rule.output}
-    targets = {asset.iri for rule in rules for asset in rule.targets} - made
+    outputs = {rule.output for rule in rules if rule.output}
+    targets = {asset.iri for rule in rules for asset in rule.targets} - outputs
     wide = sorted(one for one in targets if not any(goes_on(other, one) for other in targets))
     sources = {
         asset.iri
@@ -42,8 +42,8 @@ def _only_dataset(policies: Sequence[Policy]) -> str:
     }
     if len(wide) == 1 and (wide[0] in sources or not terms.dataset_of(wide[0]) or len(targets) > 1):
         return wide[0]
-    given = f"may be {join_names(wide, 'or')}" if wide else "is named nowhere"
-    message = f"The data is given without an IRI, and the dataset of the policies {given}."
+    reason = f"may be {join_names(wide, 'or')}" if wide else "is named nowhere"
+    message = f"The data is given without an IRI, and the dataset of the policies {reason}."
     raise RequestError.of("D001", message, f"Give it as IRI=PATH{_such_as(wide)}.")
 
 

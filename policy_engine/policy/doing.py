@@ -40,12 +40,12 @@ def meaning_of(policy: Policy, duty: Rule) -> str:
 
 def meanings_of(policy: Policy) -> Mapping[str, frozenset[str]]:
     """Return what the rules of a policy mean, and what hangs on them, by their labels."""
-    found: dict[str, frozenset[str]] = {}
+    meanings: dict[str, frozenset[str]] = {}
     for rule in policy.rules:
         for one in (rule, *rule.below()):
-            known = found.get(one.label(), frozenset())
-            found[one.label()] = known | {_meaning(one, rule)}
-    return found
+            known = meanings.get(one.label(), frozenset())
+            meanings[one.label()] = known | {_meaning(one, rule)}
+    return meanings
 
 
 def _meaning(rule: Rule, issued: Rule) -> str:

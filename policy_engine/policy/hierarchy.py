@@ -65,15 +65,15 @@ class Hierarchy:
 
     def wider(self, part: Part, iri: str) -> "Ways":
         """Return all that includes an IRI, itself first, the shorter ways up before the longer."""
-        found = Ways({iri: ""})
+        ways = Ways({iri: ""})
         queue = [iri]
         for here in queue:
             dataset = terms.dataset_of(here) if part == "asset" and here == iri else ""
             for up in (*self.above(part, here), *filter(None, [dataset])):
-                if up not in found:
-                    found[up] = here
+                if up not in ways:
+                    ways[up] = here
                     queue.append(up)
-        return found
+        return ways
 
     def overlaps(self, part: Part, one: str, other: str) -> bool:
         """Tell whether one of two IRIs includes the other, or may do so.
@@ -89,12 +89,12 @@ class Hierarchy:
 
     def may_be(self, action: str) -> frozenset[str]:
         """Return all that includes an action, or might: what prohibitions of it are found by."""
-        found, queue = {action}, [action]
+        actions, queue = {action}, [action]
         for here in queue:
-            above = {*self.above("action", here), *self.perhaps_above(here)} - found
-            found |= above
+            above = {*self.above("action", here), *self.perhaps_above(here)} - actions
+            actions |= above
             queue += sorted(above)
-        return frozenset(found)
+        return frozenset(actions)
 
     def perhaps_above(self, action: str) -> Iterator[str]:
         """Yield what an action may be a part of, by one step.
@@ -115,14 +115,14 @@ class Hierarchy:
 
         To do an action is to do all that it is included in, which hand down what they need.
         """
-        found, seen, queue = {action}, {action}, [action]
+        needed, visited, queue = {action}, {action}, [action]
         for here in queue:
             further = {*self.implies(here)}
-            found |= further
-            new = {*further, *self.above("action", here)} - seen
-            seen |= new
+            needed |= further
+            new = {*further, *self.above("action", here)} - visited
+            visited |= new
             queue += sorted(new)
-        return frozenset(found - {action})
+        return frozenset(needed - {action})
 
     def above(self, part: Part, iri: str) -> Iterator[str]:
         """Yield what an IRI is said to be a part of, by one edge."""
@@ -152,23 +152,23 @@ class Hierarchy:
 
     @cached_property
     def _perhaps(self) -> dict[str, list[str]]:
-        return _by_narrow(self.perhaps)
+        return _group_by_narrow(self.perhaps)
 
     @cached_property
     def _perhaps_below(self) -> dict[str, list[str]]:
-        return _by_wide(self.perhaps)
+        return _group_by_wide(self.perhaps)
 
     @cached_property
     def _implied(self) -> dict[str, list[str]]:
-        return _by_narrow(self.implied)
+        return _group_by_narrow(self.implied)
 
     @cached_property
     def _wider(self) -> dict[Part, dict[str, list[str]]]:
-        return {part: _by_narrow(getattr(self, part)) for part in PARTS}
+        return {part: _group_by_narrow(getattr(self, part)) for part in PARTS}
 
     @cached_property
     def _narrower(self) -> dict[Part, dict[str, list[str]]]:
-        return {part: _by_wide(getattr(self, part)) for part in PARTS}
+        return {part: _group_by_wide(getattr(self, part)) for part in PARTS}
 
 
 @dataclass(frozen=True)
@@ -237,21 +237,21 @@ def goes_on(short: str, long: str) -> bool:
     return is_start and (long[len(short)] in "/?#" or short[-1] in "/?#")
 
 
-def _by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:
+def _group_by_narrow(edges: Iterable[Edge]) -> dict[str, list[str]]:
     wider: dict[str, list[str]] = {}
     for narrow, wide in edges:
         wider.setdefault(narrow, []).append(wide)
     return wider
 
 
-def _by_wide(edges: Iterable[Edge]) -> dict[str, list[str]]:
-    return _by_narrow((wide, narrow) for narrow, wide in edges)
+def _group_by_wide(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    return _group_by_narrow((wide, narrow) for narrow, wide in edges)
 
 
 @cache
 def _odrl_implied() -> dict[str, list[str]]:
     actions = terms.instances(f"{terms.ODRL}Action").values()
-    return _by_narrow((one.iri, other) for one in actions for other in one.iris("implies"))
+    return _group_by_narrow((one.iri, other) for one in actions for other in one.iris("implies"))
 
 
 @cache
@@ -262,12 +262,14 @@ def _odrl_actions() -> dict[str, list[str]]:
     """
     actions = terms.instances(f"{terms.ODRL}Action").values()
     keys = ("includedIn", "replacedBy")
-    return _by_narrow((one.iri, up) for one in actions for key in keys for up in one.iris(key))
+    return _group_by_narrow(
+        (one.iri, up) for one in actions for key in keys for up in one.iris(key)
+    )
 
 
 @cache
 def _odrl_actions_below() -> dict[str, list[str]]:
-    return _by_wide((iri, up) for iri, above in _odrl_actions().items() for up in above)
+    return _group_by_wide((iri, up) for iri, above in _odrl_actions().items() for up in above)
 
 
 @cache
@@ -279,4 +281,4 @@ def _dpv() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _dpv_below() -> dict[str, list[str]]:
-    return _by_wide((iri, up) for iri, above in _dpv().items() for up in above)
+    return _group_by_wide((iri, up) for iri, above in _dpv().items() for up in above)

@@ -29,8 +29,8 @@ def naming_output(rule: Rule) -> tuple[Condition, ...]:
     That counts as named among what `isAnyOf` of `pe:jointly` says may be together.
     """
     every = tuple(conjuncts(rule.constraints))
-    named = tuple(_with(rule.output, one) for one in every)
-    return rule.constraints if named == every else named
+    rules = tuple(_with(rule.output, one) for one in every)
+    return rule.constraints if rules == every else rules
 
 
 def _with(asset: str, one: Condition) -> Condition:

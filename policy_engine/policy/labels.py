@@ -58,15 +58,15 @@ def _all_named(rules: Sequence[Rule], above: str, taken: Counter[str]) -> tuple[
 
 
 def _named(rule: Rule, above: str, taken: Counter[str]) -> Rule:
-    found = rule if rule.uid else replace(rule, name=_name(rule, above, taken))
-    if not found.within:
-        return found
-    label = found.label()
+    named_rule = rule if rule.uid else replace(rule, name=_name(rule, above, taken))
+    if not named_rule.within:
+        return named_rule
+    label = named_rule.label()
     return replace(
-        found,
-        duties=_all_named(found.duties, label, taken),
-        remedies=_all_named(found.remedies, label, taken),
-        consequences=_all_named(found.consequences, label, taken),
+        named_rule,
+        duties=_all_named(named_rule.duties, label, taken),
+        remedies=_all_named(named_rule.remedies, label, taken),
+        consequences=_all_named(named_rule.consequences, label, taken),
     )
 
 

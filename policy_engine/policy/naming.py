@@ -15,19 +15,19 @@ _BLANK = re.compile(r"\s")
 _Value = TypeVar("_Value")
 
 
-def each_once(named: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+def each_once(pairs: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
     """Return values by their names. Raises ValueError for a name that stands there twice."""
-    found: dict[str, _Value] = {}
-    for name, value in named:
-        if name in found:
+    values: dict[str, _Value] = {}
+    for name, value in pairs:
+        if name in values:
             raise ValueError(f"{name} is given twice, under several names for it")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
-def _once(named: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+def _once(pairs: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
     try:
-        return each_once(named)
+        return each_once(pairs)
     except ValueError as error:
         message = f"In the state of the world, {error}."
         raise RequestError.of("D003", message, "Leave out the one that does not hold.") from None
@@ -52,17 +52,17 @@ class Names:
         A name that stands for nothing is returned as it is. Raises RequestError (D001) where it
         is not the same in all policies that have it.
         """
-        found: dict[str, str] = {}
+        uids: dict[str, str] = {}
         is_whole = terms.has_known_scheme(name)
         for uid, context in self.contexts.items():
             iri = _named(context, name, key) or (terms.canonical(name) if is_whole else "")
-            found |= {iri: uid} if iri and iri not in found else {}
-        if len(found) > 1:
-            told = join_names(f"{iri} in {uid}" for iri, uid in found.items())
-            message = f"The name {name!r} does not mean the same in all policies: {told}."
+            uids |= {iri: uid} if iri and iri not in uids else {}
+        if len(uids) > 1:
+            candidates = join_names(f"{iri} in {uid}" for iri, uid in uids.items())
+            message = f"The name {name!r} does not mean the same in all policies: {candidates}."
             raise RequestError.of("D001", message, "Write the whole IRI.")
-        if found:
-            return next(iter(found))
+        if uids:
+            return next(iter(uids))
         return self._others.get(name) or terms.expand_term(name)
 
     def world(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,9 +75,9 @@ class Names:
         plain = dict(given)
         known: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "values": self._facts,
-            "of": self._of,
-            "counts": self._by_rule,
-            "duties": self._by_rule,
+            "of": self._expand_relations,
+            "counts": self._expand_rules,
+            "duties": self._expand_rules,
             "memberships": self._edges,
         }
         for key, inner in known.items():
@@ -97,7 +97,7 @@ class Names:
             for name, value in given.items()
         )
 
-    def _of(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _expand_relations(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return _once(
             (
                 self.full(name) if isinstance(name, str) else name,
@@ -106,16 +106,16 @@ class Names:
             for name, facts in given.items()
         )
 
-    def _by_rule(self, given: Mapping[str, Any], of: str = "") -> dict[str, Any]:
+    def _expand_rules(self, given: Mapping[str, Any], of: str = "") -> dict[str, Any]:
         """Return what is said by rule, or by policy and rule, under their uids or labels."""
-        found: dict[str, Any] = {}
-        for name, said in given.items():
-            uid = self._of_rule(name, of) if isinstance(name, str) else name
-            if uid in found:
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            uid = self._rule_uid(name, of) if isinstance(name, str) else name
+            if uid in values:
                 message = f"Of {uid!r} the state of the world speaks twice, under two names."
                 raise RequestError.of("D001", message, "Leave out the one that does not hold.")
-            found[uid] = self._by_rule(said, uid) if isinstance(said, Mapping) else said
-        return found
+            values[uid] = self._expand_rules(value, uid) if isinstance(value, Mapping) else value
+        return values
 
     @cached_property
     def _labels(self) -> frozenset[str]:
@@ -124,22 +124,22 @@ class Names:
     @cached_property
     def _places(self) -> Mapping[str, Sequence[tuple[str, str]]]:
         """The policy and the label of each rule without uid, by where it stands."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        places: dict[str, list[tuple[str, str]]] = {}
         for policy in self._policies:
             for rule in policy.rules:
                 for one in (rule, *rule.below()):
                     if not one.uid:
-                        found.setdefault(one.where(), []).append((policy.uid, one.label()))
-        return found
+                        places.setdefault(one.where(), []).append((policy.uid, one.label()))
+        return places
 
-    def _of_rule(self, name: str, of: str = "") -> str:
+    def _rule_uid(self, name: str, of: str = "") -> str:
         """Return the uid that a name stands for; of a rule without one its label.
 
         That may be named by where it stands in the text that is given, of the policy `of`.
         """
-        placed = {label for uid, label in self._places.get(name, ()) if of in ("", uid)}
-        if len(placed) == 1:
-            return next(iter(placed))
+        labels = {label for uid, label in self._places.get(name, ()) if of in ("", uid)}
+        if len(labels) == 1:
+            return next(iter(labels))
         prefix, colon, _ = name.partition(":")
         is_label = name in self._labels or not colon or _BLANK.search(prefix)
         if is_label or name in self.contexts:
@@ -151,11 +151,11 @@ class Names:
         return uid
 
     def _edges(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {part: self._in_full(edges, part) for part, edges in given.items()}
+        return {part: self._expand(edges, part) for part, edges in given.items()}
 
-    def _in_full(self, edges: Any, part: str) -> Any:
+    def _expand(self, edges: Any, part: str) -> Any:
         if isinstance(edges, list | tuple):
-            return [self._in_full(one, part) for one in edges]
+            return [self._expand(one, part) for one in edges]
         return self.full(edges, part) if isinstance(edges, str) else edges
 
 

@@ -17,7 +17,7 @@ from policy_engine.methods.masked import masking_class
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.plan.plan import EngineName
-from policy_engine.plan.training import of_audit
+from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL
 from policy_engine.policy.reading.constraints import operands, refining_operands
 
@@ -154,7 +154,7 @@ def test_a_method_of_audits_has_its_class_its_tests_and_its_entry(notation):
 def test_a_method_of_audits_allows_what_is_read_of_an_audit():
     term = terms.audit_methods()["membership-inference"]
     assert local_names(term, "allows") == {*OF_AUDIT, *OF_MODEL}
-    assert [terms.expand(one.name) for one in of_audit("membership-inference")] == [
+    assert [terms.expand(one.name) for one in audit_parameters("membership-inference")] == [
         *term.iris("allows")
     ]
     read = set(refining_operands()) - set(operands()) - {f"{terms.MOSAICROWN}method"}

@@ -25,7 +25,7 @@ from policy_engine.decision.query.shuffling import fresh_key
 from policy_engine.decision.query.suggesting import choices, smaller_query
 from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import Problem, join_names
-from policy_engine.plan.spelling import in_spelling_of
+from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import Hierarchy, Policy
 from policy_engine.policy.model import READ
 from policy_engine.policy.naming import Names
@@ -68,7 +68,7 @@ def query(
     given = world or World()
     columns = owners.columns if owners else ()
     said = [hierarchy or Hierarchy(), given.memberships]
-    known = in_spelling_of(catalog, policies, said, columns)
+    known = respell_hierarchies(catalog, policies, said, columns)
     data = [dataset.iri for dataset in catalog.datasets]
     decider = Decider(policies, certificates, known, owners, data)
     # One moment for all that is asked: a constraint on the time must not change in between.

@@ -2,6 +2,14 @@
 
 from policy_engine.plan.training.files import FEWEST, FileBounds, FilesMeasured
 from policy_engine.plan.training.model import Audit, Modelling, Training
-from policy_engine.plan.training.parameters import of_audit
+from policy_engine.plan.training.parameters import audit_parameters
 
-__all__ = ["FEWEST", "Audit", "FileBounds", "FilesMeasured", "Modelling", "Training", "of_audit"]
+__all__ = [
+    "FEWEST",
+    "Audit",
+    "FileBounds",
+    "FilesMeasured",
+    "Modelling",
+    "Training",
+    "audit_parameters",
+]

@@ -38,46 +38,50 @@ class AuditReader:
         self.trainings = trainings
         self.refinements = trainings.refinements
 
-    def audits(self, made: str, training: Training | None, *, of_model: bool) -> tuple[Audit, ...]:
+    def audits(
+        self, output: str, training: Training | None, *, of_model: bool
+    ) -> tuple[Audit, ...]:
         """Return the audits that the duties of permissions on what is made ask for.
 
         Of a model, its training says how it is trained; it is None where that is wrong. Of a
         table, the audit itself says what model is to be attacked.
         """
-        found = []
+        audit_list = []
         audited = [
             (rule, duty)
             for rule, duty in audit_duties(self.refinements.policy)
-            if self._is_of(rule, made)
+            if self._is_of(rule, output)
         ]
         for _, duty in audited:
             for action in filter(is_audit, duty.actions):
-                given = self.refinements.given(
+                given = self.refinements.constraints_by_name(
                     action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL))
                 )
-                modelling = training if of_model else self.trainings.modelling(action, given, made)
-                one = self._audit(duty, action, given, made, modelling)
-                found += [one] if one else []
+                modelling = (
+                    training if of_model else self.trainings.modelling(action, given, output)
+                )
+                one = self._audit(duty, action, given, output, modelling)
+                audit_list += [one] if one else []
         if audited:
             self._check_countable()
-        return tuple(found)
+        return tuple(audit_list)
 
-    def _is_of(self, rule: Rule, made: str) -> bool:
+    def _is_of(self, rule: Rule, output: str) -> bool:
         """Tell whether a permission is on what is made; note where its audit would never be run."""
         targets = [target.iri for target in rule.targets]
-        if made in targets:
+        if output in targets:
             return True
         if not any(one in self.refinements.outputs for one in targets):
-            found = join_names(self.refinements.outputs)
+            outputs = join_names(self.refinements.outputs)
             message = (
-                f"The audit is of {join_names(targets)}, and what the policy has made is {found}."
+                f"The audit is of {join_names(targets)}, and what the policy has made is {outputs}."
             )
             hint = did_you_mean(targets[0], self.refinements.outputs)
             self.refinements.add("M013", message, hint, rule.targets[0].place)
         return False
 
     def _audit(
-        self, duty: Rule, action: Action, given: _Given, made: str, modelling: Modelling | None
+        self, duty: Rule, action: Action, given: _Given, output: str, modelling: Modelling | None
     ) -> Audit | None:
         self._check_method(given, action)
         method = self._method(given, action)
@@ -85,26 +89,26 @@ class AuditReader:
             return None
         plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
         files = self._files(given, of_model=isinstance(modelling, Training))
-        return Audit(duty=duty.label(), asset=made, method=method, modelling=plain, files=files)
+        return Audit(duty=duty.label(), asset=output, method=method, modelling=plain, files=files)
 
     def _files(self, given: _Given, *, of_model: bool) -> FileBounds:
         """Return the bounds on the files of a model; note those that say nothing."""
         least = {"smallest_leaf": FEWEST, "rare_values": 0}
-        found = {}
+        bounds = {}
         for name, (field, lowest) in zip(OF_FILES, least.items(), strict=True):
             if name not in given:
                 continue
-            part, asked = given[name], self.refinements.number(given[name])
+            part, number = given[name], self.refinements.number(given[name])
             if not of_model:
                 message = f"{name} is about the files of a model, and what is released is a table."
                 self.refinements.add("M013", message, "", part.place)
-            elif asked is not None and (asked < lowest or asked != int(asked)):
-                message = f"{name} is an integer of at least {lowest}. Given: {asked:g}."
+            elif number is not None and (number < lowest or number != int(number)):
+                message = f"{name} is an integer of at least {lowest}. Given: {number:g}."
                 hint = f"Every model that is released holds {lowest}."
                 self.refinements.add("M011", message, hint if lowest else "", part.place)
-            elif asked is not None:
-                found[field] = int(asked)
-        return FileBounds(**found)
+            elif number is not None:
+                bounds[field] = int(number)
+        return FileBounds(**bounds)
 
     def _check_method(self, given: _Given, action: Action) -> None:
         """Note an audit by no method or an unknown one; membership inference names itself."""
@@ -135,10 +139,10 @@ class AuditReader:
         self._check_shows(given, action)
         if not bounds or len(self.refinements.problems) > before:
             return None
-        named = {"attacks": attacks} if attacks else {}
+        attack_settings = {"attacks": attacks} if attacks else {}
         counts = {"shadow_models": shadows, "attempts": attempts}
         return MembershipInference.model_validate(
-            {"bounds": tuple(filter(None, bounds)), **counts, **named}
+            {"bounds": tuple(filter(None, bounds)), **counts, **attack_settings}
         )
 
     def _check_shows(self, given: _Given, action: Action) -> None:
@@ -194,21 +198,23 @@ class AuditReader:
         A figure is 1 at most. Below 1 is not a bound either: it leaves out an attack that is right
         of everybody, and no other.
         """
-        asked = self.refinements.number(part)
-        if asked is None:
+        number = self.refinements.number(part)
+        if number is None:
             return None
         chance = fpr if name == "tprAtFpr" else 0.5
         is_strict = part.operator == BELOW
-        if not chance <= asked < 1 or (is_strict and asked == chance):
+        if not chance <= number < 1 or (is_strict and number == chance):
             guessed = f"guessing reaches {chance:g}"
-            why = guessed if asked < 1 else "no figure is above 1: that bounds nothing"
-            message = f"{name} is to be {'below' if is_strict else 'at most'} {asked:g}, but {why}."
+            why = guessed if number < 1 else "no figure is above 1: that bounds nothing"
+            message = (
+                f"{name} is to be {'below' if is_strict else 'at most'} {number:g}, but {why}."
+            )
             allowed = f"above {chance:g} and below 1" if is_strict else f"from {chance:g}, below 1"
             self.refinements.add("M011", message, f"Allowed is {allowed}.", part.place)
             return None
         return AttackBound(
             measure=name,
-            asked=asked,
+            asked=number,
             sense="below" if is_strict else "at most",
             fpr=fpr if name == "tprAtFpr" else None,
         )
@@ -219,31 +225,31 @@ class AuditReader:
 
     def _attacks(self, part: Constraint) -> Iterator[str]:
         known = terms.attacks()
-        found: set[str] = set()
+        attack_names: set[str] = set()
         for notation, value in _notations(part):
             if notation not in known:
                 message = f"The attack {notation!r} is not known. Known are {join_names(known)}."
                 self.refinements.add("M013", message, _meant(notation, known), value.place)
-            elif notation in found:
+            elif notation in attack_names:
                 message = f"The attack {notation!r} is asked for twice."
                 self.refinements.add("M013", message, "", value.place)
             else:
                 yield notation
-            found.add(notation)
+            attack_names.add(notation)
 
     def _check_countable(self) -> None:
         """Note what keeps members of a training from being told from other records."""
         if not self.refinements.asked:
             return
-        asked = self.refinements.asked.asked
-        named = parameters_of(self.refinements.asked.action)
-        places = {name: part.place for name, part in named.items()}
-        if asked.recoding.max_suppression:
+        anonymization = self.refinements.asked.asked
+        parameters_ = parameters_of(self.refinements.asked.action)
+        places = {name: part.place for name, part in parameters_.items()}
+        if anonymization.recoding.max_suppression:
             message = "An audit needs to know who was trained on, and suppressed rows were not."
             self.refinements.add(
                 "M013", message, "Leave out pe:maxSuppression.", places["maxSuppression"]
             )
-        if asked.columns.privacy_unit:
+        if anonymization.columns.privacy_unit:
             message = "An audit counts records, and the policy counts persons who have several."
             self.refinements.add(
                 "M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"]
@@ -252,9 +258,9 @@ class AuditReader:
 
 def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:
     """Yield the attacks named, by notation or by IRI, known or not, each as it is written."""
-    named = {term.iri: notation for notation, term in terms.attacks().items()}
+    notations = {term.iri: notation for notation, term in terms.attacks().items()}
     for value in part.right_operands:
-        yield named.get(str(value.value), str(value.value)), value
+        yield notations.get(str(value.value), str(value.value)), value
 
 
 def _meant(notation: str, known: Collection[str]) -> str:

@@ -25,7 +25,7 @@ class FileBounds(_Frozen):
     smallest_leaf: Annotated[int, Field(ge=FEWEST)] = FEWEST
     rare_values: Annotated[int, Field(ge=0)] = 0
 
-    def with_(self, *others: "FileBounds") -> "FileBounds":
+    def replace_bounds(self, *others: "FileBounds") -> "FileBounds":
         """Return bounds that hold where all of these do."""
         every = (self, *others)
         return FileBounds(

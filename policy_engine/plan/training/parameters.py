@@ -9,7 +9,7 @@ from policy_engine.plan.training.model import Modelling
 from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES
 
 
-def of_audit(notation: str) -> list[Parameter]:
+def audit_parameters(notation: str) -> list[Parameter]:
     """Return the parameters of a method of audits, those of the model that it attacks among them.
 
     Where a policy has the model trained, its training says what that model is.

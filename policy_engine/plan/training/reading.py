@@ -17,52 +17,54 @@ def read_model(
     policy: Policy,
     rule: Rule,
     action: Action,
-    asked: Transformation | None,
-    made: Sequence[Transformation],
+    transformation: Transformation | None,
+    transformations: Sequence[Transformation],
     outputs: Collection[str],
 ) -> tuple[Training | None, tuple[Audit, ...], list[Problem]]:
     """Return how a model is trained, None where that is wrong, its audits, and what is wrong.
 
-    `asked` is the transformation of what it learns from, of all that the policy has `made`.
+    `transformation` is the transformation of what it learns from, of all that the policy has `transformations`.
     """
-    read = Refinements(policy, asked, made, outputs)
+    read = Refinements(policy, transformation, transformations, outputs)
     read.problems += [*forbidden(policy, rule), *bounds_on_rows(rule, "learnt from")]
     reader = TrainingReader(read)
     training = reader.training(rule, action)
     audits = AuditReader(reader).audits(rule.output, training, of_model=True) if rule.output else ()
-    if training and not asked and not any(certified_duties(policy, rule.output)):
+    if training and not transformation and not any(certified_duties(policy, rule.output)):
         message = "A model of data that nobody sanitised needs an audit. No duty asks for one."
         hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {rule.output}."
         read.add("M012", message, hint, rule.place)
-    _check_one_input(asked, read)
-    _check_unmasked(asked, read, "M012")
+    _check_one_input(transformation, read)
+    _check_unmasked(transformation, read, "M012")
     return training, audits, read.problems
 
 
 def table_audits(
-    policy: Policy, made: Transformation, outputs: Collection[str]
+    policy: Policy, transformation: Transformation, outputs: Collection[str]
 ) -> tuple[tuple[Audit, ...], list[Problem]]:
     """Return the audits of a table, and what is wrong with them."""
-    read = Refinements(policy, made, (made,), outputs)
-    audits = AuditReader(TrainingReader(read)).audits(made.rule.output, None, of_model=False)
+    read = Refinements(policy, transformation, (transformation,), outputs)
+    audits = AuditReader(TrainingReader(read)).audits(
+        transformation.rule.output, None, of_model=False
+    )
     if audits:
-        _check_one_input(made, read)
-        _check_unmasked(made, read, "M013")
+        _check_one_input(transformation, read)
+        _check_unmasked(transformation, read, "M013")
     return audits, read.problems
 
 
-def _check_one_input(made: Transformation | None, read: Refinements) -> None:
+def _check_one_input(transformation: Transformation | None, read: Refinements) -> None:
     """Note a join whose table a model would learn from before it is released."""
-    if made is not None and made.joined:
+    if transformation is not None and transformation.joined:
         message = "Models are not trained, nor tables audited, in the policy that joins datasets."
-        hint = f"Train on {made.rule.output} in a policy of its own."
-        read.add("M016", message, hint, made.rule.place)
+        hint = f"Train on {transformation.rule.output} in a policy of its own."
+        read.add("M016", message, hint, transformation.rule.place)
 
 
-def _check_unmasked(made: Transformation | None, read: Refinements, code: str) -> None:
+def _check_unmasked(transformation: Transformation | None, read: Refinements, code: str) -> None:
     """Note masked columns of a table that models learn from: nobody says what they would learn."""
-    if made is not None and made.masked:
+    if transformation is not None and transformation.masked:
         message = "Models are not trained, nor tables audited, where columns are masked: "
-        message += f"{join_names(one.name for one in made.masked)}."
-        hint = f"Train on {made.rule.output} in a policy of its own."
-        read.add(code, message, hint, made.rule.place)
+        message += f"{join_names(one.name for one in transformation.masked)}."
+        hint = f"Train on {transformation.rule.output} in a policy of its own."
+        read.add(code, message, hint, transformation.rule.place)

@@ -49,9 +49,9 @@ class Refinements:
         """Return what is anonymised."""
         return self.asked.rule.targets if self.asked else ()
 
-    def given(self, action: Action, allowed: Sequence[str]) -> dict[str, Constraint]:
+    def constraints_by_name(self, action: Action, allowed: Sequence[str]) -> dict[str, Constraint]:
         """Return the refinements of an action by the local name of their operand."""
-        found: dict[str, Constraint] = {}
+        constraints: dict[str, Constraint] = {}
         takes = [f"{terms.MOSAICROWN if name == 'method' else terms.PE}{name}" for name in allowed]
         for part in action.refinements:
             if not isinstance(part, Constraint):
@@ -63,11 +63,11 @@ class Refinements:
                 known = join_names(map(terms.compact, takes))
                 message = f"{terms.compact(action.iri)} takes no {operand}. It takes {known}."
                 self.add("M013", message, "", part.place)
-            elif name in found:
+            elif name in constraints:
                 self.add("M013", f"{operand} is given twice.", "", part.place)
             elif self._takes_operator(name, part):
-                found[name] = part
-        return found
+                constraints[name] = part
+        return constraints
 
     def _takes_operator(self, name: str, part: Constraint) -> bool:
         allowed = [_AT_MOST, BELOW] if name in MEASURES else [_EQ]
@@ -88,14 +88,14 @@ class Refinements:
         try:
             return float(str(part.right_operands[0].value))
         except ValueError:
-            name, given = terms.local_name(part.left_operand), part.right_operands[0].value
-            self.add("M013", f"{name} is a number. Given: {given!r}.", "", part.place)
+            name, value = terms.local_name(part.left_operand), part.right_operands[0].value
+            self.add("M013", f"{name} is a number. Given: {value!r}.", "", part.place)
             return None
 
     def columns(self, part: Constraint, target: str) -> list[str]:
         """Return the columns named, of the target or of what the target is made from."""
         tables = [target, *(one.iri for one in self.inputs())]
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for value in part.right_operands:
             iri = terms.canonical(str(value.value))
             name = next((one for table in tables if (one := column_name(table, iri))), None)
@@ -104,8 +104,8 @@ class Refinements:
                 message += f"Its columns are {target}/..."
                 self.add("M012", message, "", value.place)
             else:
-                found[name] = None
-        return list(found)
+                names[name] = None
+        return list(names)
 
 
 def mentions(action: Action, *names: str) -> bool:

@@ -45,14 +45,14 @@ class TrainingReader:
         if rule.output in (target, *(one.iri for one in self.refinements.inputs())):
             message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
             self.refinements.add("M012", message, "", rule.place)
-        given_ = self.refinements.given(action, OF_MODEL)
-        made = self.modelling(action, given_, target, is_released=True)
-        if made and made.architecture.keeps_records:
+        given_ = self.refinements.constraints_by_name(action, OF_MODEL)
+        modelling_ = self.modelling(action, given_, target, is_released=True)
+        if modelling_ and modelling_.architecture.keeps_records:
             message = "What is released is a file, and that of this model holds "
-            message += f"{made.architecture.keeps_records}."
+            message += f"{modelling_.architecture.keeps_records}."
             self.refinements.add("M012", message, "Take another model.", given_["model"].place)
-        made = self._with_leaves(made, given_) if made else None
-        return Training(**dict(made), output=rule.output) if made else None
+        modelling_ = self._set_leaves(modelling_, given_) if modelling_ else None
+        return Training(**dict(modelling_), output=rule.output) if modelling_ else None
 
     def modelling(
         self, action: Action, given: _Given, target: str, *, is_released: bool = False
@@ -63,17 +63,17 @@ class TrainingReader:
         """
         before = len(self.refinements.problems)
         self._check_given(action)
-        found = {
+        values = {
             name: self.refinements.columns(given[name], target)
             for name in _COLUMNS
             if name in given
         }
-        label = next(iter(found.get("label", ())), "")
-        features = tuple(found.get("feature", ()))
+        label = next(iter(values.get("label", ())), "")
+        features = tuple(values.get("feature", ()))
         if label:
             self._check_columns(label, features, given)
         if self.refinements.asked and not features:
-            features = _usual_features(self.refinements.asked.asked, label)
+            features = _default_features(self.refinements.asked.asked, label)
         if self.refinements.asked and is_released and "feature" not in given:
             quasi = self.refinements.asked.asked.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
@@ -90,7 +90,7 @@ class TrainingReader:
             asset=target, label=label, features=features, architecture=architecture, share=share
         )
 
-    def _with_leaves(self, made: Modelling, given: _Given) -> Modelling | None:
+    def _set_leaves(self, modelling: Modelling, given: _Given) -> Modelling | None:
         """Return a model that is released, its leaves of enough records; note one with smaller.
 
         Records of one class of an anonymisation reach one leaf together, unless more than its
@@ -98,17 +98,19 @@ class TrainingReader:
         """
         quasi = self.refinements.asked.asked.columns.quasi_names if self.refinements.asked else ()
         fewest = max(FEWEST, self.refinements.asked.asked.k) if self.refinements.asked else FEWEST
-        architecture = made.architecture
-        if not isinstance(architecture, Estimator) or set(made.features) <= set(quasi):
-            return made
-        asked = architecture.smallest_leaf
-        if asked is not None and asked < fewest:
-            message = f"A leaf of the model may hold {asked:g} records. In a model that is "
+        architecture = modelling.architecture
+        if not isinstance(architecture, Estimator) or set(modelling.features) <= set(quasi):
+            return modelling
+        leaf = architecture.smallest_leaf
+        if leaf is not None and leaf < fewest:
+            message = f"A leaf of the model may hold {leaf:g} records. In a model that is "
             message += f"released every leaf holds {fewest} or more."
             hint = f"Leave out min_samples_leaf, or give {fewest} or more."
             self.refinements.add("M012", message, hint, given["model"].place)
             return None
-        return made.model_copy(update={"architecture": architecture.with_smallest_leaf(fewest)})
+        return modelling.model_copy(
+            update={"architecture": architecture.with_smallest_leaf(fewest)}
+        )
 
     def _check_given(self, action: Action) -> None:
         """Note a model without a label, and one of raw data without features."""
@@ -129,12 +131,12 @@ class TrainingReader:
         if self.refinements.asked is None:
             return
         columns = self.refinements.asked.asked.columns
-        kept = (*columns.sensitive_names, *columns.insensitive)
-        if label not in kept:
+        released = (*columns.sensitive_names, *columns.insensitive)
+        if label not in released:
             message = f"The label {label!r} is not released as it is. "
-            message += f"Those are {join_names(kept)}." if kept else "No column is."
+            message += f"Those are {join_names(released)}." if released else "No column is."
             self.refinements.add("M012", message, "", given["label"].place)
-        usable = _usual_features(self.refinements.asked.asked, label)
+        usable = _default_features(self.refinements.asked.asked, label)
         for name in features:
             if name not in (*usable, label):
                 message = f"There is no feature {name!r} in what is released. "
@@ -186,7 +188,7 @@ def _is_file_name(text: str) -> bool:
     return text.endswith(".json") and not set("/\\\0{") & set(text)
 
 
-def _usual_features(asked: Anonymization, label: str) -> tuple[str, ...]:
+def _default_features(anonymization: Anonymization, label: str) -> tuple[str, ...]:
     """Return what a model of a release learns from: all but the label and what names persons."""
-    named = {label, *asked.columns.pseudonymize, *asked.columns.redact}
-    return tuple(name for name in asked.columns.released if name not in named)
+    excluded = {label, *anonymization.columns.pseudonymize, *anonymization.columns.redact}
+    return tuple(name for name in anonymization.columns.released if name not in excluded)

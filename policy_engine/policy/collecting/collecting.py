@@ -18,8 +18,8 @@ from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.collecting.registry import (
     REGISTRY,
     RegistryEntry,
+    current_entries,
     files_of,
-    in_force,
     is_folder,
     is_registry,
     read_registry,
@@ -90,12 +90,12 @@ class PolicyCollector:
         else:
             self.add(self._read(text, ()))
 
-    def in_force(self) -> InForce:
+    def collect(self) -> InForce:
         """Return what is in force. Raises RequestError (D002) for two policies of one uid, unless
         they mean the same or one is known to be newer."""
-        found, chosen = self._found, list[Policy]()
+        policies, chosen = self._found, list[Policy]()
         by_uid: dict[str, list[Policy]] = {}
-        for policy in found.policies:
+        for policy in policies.policies:
             by_uid.setdefault(policy.uid, []).append(policy)
         for several in by_uid.values():
             newest = _newest(several)
@@ -106,11 +106,11 @@ class PolicyCollector:
                 if other.digest == newest.digest:
                     where = f" in {newest.source}" if newest.source else ""
                     why = f"it is given twice, and means the same{where}"
-                    found.skip(other, why, has_ended=False)
+                    policies.skip(other, why, has_ended=False)
                 else:
                     assert newest.dated is not None  # noqa: S101 (else neither is known as newer)
-                    found.skip(other, f"the one of {newest.dated.isoformat()} replaced it")
-        return InForce(chosen, dict.fromkeys(found.notes), found.ended)
+                    policies.skip(other, f"the one of {newest.dated.isoformat()} replaced it")
+        return InForce(chosen, dict.fromkeys(policies.notes), policies.ended)
 
     # -- folders ------------------------------------------------------------------------------
 
@@ -127,22 +127,22 @@ class PolicyCollector:
 
     def _heirs(self, texts: Sequence[Text], earlier: Iterable[Policy] = ()) -> list[Policy]:
         """Return the policies of texts that lie together, and may inherit from one another."""
-        found, failed = self._all_read(texts, ())
+        policies, failed = self._all_read(texts, ())
         if any(problem.code == _NO_PARENT for error in failed for problem in error.problems):
-            found, failed = self._all_read(texts, [*self._parents(texts), *earlier])
+            policies, failed = self._all_read(texts, [*self._parents(texts), *earlier])
         if failed:
-            raise _together(failed)
-        return found
+            raise _join_errors(failed)
+        return policies
 
     def _all_read(
         self, texts: Sequence[Text], parents: Sequence[Policy]
     ) -> tuple[list[Policy], list[PolicyEngineError]]:
         inherited = {uid for one in parents for uid in one.inherits}
-        found, failed = list[Policy](), list[PolicyEngineError]()
+        policies, failed = list[Policy](), list[PolicyEngineError]()
         for text in texts:
             above = [one for one in parents if one.source != text[1]]
             try:
-                found += self._read(text, above)
+                policies += self._read(text, above)
             except PolicyEngineError as error:
                 own = [one.uid for one in parents if one.source == text[1]]
                 is_parent = own and inherited.issuperset(own)
@@ -152,7 +152,7 @@ class PolicyCollector:
                 else:
                     error.source = error.source or text[1]
                     failed.append(error)
-        return found, failed
+        return policies, failed
 
     def _parents(self, texts: Sequence[Text]) -> list[Policy]:
         """Return what the policies of texts may inherit from."""
@@ -165,13 +165,13 @@ class PolicyCollector:
         by_uid: dict[str, list[Policy]] = {}
         for one in drafts:
             by_uid.setdefault(one.uid, []).append(one)
-        return [_without_permissions(_newest(some)) for some in by_uid.values()]
+        return [_drop_permissions(_newest(some)) for some in by_uid.values()]
 
     # -- registries ---------------------------------------------------------------------------
 
     def _add_registry(self, path: Path, text: str | bytes) -> None:
         entries = read_registry(text, str(path))
-        chosen, skipped = in_force(entries, self.time)
+        chosen, skipped = current_entries(entries, self.time)
         self._found.notes += [f"{one.name} is skipped: {why}." for one, why in skipped]
         beside = unlisted(entries, path) if path.name == REGISTRY else ()
         problems = [_unlisted(file) for file in beside]
@@ -182,15 +182,15 @@ class PolicyCollector:
         earlier = [*self._earlier(path, [one for one, _ in skipped], files)]
         current = {one.uid for one in chosen}
         parents = [_bare(one) for _, one in earlier if one.uid not in current]
-        found = self._heirs([*texts.values()], parents)
-        self._add_listed(path, entries, chosen, found)
-        known = {one.uid: one for one in (*found, *(draft for _, draft in earlier))}
-        whole = [(file, self._whole(path.parent / file, one, known)) for file, one in earlier]
+        policies = self._heirs([*texts.values()], parents)
+        self._add_listed(path, entries, chosen, policies)
+        known = {one.uid: one for one in (*policies, *(draft for _, draft in earlier))}
+        texts_ = [(file, self._whole(path.parent / file, one, known)) for file, one in earlier]
         over = [one for one, _ in skipped if one.has_begun(self.time)]
-        problems = [*_unknown(over, whole)]
+        problems = [*_unknown(over, texts_)]
         if problems:
             raise PolicyError(*problems, source=str(path))
-        self._found.ended += _ended(over, whole)
+        self._found.ended += _ended_policy(over, texts_)
 
     def _whole(self, path: Path, draft: Policy, known: Mapping[str, Policy]) -> Policy:
         """Return a policy that is over with all that it inherited, if that can still be told."""
@@ -205,37 +205,37 @@ class PolicyCollector:
         self, path: Path, skipped: Sequence[RegistryEntry], current: Container[str]
     ) -> Iterator[tuple[str, Policy]]:
         """Yield the policies that are not in force, as they are written, each with its file."""
-        wanted = {(one.file, one.uid) for one in skipped}
+        keys = {(one.file, one.uid) for one in skipped}
         for file in dict.fromkeys(one.file for one in skipped):
             try:
                 drafts = self._drafts(self._text(path.parent / file))
             except PolicyEngineError as error:
                 if file not in current:
-                    told = f"{file!r}, which is in force no longer, cannot be read: {error.code}."
-                    self._found.notes.append(told)
+                    note = f"{file!r}, which is in force no longer, cannot be read: {error.code}."
+                    self._found.notes.append(note)
                 continue
-            yield from ((file, one) for one in drafts if (file, one.uid) in wanted)
+            yield from ((file, one) for one in drafts if (file, one.uid) in keys)
 
     def _add_listed(
         self,
         path: Path,
         entries: Sequence[RegistryEntry],
         chosen: Sequence[RegistryEntry],
-        found: list[Policy],
+        policies: list[Policy],
     ) -> None:
         """Add the policies that entries name; each entry has one, and each policy an entry."""
         problems = []
         listed_ = {(str(path.parent / one.file), one.uid) for one in entries}
-        wanted = {(str(path.parent / one.file), one.uid): one for one in chosen}
-        for policy in found:
+        entries_by_key = {(str(path.parent / one.file), one.uid): one for one in chosen}
+        for policy in policies:
             key = (policy.source, policy.uid)
             if key not in listed_:
                 message = f"{policy.source!r} holds the policy {policy.uid!r}, which has no entry."
                 problems.append(Problem("P020", message, "Give it one."))
-            elif wanted.pop(key, None) is not None:
+            elif entries_by_key.pop(key, None) is not None:
                 self.add([policy])
-        read = {policy.source for policy in found}
-        for (file, uid), one in wanted.items():
+        read = {policy.source for policy in policies}
+        for (file, uid), one in entries_by_key.items():
             if file in read:
                 message = f"{file!r} does not hold the policy {uid!r}."
                 problems.append(Problem("P020", message, "", one.place))
@@ -256,7 +256,7 @@ def _unknown(
             yield Problem("P020", message, hint, one.place)
 
 
-def _ended(
+def _ended_policy(
     over: Iterable[RegistryEntry], earlier: Sequence[tuple[str, Policy]]
 ) -> Iterator[Policy]:
     """Yield the policies of entries that are over: as written, else with their outputs alone.
@@ -276,7 +276,7 @@ def _ended(
             yield replace(bare, shared=shared, permissions=made, place=one.place)
 
 
-def _without_permissions(policy: Policy) -> Policy:
+def _drop_permissions(policy: Policy) -> Policy:
     """Return a possible parent: without its permissions, where it is in force no longer."""
     return _bare(policy) if policy.replaced_by else policy
 
@@ -321,13 +321,13 @@ def _unlisted(file: Path) -> Problem:
     return Problem("P020", message, "Give it an entry, with the status it has, or move it away.")
 
 
-def _together(errors: Sequence[PolicyEngineError]) -> PolicyEngineError:
+def _join_errors(errors: Sequence[PolicyEngineError]) -> PolicyEngineError:
     """Return one error for several files, each problem with its file."""
     if len(errors) == 1:
         return errors[0]
-    found = PolicyError(*(_named(one, error) for error in errors for one in error.problems))
-    found.exit_code = max(error.exit_code for error in errors)
-    return found
+    joined = PolicyError(*(_named(one, error) for error in errors for one in error.problems))
+    joined.exit_code = max(error.exit_code for error in errors)
+    return joined
 
 
 def _named(problem: Problem, error: PolicyEngineError) -> Problem:

@@ -21,15 +21,15 @@ def ended(policies: Sequence[Policy]) -> dict[str, str]:
         one.uid: one for one in before_them if one.uid in known and not goes_on(one, known[one.uid])
     }
     ending = [policy for policy in policies if policy.ends_with]
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     before = -1
-    while before < len(found):  # until nothing more ends with what has
-        before = len(found)
+    while before < len(reasons):  # until nothing more ends with what has
+        before = len(reasons)
         for policy in ending:
-            why = next(_reasons(policy, known, of_others, found), "")
+            why = next(_reasons(policy, known, of_others, reasons), "")
             if why:
-                found.setdefault(policy.uid, why)
-    return found
+                reasons.setdefault(policy.uid, why)
+    return reasons
 
 
 def goes_on(old: Policy, now: Policy) -> bool:
@@ -52,7 +52,7 @@ def _reasons(
     policy: Policy,
     known: Mapping[str, Policy],
     of_others: Mapping[str, Policy],
-    found: Mapping[str, str],
+    reasons: Mapping[str, str],
 ) -> Iterator[str]:
     for uid in policy.ends_with:
         other = known.get(uid)
@@ -60,8 +60,8 @@ def _reasons(
             yield f"it ends with {uid}, which is not among the policies in force"
         elif uid == policy.uid:
             continue
-        elif uid in found:
-            yield f"it ends with {uid}, which is void: {found[uid]}"
+        elif uid in reasons:
+            yield f"it ends with {uid}, which is void: {reasons[uid]}"
         elif uid in of_others and other.digest != policy.accepted:
             yield f"it ends with {uid}, and {_whose(other, of_others[uid])}"
     names = [uid for uid in dict.fromkeys(policy.ends_with) if uid != policy.uid]

@@ -75,12 +75,12 @@ class Reading:
 
         Raises as `load_policy`, and PolicyError (P012) where every one was replaced.
         """
-        found = self.in_force(*sources)
-        if not found and found.notes:
+        policies = self.in_force(*sources)
+        if not policies and policies.notes:
             for source in sources:
                 self._refuse_replaced(source)
-            raise PolicyError.of("P012", f"No policy is in force. {' '.join(found.notes)}")
-        return found
+            raise PolicyError.of("P012", f"No policy is in force. {' '.join(policies.notes)}")
+        return policies
 
     def _refuse_replaced(self, source: Source) -> None:
         """Raise PolicyError (P012) where a text says of its policies that they were replaced."""
@@ -98,7 +98,7 @@ class Reading:
         collector = PolicyCollector(time or datetime.now(UTC), text_of, self._read, self._drafts)
         for source in sources:
             if isinstance(source, Policy):
-                collector.add([self._as_read(source)])
+                collector.add([self._read_texts(source)])
             elif is_path(source):
                 collector.add_file(Path(source))
             else:
@@ -110,11 +110,11 @@ class Reading:
 
         Raises DataError where there is no such file, PolicyError where it says anything else.
         """
-        found = []
+        hierarchies = []
         for path in paths:
             text, name, syntax = text_of(Path(path))
-            found.append(read_hierarchy(text, source=name, syntax=syntax, **self._how))
-        return Hierarchy().joined(found)
+            hierarchies.append(read_hierarchy(text, source=name, syntax=syntax, **self._how))
+        return Hierarchy().joined(hierarchies)
 
     @property
     def _how(self) -> dict[str, Any]:
@@ -135,9 +135,9 @@ class Reading:
             return NONE
         from policy_engine.policy.reading.vocabulary_reader import check_wider  # noqa: PLC0415 (rare)
 
-        found = joined(map(self._vocabulary, self.vocabularies))
-        check_wider(found)
-        return found
+        vocabulary = joined(map(self._vocabulary, self.vocabularies))
+        check_wider(vocabulary)
+        return vocabulary
 
     def _vocabulary(self, source: VocabularySource) -> Vocabulary:
         from policy_engine.policy.reading.vocabulary_reader import read_vocabulary  # noqa: PLC0415 (rare)
@@ -162,7 +162,7 @@ class Reading:
         text, name, syntax = given
         return read_drafts(text, source=name, syntax=syntax, keep_replaced=True, **self._how)
 
-    def _as_read(self, policy: Policy) -> Policy:
+    def _read_texts(self, policy: Policy) -> Policy:
         """Return a policy. Raises PolicyError (P018) where it was read without what is given."""
         if set(self.vocabulary.digests) <= set(policy.vocabulary.digests):
             return policy
@@ -171,7 +171,7 @@ class Reading:
 
     def _parent(self, source: Source) -> tuple[Policy, ...]:
         if isinstance(source, Policy):
-            return (self._as_read(source),)
+            return (self._read_texts(source),)
         text, name, syntax = text_of(source)
         return read_drafts(text, source=name, syntax=syntax, **self._how)
 
@@ -204,7 +204,7 @@ def kind_of(
         document = read_document(text, str(path), syntax_of(str(path), text), limits)
     except PolicyError:
         return "policies"
-    said = [*_said(document.value)]
+    said = [*_document_keys(document.value)]
     keys, types = ({one[part] for one in said} for part in (0, 1))
     if keys & _OF_POLICIES:
         return "policies"
@@ -219,7 +219,7 @@ _OF_VOCABULARIES |= {"Ontology", "Profile"}
 _OF_POLICIES = {"permission", "prohibition", "obligation", "profile", "conflict", "inheritFrom"}
 
 
-def _said(value: Any) -> Iterator[tuple[str, str]]:
+def _document_keys(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the keys and the types, the last parts of their names, of all objects."""
     for one in value if isinstance(value, list) else [value]:
         for key, held in one.items() if isinstance(one, dict) else ():
@@ -227,7 +227,7 @@ def _said(value: Any) -> Iterator[tuple[str, str]]:
             is_type = key in ("@type", "type")
             yield _last(key), ""
             yield from (("", _last(name)) for name in names if is_type and isinstance(name, str))
-            yield from _said(held) if key != "@context" else ()
+            yield from _document_keys(held) if key != "@context" else ()
 
 
 def _last(name: str) -> str:

@@ -23,6 +23,6 @@ class InForce(tuple[Policy, ...]):  # noqa: SLOT001 (tuples cannot have slots)
         ended: Iterable[Policy] = (),
     ) -> "InForce":
         """Return the policies with what is told of the others."""
-        made = super().__new__(cls, policies)
-        made.notes, made.ended = tuple(notes), tuple(ended)
-        return made
+        instance = super().__new__(cls, policies)
+        instance.notes, instance.ended = tuple(notes), tuple(ended)
+        return instance

@@ -107,15 +107,15 @@ class _Reader:
         for key in value if isinstance(value, dict) else ():
             if key != "policies":
                 self._add(f"A registry has no key {key!r}. It has 'policies'.", f"/{escape(key)}")
-        given = value.get("policies") if isinstance(value, dict) else None
-        if not isinstance(given, list):
+        values = value.get("policies") if isinstance(value, dict) else None
+        if not isinstance(values, list):
             self._add("A registry is an object with a list of 'policies'.", "")
             return ()
-        found = [self._entry(one, f"/policies/{n}") for n, one in enumerate(given)]
+        found = [self._entry(one, f"/policies/{n}") for n, one in enumerate(values)]
         entries = tuple(one for one in found if one is not None)
-        seen: dict[tuple[str, tuple[int, ...]], RegistryEntry] = {}
+        first_entries: dict[tuple[str, tuple[int, ...]], RegistryEntry] = {}
         for one in entries:
-            first = seen.setdefault((one.uid, one.version), one)
+            first = first_entries.setdefault((one.uid, one.version), one)
             if first is not one:
                 message = f"{one.name} is there twice, first in line {first.place.line}."
                 self.problems.append(Problem("P020", message, "", one.place))
@@ -142,8 +142,8 @@ class _Reader:
             self._add("The entry ends before it begins.", f"{pointer}/until")
         place = self.document.place(pointer)
         status = read.get("status", "active")
-        named = read["uid"], read["version"], read["file"]
-        return RegistryEntry(*named, since, until, status, read.get("outputs"), place)
+        parts = read["uid"], read["version"], read["file"]
+        return RegistryEntry(*parts, since, until, status, read.get("outputs"), place)
 
     def _read(self, key: str, value: Any, pointer: str) -> Any:
         try:
@@ -204,7 +204,7 @@ _READERS: Mapping[str, Any] = {
 }
 
 
-def in_force(
+def current_entries(
     entries: Iterable[RegistryEntry], time: datetime
 ) -> tuple[list[RegistryEntry], list[tuple[RegistryEntry, str]]]:
     """Return the entries that hold at a moment, and the others, each with the reason.
@@ -253,19 +253,19 @@ def files_of(folder: Path) -> Iterator[Path]:
         message = f"The folder cannot be read: {error.strerror or error}."
         raise DataError.of("C003", message, source=str(error.filename or folder))
 
-    seen: set[str] = set()
+    real_paths: set[str] = set()
     for here, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         real = os.path.realpath(here)
-        folders[:] = [] if real in seen else sorted(one for one in folders if one[0] != ".")
-        for name in sorted(names) if real not in seen else ():
+        folders[:] = [] if real in real_paths else sorted(one for one in folders if one[0] != ".")
+        for name in sorted(names) if real not in real_paths else ():
             if name[0] != "." and Path(name).suffix.lower() in _ENDINGS:
                 yield Path(here) / name
-        seen.add(real)
+        real_paths.add(real)
 
 
 def unlisted(entries: Sequence[RegistryEntry], registry: Path) -> Iterator[Path]:
     """Yield the files of policies beside a registry, and below it, that it does not name."""
     folder = registry.parent
-    named = {os.path.realpath(folder / one.file) for one in entries}
-    named.add(os.path.realpath(registry))
-    yield from (path for path in files_of(folder) if os.path.realpath(path) not in named)
+    listed_paths = {os.path.realpath(folder / one.file) for one in entries}
+    listed_paths.add(os.path.realpath(registry))
+    yield from (path for path in files_of(folder) if os.path.realpath(path) not in listed_paths)

@@ -28,11 +28,13 @@ class Claim:
     @property
     def place(self) -> Place:
         """Where the asset is named, as near as is known."""
-        found = (one.place for one in self.rule.targets if one.iri == self.asset and one.place.line)
-        return self.rule.place if self.is_output else next(found, self.rule.place)
+        places = (
+            one.place for one in self.rule.targets if one.iri == self.asset and one.place.line
+        )
+        return self.rule.place if self.is_output else next(places, self.rule.place)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The policy, with the file and the line where it says so."""
         line = f"line {self.place.line}" if self.place.line else ""
         where = ", ".join(part for part in (self.policy.source, line) if part)
@@ -59,23 +61,25 @@ class Claims:
     @cached_property
     def targets(self) -> Mapping[str, Sequence[Claim]]:
         """The targets of rules, by their IRI."""
-        found: dict[str, list[Claim]] = defaultdict(list)
+        claims: dict[str, list[Claim]] = defaultdict(list)
         for policy in self.policies if self.outputs else ():
             for rule in policy.rules:
                 for target in rule.targets:
-                    found[target.iri].append(Claim(target.iri, policy, rule))
-        return found
+                    claims[target.iri].append(Claim(target.iri, policy, rule))
+        return claims
 
     def check(self, owners: Owners, edges: Iterable[Edge], data: Iterable[str] = ()) -> None:
         """Raise PolicyError (P019) with the outputs that are not their policies' to name.
 
         As `problems` tells them; those of the first policy that has any.
         """
-        found = [*self.problems(owners, edges, data)]
-        if found:
-            source = found[0][0].source
-            told = dict.fromkeys(problem for policy, problem in found if policy.source == source)
-            raise PolicyError(*sorted(told, key=place_order), source=source)
+        problems = [*self.problems(owners, edges, data)]
+        if problems:
+            source = problems[0][0].source
+            own_problems = dict.fromkeys(
+                problem for policy, problem in problems if policy.source == source
+            )
+            raise PolicyError(*sorted(own_problems, key=place_order), source=source)
 
     def problems(self, owners: Owners, edges: Iterable[Edge], data: Iterable[str] = ()) -> Problems:
         """Yield the outputs that are not their policies' to name (P019), each with its policy.
@@ -95,7 +99,7 @@ class Claims:
             for message in (
                 _twice(claim, near),
                 _not_owned(claim, standing, near) if owners else _taken(claim, near, self.issuers),
-                _within_data(claim, data),
+                _data_problem(claim, data),
             ):
                 if message:
                     yield claim.policy, Problem("P019", message, _HINT, claim.place)
@@ -108,10 +112,10 @@ class Claims:
         edges = tuple(edges)
         for _ in self.outputs:  # what is made of what was made is known one pass later
             standing = Standing(owners, edges)
-            found = {claim.asset: _as_made(claim, standing) for claim in self.outputs}
-            if all(owners.by_asset.get(name) == one for name, one in found.items()):
+            owned = {claim.asset: _output_ownership(claim, standing) for claim in self.outputs}
+            if all(owners.statements_by_asset.get(name) == one for name, one in owned.items()):
                 break
-            owners = owners.with_statements(found)
+            owners = owners.with_statements(owned)
         return owners
 
 
@@ -122,18 +126,18 @@ class _Near:
     """The outputs and targets that are, lie within or contain an asset."""
 
     def __init__(self, claims: Claims, edges: Sequence[Edge], *, by_policies: bool) -> None:
-        given = Hierarchy(asset=tuple(edges))
-        said = [policy.hierarchy for policy in claims.policies] if by_policies else []
-        self._hierarchy = given.joined(said)
+        hierarchy = Hierarchy(asset=tuple(edges))
+        hierarchies = [policy.hierarchy for policy in claims.policies] if by_policies else []
+        self._hierarchy = hierarchy.joined(hierarchies)
         self._named: dict[str, list[Claim]] = defaultdict(list)
         for one in claims.outputs:
             self._named[one.asset].append(one)
-        wanted = {*self._named}
-        for name, found in claims.targets.items():
-            self._named[name] += found
+        names = {*self._named}
+        for name, claimants in claims.targets.items():
+            self._named[name] += claimants
         self._below: dict[str, list[str]] = defaultdict(list)
-        for name in self._named if wanted else ():
-            for wide in self._reach(name) & wanted:
+        for name in self._named if names else ():
+            for wide in self._reach(name) & names:
                 self._below[wide].append(name)
 
     def of(self, asset: str) -> Iterator[Claim]:
@@ -151,7 +155,7 @@ def _twice(claim: Claim, near: _Near) -> str:
     """Return the output of another policy that is the same one, or a part of it."""
     for other in near.of(claim.asset):
         if other.is_output and other.policy.uid != claim.policy.uid:
-            return _clash(claim, other)
+            return _claim_conflict(claim, other)
     return ""
 
 
@@ -170,7 +174,7 @@ def _taken(claim: Claim, near: _Near, issued: Mapping[str, frozenset[str]]) -> s
         is_named = is_same or bool(issued[claim.policy.uid])
         is_more = goes_on(claim.asset, other.asset) and dataset_of(other.asset) != claim.asset
         if not is_known or goes_on(other.asset, claim.asset) or (is_more and not is_named):
-            return _clash(claim, other)
+            return _claim_conflict(claim, other)
     return ""
 
 
@@ -183,9 +187,11 @@ def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
     parties = claim.rule.issued_by
     for one in standing.all_of(claim.asset):
         if one.is_stated and not one.permit(parties):
-            what = "" if one.asset == claim.asset else f", and contains {one.asset!r}"
+            detail = "" if one.asset == claim.asset else f", and contains {one.asset!r}"
             why = f"{one.denied(parties)}{_stated_at(one, standing)}"
-            return f"The output {claim.asset!r} of {claim.told} is not its own{what}: {why}."
+            return (
+                f"The output {claim.asset!r} of {claim.description} is not its own{detail}: {why}."
+            )
     if standing.of(claim.asset).is_stated:
         return ""
     regulators = {party for one in standing.owners.statements for party in one.regulators}
@@ -194,7 +200,7 @@ def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
         is_regulated = other.rule.kind == "prohibition" and not others.isdisjoint(regulators)
         is_own = other.policy.uid == claim.policy.uid or not others.isdisjoint(parties)
         if not (other.is_output or is_own or is_regulated):
-            return _clash(claim, other)
+            return _claim_conflict(claim, other)
     return ""
 
 
@@ -205,36 +211,36 @@ def _stated_at(speakers: Speakers, standing: Standing) -> str:
     return f" (stated in {where})" if where else ""
 
 
-def _clash(claim: Claim, other: Claim) -> str:
-    what = f"{'an output' if other.is_output else 'a target'} of {other.told}"
+def _claim_conflict(claim: Claim, other: Claim) -> str:
+    subject = f"{'an output' if other.is_output else 'a target'} of {other.description}"
     if claim.asset == other.asset:
-        how = f"is {what} as well"
+        how = f"is {subject} as well"
     elif goes_on(other.asset, claim.asset):
-        how = f"lies within {other.asset!r}, {what}"
+        how = f"lies within {other.asset!r}, {subject}"
     elif goes_on(claim.asset, other.asset):
-        how = f"contains {other.asset!r}, {what}"
+        how = f"contains {other.asset!r}, {subject}"
     else:
-        how = f"is said to be in {other.asset!r}, or to hold it, {what}"
-    return f"The output {claim.asset!r} of {claim.told} {how}."
+        how = f"is said to be in {other.asset!r}, or to hold it, {subject}"
+    return f"The output {claim.asset!r} of {claim.description} {how}."
 
 
-def _within_data(claim: Claim, data: Iterable[str]) -> str:
+def _data_problem(claim: Claim, data: Iterable[str]) -> str:
     """Return data that an output lies within, or contains: whose it is nobody could tell."""
     for iri in data:
         if goes_on(iri, claim.asset) or goes_on(claim.asset, iri):
             how = "lies within" if goes_on(iri, claim.asset) else "contains"
-            what = f"{how} {iri!r}, which data is given for"
-            return f"The output {claim.asset!r} of {claim.told} {what}."
+            subject = f"{how} {iri!r}, which data is given for"
+            return f"The output {claim.asset!r} of {claim.description} {subject}."
     return ""
 
 
-def _as_made(claim: Claim, standing: Standing) -> OwnerStatement:
+def _output_ownership(claim: Claim, standing: Standing) -> OwnerStatement:
     """Return the statement of an output: its maker's own, where nothing else is stated."""
-    found = standing.of(claim.asset)
+    owners = standing.of(claim.asset)
     sources = (one for target in claim.rule.targets for one in standing.all_of(target.iri))
     regulators = {party for one in sources for party in one.regulators}
-    own = () if found.is_stated else tuple(sorted(claim.rule.issued_by))
-    known = standing.owners.by_asset.get(
+    own = () if owners.is_stated else tuple(sorted(claim.rule.issued_by))
+    known = standing.owners.statements_by_asset.get(
         claim.asset, OwnerStatement(claim.asset, place=claim.place)
     )
     return replace(

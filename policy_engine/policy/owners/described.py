@@ -59,14 +59,14 @@ def read_catalog(
     try:
         graph = expand(read_document(text, source, syntax), contexts or {})
     except PolicyError as error:
-        raise RequestError(*map(_of_owners, error.problems), source=source) from None
+        raise RequestError(*map(_owner_properties, error.problems), source=source) from None
     reader = _CatalogReader(graph)
     statements = () if reader.problems else tuple(reader.statements())
     if not (reader.problems or statements):
         message = "The catalog does not say who owns anything."
         reader.add("D004", message, "Say it by dct:publisher.", Node({}, ""))
     if reader.problems:
-        problems = sorted(map(_of_owners, dict.fromkeys(reader.problems)), key=place_order)
+        problems = sorted(map(_owner_properties, dict.fromkeys(reader.problems)), key=place_order)
         raise RequestError(*problems, source=source)
     return Owners(statements, source)
 
@@ -80,14 +80,14 @@ def catalog_of(given: Mapping[str, Any], contexts: Mapping[str, Any] | None = No
     return read_catalog(text, "", contexts)
 
 
-def _of_owners(problem: Problem) -> Problem:
+def _owner_properties(problem: Problem) -> Problem:
     return replace(problem, code="D004")
 
 
 class _CatalogReader(Walker):
     """Reads what a catalog states of assets."""
 
-    def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:
+    def known_properties(self, node: Node, known: AbstractSet[str], subject: str) -> None:
         """Note the terms of the language that state nothing here, and misspelt ones of DCMI."""
         given = {terms.canonical(prop): prop for prop in node.data}
         for prop in (one for one in given if one.startswith(_DCT)):
@@ -96,7 +96,7 @@ class _CatalogReader(Walker):
                 message = f"{prop!r} is not a term of DCMI, so that it states nothing."
                 self.add("D004", message, "", node, prop, of_key=True, given=name, known=_OF_DCT)
         foreign = {prop for prop in given if not has_known_namespace(prop)}
-        super().known_properties(node, {*known, *_STATED, *foreign}, what)
+        super().known_properties(node, {*known, *_STATED, *foreign}, subject)
 
     def check_types(self, node: Node, role: str) -> None:
         """Leave types alone: a catalog has many of them."""
@@ -133,8 +133,8 @@ class _CatalogReader(Walker):
     def _statement(self, iri: str, node: Node) -> OwnerStatement:
         owners, policies = self._values(node, _PUBLISHER), self._values(node, _POLICY)
         if len(owners) > 1 or (len(policies) > 1 and not owners):
-            said, what = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
-            message = f"{iri!r} has one owner. Given are several {what}."
+            said, subjects = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
+            message = f"{iri!r} has one owner. Given are several {subjects}."
             self.add("D004", message, "Name one dct:publisher.", node, said)
         if terms.count_levels(iri) > terms.MOST_LEVELS:
             message = f"The IRI of an asset has {terms.count_levels(iri):,} levels."

@@ -49,7 +49,7 @@ class Owners:
         return bool(self.statements)
 
     @cached_property
-    def by_asset(self) -> Mapping[str, OwnerStatement]:
+    def statements_by_asset(self) -> Mapping[str, OwnerStatement]:
         """The statements by the asset that they are of."""
         return {one.asset: one for one in self.statements}
 
@@ -79,11 +79,11 @@ class Owners:
         for policy in (*policies, *ended):
             issued[policy.uid].add(policy.issued_by)
         known = {uid: tuple(sorted(*by)) for uid, by in issued.items() if len(by) == 1}
-        found = (
+        statements = (
             one if one.owners else replace(one, owners=known.get(one.policy, ()))
             for one in self.statements
         )
-        return replace(self, statements=tuple(found))
+        return replace(self, statements=tuple(statements))
 
     def with_statements(self, new: Mapping[str, OwnerStatement]) -> "Owners":
         """Return the owners with other statements of some assets, by asset."""
@@ -151,7 +151,7 @@ class Standing:
 
     def __init__(self, owners: Owners, edges: Iterable[Edge] = ()) -> None:
         self.owners = owners
-        self._stated = owners.by_asset
+        self._stated = owners.statements_by_asset
         self._wider: dict[str, list[str]] = defaultdict(list)
         for narrow, wide in dict.fromkeys((*owners.edges, *edges)):
             self._wider[narrow].append(wide)
@@ -159,12 +159,12 @@ class Standing:
 
     def of(self, asset: str) -> Speakers:
         """Return whose rules count for an asset."""
-        found = self._known.get(asset)
-        if found is None:
+        known = self._known.get(asset)
+        if known is None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            found = self._known[asset] = self._speakers(asset)
-        return found
+            known = self._known[asset] = self._speakers(asset)
+        return known
 
     def within(self, asset: str) -> Sequence[str]:
         """Return the assets of which something is known that are parts of an asset."""
@@ -180,11 +180,11 @@ class Standing:
         delegates: set[str] = set()
         regulators: set[str] = set()
         for level in self._levels(asset):
-            stated = [self._stated[name] for name in level if name in self._stated]
+            statements = [self._stated[name] for name in level if name in self._stated]
             if not owner:
-                delegates |= {party for one in stated for party in one.delegates}
-                owner = [one for one in stated if one.is_of_owner]
-            regulators |= {party for one in stated for party in one.regulators}
+                delegates |= {party for one in statements for party in one.delegates}
+                owner = [one for one in statements if one.is_of_owner]
+            regulators |= {party for one in statements for party in one.regulators}
         several = {frozenset(one.owners) for one in owner}
         owners = owner[0].owners if len(several) == 1 else ()
         return Speakers(
@@ -198,29 +198,29 @@ class Standing:
 
     def _levels(self, asset: str) -> Iterator[list[str]]:
         """Yield an asset, then what it is a part of by one step, by two steps, and so on."""
-        level, seen = [asset], {asset}
+        level, visited = [asset], {asset}
         while level:
             for name in level:  # names that are parts of one another are of one asset
-                same = [one for one in self._same(name) if one not in seen]
+                same = [one for one in self._same(name) if one not in visited]
                 level += same
-                seen.update(same)
+                visited.update(same)
             yield level
             above = (up for name in level for up in (*self._wider.get(name, ()), *_cut(name)))
-            level = [up for up in dict.fromkeys(above) if up not in seen]
-            seen.update(level)
+            level = [up for up in dict.fromkeys(above) if up not in visited]
+            visited.update(level)
 
     def _same(self, name: str) -> list[str]:
         return [one for one in self._wider.get(name, ()) if name in self._wider.get(one, ())]
 
     @cached_property
     def _below(self) -> Mapping[str, Sequence[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
+        below: dict[str, list[str]] = defaultdict(list)
         for name in dict.fromkeys((*self._stated, *self._wider)):
             for level in self._levels(name):
                 for wide in level:
                     if wide != name:
-                        found[wide].append(name)
-        return found
+                        below[wide].append(name)
+        return below
 
 
 _MOST = 100_000

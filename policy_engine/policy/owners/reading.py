@@ -85,11 +85,11 @@ def _document(raw: bytes, source: str) -> Document:
     try:
         return read_valid_json(raw, source)
     except PolicyError as error:
-        found = (
+        document = (
             replace(one, code="D004", message=f"{_NOT_JSON} {one.message}")
             for one in error.problems
         )
-        raise RequestError(*found, source=source) from None
+        raise RequestError(*document, source=source) from None
 
 
 _NOT_JSON = "The owners are no JSON."
@@ -112,14 +112,14 @@ class _Reader:
             message = "Owners are an object that says of some asset who owns it, {asset: party}."
             self._add(message, f"Given: {'an empty one' if self.value == {} else 'none'}.")
         else:
-            found = {one.asset: one for one in self._statements(self.value)}
+            statements = {one.asset: one for one in self._statements(self.value)}
         if self.problems:
             raise RequestError(*sorted(self.problems, key=place_order), source=self.source)
-        return Owners(tuple(found.values()), self.source)
+        return Owners(tuple(statements.values()), self.source)
 
     def _statements(self, given: Mapping[Any, Any]) -> Iterator[OwnerStatement]:
         first: dict[str, Any] = {}
-        for name, said in given.items():
+        for name, value in given.items():
             asset = self._iri(name, "target", name, of_key=True)
             if not asset:
                 continue
@@ -128,35 +128,35 @@ class _Reader:
                 self._add(f"Of {asset!r} something is stated twice.", hint, name, of_key=True)
                 continue
             first[asset] = name
-            yield from self._statement(asset, name, said)
+            yield from self._statement(asset, name, value)
 
-    def _statement(self, asset: str, name: str, said: Any) -> Iterator[OwnerStatement]:
+    def _statement(self, asset: str, name: str, value: Any) -> Iterator[OwnerStatement]:
         place = self._place(name, of_key=True)
-        if isinstance(said, str):
-            owner = self._iri(said, "assignee", name)
+        if isinstance(value, str):
+            owner = self._iri(value, "assignee", name)
             yield OwnerStatement(asset, (owner,) if owner else (), place=place)
             return
-        if not isinstance(said, Mapping) or not said:
+        if not isinstance(value, Mapping) or not value:
             message = f"What is stated of {asset!r} is the IRI of its owner, or an object."
             self._add(message, f"The object has {join_names(_KEYS)}.", name)
             return
-        for key in (key for key in said if key not in _KEYS):
+        for key in (key for key in value if key not in _KEYS):
             message = f"Of an asset, {join_names(_KEYS)} are stated. Given: {key!r}."
             self._add(message, did_you_mean(str(key), _KEYS), name, key, of_key=True)
-        owners, delegates, regulators, within = (self._several(said, name, key) for key in _KEYS)
-        if len(owners) > 1 or isinstance(said.get("owner"), list | tuple):
+        owners, delegates, regulators, within = (self._several(value, name, key) for key in _KEYS)
+        if len(owners) > 1 or isinstance(value.get("owner"), list | tuple):
             self._add(f"{asset!r} has one owner, a party.", "", name, "owner")
         yield OwnerStatement(asset, owners, "", delegates, regulators, within, place=place)
 
-    def _several(self, said: Mapping[str, Any], name: str, key: str) -> tuple[str, ...]:
-        if key not in said:
+    def _several(self, members: Mapping[str, Any], name: str, key: str) -> tuple[str, ...]:
+        if key not in members:
             return ()
-        value, role = said[key], "target" if key == "partOf" else "assignee"
+        value, role = members[key], "target" if key == "partOf" else "assignee"
         if not isinstance(value, list | tuple):
-            found = [self._iri(value, role, name, key)]
+            iris = [self._iri(value, role, name, key)]
         else:
-            found = [self._iri(one, role, name, key, n) for n, one in enumerate(value)]
-        return tuple(dict.fromkeys(filter(None, found)))
+            iris = [self._iri(one, role, name, key, n) for n, one in enumerate(value)]
+        return tuple(dict.fromkeys(filter(None, iris)))
 
     def _iri(self, given: Any, role: str, *way: str | int, of_key: bool = False) -> str:
         """Return a name in full, nothing where it is none."""

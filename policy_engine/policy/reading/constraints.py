@@ -57,12 +57,14 @@ class ConstraintReader:
 
     def conditions(self, node: Node, prop: str) -> tuple[Condition, ...]:
         """Return the constraints or refinements that a property of a node holds."""
-        found = (self._condition(child, _WHAT[prop], ()) for child in self.walker.nodes(node, prop))
-        return tuple(condition for condition in found if condition is not None)
+        conditions = (
+            self._condition(child, _WHAT[prop], ()) for child in self.walker.nodes(node, prop)
+        )
+        return tuple(condition for condition in conditions if condition is not None)
 
     def parameters(self, node: Node) -> Iterator[Constraint]:
         """Yield the refinements of `anonymize`: parameters, each given once."""
-        seen: dict[str, Place] = {}
+        places: dict[str, Place] = {}
         for child in self.walker.nodes(node, REFINEMENT):
             if not self._may_be_read(child, "a parameter of odrl:anonymize", ()):
                 continue
@@ -83,11 +85,11 @@ class ConstraintReader:
             if not parameter or not operator:
                 continue
             self._check_parameter(child, parameter, operator, len(values))
-            if parameter in seen:
-                first = seen[parameter].line
+            if parameter in places:
+                first = places[parameter].line
                 message = f"{terms.compact(parameter)} is given twice, first in line {first}."
                 self.walker.add("P007", message, "", child)
-            seen.setdefault(parameter, self.walker.graph.place(child))
+            places.setdefault(parameter, self.walker.graph.place(child))
             place = self.walker.graph.place(child, RIGHT)
             yield Constraint(parameter, operator, values, place=place)
 
@@ -107,25 +109,25 @@ class ConstraintReader:
 
     # -- constraints --------------------------------------------------------------------------
 
-    def _condition(self, node: Node, what: str, way: tuple[str, ...]) -> Condition | None:
+    def _condition(self, node: Node, kind: str, way: tuple[str, ...]) -> Condition | None:
         """Return what a node says must hold; `way` is what it is nested in, outermost first."""
         logical = [prop for prop in LOGICAL if prop in node.data]
-        if not self._may_be_read(node, what, way):
+        if not self._may_be_read(node, kind, way):
             return None
         if not logical:
-            return self._constraint(node, what)
+            return self._constraint(node, kind)
         mixed = sorted(OF_CONSTRAINT & node.data.keys())
         if len(logical) > 1 or mixed:
             names = join_names(map(terms.compact, [*logical, *mixed]))
             message = f"A logical constraint has one operand and nothing beside. Given: {names}."
-            self.walker.known_properties(node, {*LOGICAL, *OF_CONSTRAINT}, what)
+            self.walker.known_properties(node, {*LOGICAL, *OF_CONSTRAINT}, kind)
             self.walker.add(
                 "P014", message, "Nest the one in the other.", node, mixed[0] if mixed else ""
             )
             return None
-        return self._logical(node, logical[0], what, (*way, node.pointer))
+        return self._logical(node, logical[0], kind, (*way, node.pointer))
 
-    def _may_be_read(self, node: Node, what: str, way: tuple[str, ...]) -> bool:
+    def _may_be_read(self, node: Node, kind: str, way: tuple[str, ...]) -> bool:
         """Tell whether a node is a constraint, and within the limits; note where it is not."""
         deepest, most = self.limits.condition_depth, self.limits.constraints
         self._left -= 1
@@ -137,44 +139,46 @@ class ConstraintReader:
             self.walker.add("J003", message, "", node)
         elif not {*LOGICAL, *OF_CONSTRAINT} & node.data.keys():
             given = join_names(map(terms.compact, _said(node))) if _said(node) else "nothing"
-            message = f"{_capital(what)} has a leftOperand and an operator. Given: {given}."
+            message = f"{_capital(kind)} has a leftOperand and an operator. Given: {given}."
             self.walker.add("P007", message, "", node)
         else:
-            self._check_type(node, what)
+            self._check_type(node, kind)
             return self._left >= 0
         return False
 
-    def _check_type(self, node: Node, what: str) -> None:
+    def _check_type(self, node: Node, kind: str) -> None:
         others = sorted(set(node.data.get("@type", [])) - _TYPES)
         if others and not self.walker.is_lenient:
             message = (
-                f"{_capital(what)} is of type {join_names(map(terms.local_name, _TYPES), 'or')}."
+                f"{_capital(kind)} is of type {join_names(map(terms.local_name, _TYPES), 'or')}."
             )
             message += f" Given: {join_names(map(terms.compact, others))}."
             self.walker.add("P007", message, "", node, "@type")
 
-    def _logical(self, node: Node, prop: str, what: str, way: tuple[str, ...]) -> Condition | None:
+    def _logical(self, node: Node, prop: str, kind: str, way: tuple[str, ...]) -> Condition | None:
         self.walker.known_properties(node, {prop}, "a logical constraint")
         name = terms.compact(prop)
         if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
             hint = 'Write it as {"@list": [...]}.'
             self.walker.add_strict("P014", f"{name} takes an ordered list.", hint, node, prop)
-        found = tuple(self._condition(child, what, way) for child in self.walker.nodes(node, prop))
-        operands = tuple(one for one in found if one is not None)
+        operands_ = tuple(
+            self._condition(child, kind, way) for child in self.walker.nodes(node, prop)
+        )
+        operands = tuple(one for one in operands_ if one is not None)
         given = len(members_of(node, prop))
-        if given < 2 and found:
+        if given < 2 and operands_:
             message = f"{name} joins two constraints at least. Given: {given}."
             self.walker.add_strict("P014", message, "", node, prop)
-        if len(operands) < len(found):
+        if len(operands) < len(operands_):
             return None
         return LogicalConstraint(
             prop, operands, self.walker.uid_of(node), self.walker.graph.place(node)
         )
 
-    def _constraint(self, node: Node, what: str) -> Constraint | None:
-        self.walker.known_properties(node, OF_CONSTRAINT, what)
-        capital = _capital(what)
-        usual = refining_operands() if what == _WHAT[REFINEMENT] else operands()
+    def _constraint(self, node: Node, kind: str) -> Constraint | None:
+        self.walker.known_properties(node, OF_CONSTRAINT, kind)
+        capital = _capital(kind)
+        usual = refining_operands() if kind == _WHAT[REFINEMENT] else operands()
         known = (
             {**usual, **self.walker.vocabulary.operands}
             if self.walker.vocabulary.operands
@@ -264,13 +268,13 @@ class ConstraintReader:
             return
         names = [*map(terms.compact, known)]
         is_short = name == given
-        asked = terms.local_name(given) if is_short else name
+        suggestion = terms.local_name(given) if is_short else name
         among = [*map(terms.local_name, known)] if is_short else names
-        if not did_you_mean(asked, among):
+        if not did_you_mean(suggestion, among):
             message += " " + self.walker.once(
                 f"Known are {join_names(names)}.", "known", node, prop
             )
-        self.walker.add("P005", message, "", node, prop, given=asked, known=among)
+        self.walker.add("P005", message, "", node, prop, given=suggestion, known=among)
 
     def _status(self, node: Node) -> Value | None:
         items = node.data.get(STATUS, [])
@@ -291,44 +295,46 @@ class ConstraintReader:
             self.walker.add("P007", message, "", node, DATA_TYPE)
         return said[0] if said else ""
 
-    def _values(self, node: Node, left: str, data_type: str) -> Iterator[Value]:
+    def _values(self, node: Node, operand: str, data_type: str) -> Iterator[Value]:
         for index, item in enumerate(_operands(node)):
             place = self.walker.graph.place(node, RIGHT, index)
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
                 if not self.walker.is_name(iri):
                     self.walker.add("L006", *relative_iri_problem(iri), node, RIGHT, index)
-                elif left == _PURPOSE and self.walker.is_unknown_purpose(iri):
+                elif operand == _PURPOSE and self.walker.is_unknown_purpose(iri):
                     self.walker.unknown_purpose(iri, node, RIGHT, index)
-                settings = self._settings(Node(item, item.get(POINTER, "")), left)
+                settings = self._settings(Node(item, item.get(POINTER, "")), operand)
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
-                said = item.get("@type") or data_type
-                if data_type not in ("", said) and not self.walker.is_lenient:
+                datatype = item.get("@type") or data_type
+                if data_type not in ("", datatype) and not self.walker.is_lenient:
                     message = f"The dataType is {terms.compact(data_type)!r}."
-                    message += f" Given: a value of type {terms.compact(said)!r}."
+                    message += f" Given: a value of type {terms.compact(datatype)!r}."
                     self.walker.add("P007", message, "Let both be the same.", node, RIGHT, index)
                     continue
-                value = self._literal(item["@value"], said, left, node, RIGHT, index)
+                value = self._literal(item["@value"], datatype, operand, node, RIGHT, index)
                 # In JSON-LD a name is easily written as a text, and compared as what it names.
                 iri = (
-                    terms.expand_term(value) if left == _PURPOSE and isinstance(value, str) else ""
+                    terms.expand_term(value)
+                    if operand == _PURPOSE and isinstance(value, str)
+                    else ""
                 )
                 if iri and self.walker.is_unknown_purpose(iri):
                     self.walker.unknown_purpose(iri, node, RIGHT, index)
                 elif value is not None:
-                    yield Value(value, place, type=said)
+                    yield Value(value, place, type=datatype)
             else:
                 self.walker.add(
                     "P007", "A rightOperand is a literal or an IRI.", "", node, RIGHT, index
                 )
 
     def _literal(
-        self, given: Any, said: str, left: str, node: Node, prop: str, index: int = 0
+        self, given: Any, datatype: str, operand: str, node: Node, prop: str, index: int = 0
     ) -> Literals | None:
         """Return a literal of the type that is said, and of one that the left operand takes."""
         try:
-            return read_operand(given, said, left, self.walker.vocabulary)
+            return read_operand(given, datatype, operand, self.walker.vocabulary)
         except ValueError as error:
             self.walker.add("P007", f"{error}.", "", node, prop, index)
             return None

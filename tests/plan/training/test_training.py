@@ -9,7 +9,7 @@ from policy_engine.methods.audits.classifier import Estimator, Layer, Network
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
 from policy_engine.plan.plan import make_plan
 from policy_engine.plan.products import check_plannable, products
-from policy_engine.plan.training import Audit, Modelling, Training, of_audit
+from policy_engine.plan.training import Audit, Modelling, Training, audit_parameters
 from policy_engine.policy import load_policy, read_policy
 
 SHIPPED = POLICIES / "model-release.jsonld"
@@ -98,7 +98,7 @@ def test_what_is_not_said_has_its_defaults():
     assert training.features == ("age", "city")
     assert training.architecture == Network()
     assert audit.method == MembershipInference(bounds=(AttackBound(measure="auc", asked=0.6),))
-    told = {one.name: one.default for one in of_audit("membership-inference")}
+    told = {one.name: one.default for one in audit_parameters("membership-inference")}
     assert told["pe:shadowModels"] == str(audit.method.shadow_models)
     assert told["pe:attack"] == ", ".join(audit.method.attacks)
     assert told["pe:trainingShare"] == str(training.share)
@@ -110,7 +110,9 @@ def test_the_share_of_others_has_its_default_too():
     _, _, [audit] = modelling(read(trained(), used(tpr)))
     [bound] = audit.method.bounds
     assert bound == AttackBound(measure="tprAtFpr", asked=0.02, sense="below", fpr=0.001)
-    assert {one.name: one.default for one in of_audit("membership-inference")}["pe:fpr"] == "0.001"
+    assert {one.name: one.default for one in audit_parameters("membership-inference")}[
+        "pe:fpr"
+    ] == "0.001"
 
 
 def test_a_table_is_audited_by_a_model_that_its_audit_trains():

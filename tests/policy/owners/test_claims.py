@@ -159,7 +159,7 @@ def test_a_statement_is_told_with_its_place():
 def test_what_is_made_is_owned_by_its_maker_with_the_regulators_of_what_it_is_made_of():
     owners = read_owners({VISITS: {"owner": HOSPITAL, "regulators": ["urn:R"]}, MINE: HOSPITAL})
     further = policy(HOSPITAL, makes(SAFE, "http://e.org/Model", "derive"), uid="urn:further")
-    found = Claims([further, RELEASES]).owned(owners, ()).by_asset
+    found = Claims([further, RELEASES]).owned(owners, ()).statements_by_asset
     assert found[SAFE].owners == found["http://e.org/Model"].owners == (HOSPITAL,)
     assert found["http://e.org/Model"].regulators == ("urn:R",)
 
