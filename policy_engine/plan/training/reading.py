@@ -23,7 +23,7 @@ def read_model(
 ) -> tuple[Training | None, tuple[Audit, ...], list[Problem]]:
     """Return how a model is trained, None where that is wrong, its audits, and what is wrong.
 
-    `transformation` is the transformation of what it learns from, of all that the policy has `transformations`.
+    `transformation` is that of the records it learns from, `transformations` are all of the policy.
     """
     read = Refinements(policy, transformation, transformations, outputs)
     read.problems += [*forbidden(policy, rule), *bounds_on_rows(rule, "learnt from")]

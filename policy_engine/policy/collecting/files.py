@@ -103,7 +103,7 @@ class Reading:
                 collector.add_file(Path(source))
             else:
                 collector.add(self._read(text_of(source), ()))
-        return collector.in_force()
+        return collector.collect()
 
     def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
         """Return what files say of who and what belongs to what, taken together.

@@ -179,6 +179,8 @@ def test_a_stricter_bound_finds_smaller_groups(tmp_path):
 
 def test_bounds_of_several_audits_hold_together():
     asked = FileBounds(smallest_leaf=20, rare_values=3)
-    assert FileBounds(smallest_leaf=50).with_(asked) == FileBounds(smallest_leaf=50, rare_values=3)
-    assert FileBounds().with_(asked, FileBounds()).rare_values == 0
-    assert FileBounds().with_() == FileBounds()
+    assert FileBounds(smallest_leaf=50).replace_bounds(asked) == FileBounds(
+        smallest_leaf=50, rare_values=3
+    )
+    assert FileBounds().replace_bounds(asked, FileBounds()).rare_values == 0
+    assert FileBounds().replace_bounds() == FileBounds()
