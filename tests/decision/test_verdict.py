@@ -55,6 +55,10 @@ REASONS = [
         "count is 1, one of 1, 2, 3 and 2 more",
     ),
     (Verdict(on("count", "eq"), "unknown", (3,)), "count is 3, compared with nothing"),
+    (
+        Verdict(on("count", "near", 5), "unknown", (3,)),
+        "count is 3; whether that is odrl:near 5 is not known",
+    ),
 ]
 
 
