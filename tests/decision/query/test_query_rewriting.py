@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from asking import PEOPLE_ROWS, VISITS_ROWS, ask, lines, people_and_visits, where
+from asking import PEOPLE_ROWS, VISITS_ROWS, ask, lines, people_and_visits, rows, where
 
 QUERIES = """
     SELECT * FROM People p LEFT JOIN Visits v USING (id)
@@ -88,3 +88,9 @@ def test_a_query_gives_what_it_gives_of_the_rows_that_may_be_read(plain, men, sq
     assert sorted_rows(found.table.rename_columns(names)) == sorted_rows(expected)
     printed = plain.sql(found.sql).to_arrow_table().rename_columns(names)
     assert sorted_rows(printed) == sorted_rows(expected)
+
+
+def test_a_join_in_parentheses_is_still_one():
+    read = people_and_visits()
+    assert len(rows("SELECT cost FROM (Visits CROSS JOIN People)", read)) == 3 * 4
+    assert rows("SELECT cost FROM (Visits JOIN People USING (id))", read) == [(1.5,), (2.5,), (4,)]
