@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from policy_engine.data import cells
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import from_numpy, from_texts, whole
+from policy_engine.engines.arrays import from_numpy, from_texts, unchunk
 from policy_engine.engines.cares import Care, cares
 from policy_engine.engines.contents import by_content, marks
-from policy_engine.engines.encoding import Encoded, ancestry, encode, written_kind, written_order
+from policy_engine.engines.distinct_values import text_ranks
+from policy_engine.engines.encoding import Encoded, ancestry, encode
 from policy_engine.engines.engine import Progress, Stage
 from policy_engine.engines.generalizations import Generalizer, encoded, generalizer
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.reading_back import end_of
+from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, Problem
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis, Codes
@@ -51,7 +53,7 @@ class Prepared:
         kept = [codes for column in self.kept.values() for codes in column]
         kept += [] if self.persons is None else [self.persons]
         quasi = [one.column.codes for one in self.quasi.values()]
-        return by_content(quasi, marks(map(whole, self.texts), self.rows), kept)
+        return by_content(quasi, marks(map(unchunk, self.texts), self.rows), kept)
 
     def people(self) -> People:
         """Return what no class may give away."""
@@ -105,9 +107,9 @@ def prepare(
         sensitive[one.name] = _encoded(table, one.name, numbers=True)
     for name in (*columns.sensitive_names, *kept_beside(step, released)):
         codes = (sensitive[name] if name in sensitive else _encoded(table, name)).codes
-        kept[name] = [codes, written_order(table.column(name))]
+        kept[name] = [codes, text_ranks(table.column(name))]
     for name in columns.pseudonymize:
-        kept[name] = [written_order(table.column(name))]
+        kept[name] = [text_ranks(table.column(name))]
     return Prepared(
         rows=table.num_rows,
         quasi=quasi,
@@ -137,8 +139,8 @@ def _persons(table: pa.Table, name: str) -> Codes:
 
 def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
     if name:
-        field, column = table.schema.field(name), whole(table.column(name))
-        kind = written_kind(column, numbers=tables.is_text_of_csv(field))
+        field, column = table.schema.field(name), unchunk(table.column(name))
+        kind = infer_column_type(column, numbers=tables.is_text_of_csv(field))
         yield pa.chunked_array([person_texts(column, kind)])
 
 
@@ -161,9 +163,9 @@ class Overview:
 def overview(prepared: Prepared) -> Overview:
     """Return what a prepared table holds as a whole."""
     persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
-    whole = np.zeros(prepared.rows, dtype=np.int64)
+    unchunk = np.zeros(prepared.rows, dtype=np.int64)
     histograms = {
-        name: histogram(whole, 1, column.values(), persons)
+        name: histogram(unchunk, 1, column.values(), persons)
         for name, column in prepared.sensitive.items()
     }
     count = None if persons is None else len(distinct(persons))

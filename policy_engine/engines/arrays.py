@@ -36,7 +36,7 @@ def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -
     return pa.Array.from_buffers(kind, len(values), buffers)
 
 
-def whole(column: pa.ChunkedArray) -> pa.Array:
+def unchunk(column: pa.ChunkedArray) -> pa.Array:
     """Return a column in one piece, with one dictionary if any."""
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
@@ -54,3 +54,9 @@ def from_texts(texts: Sequence[str]) -> pa.Array:
 def constant(text: str) -> pa.Scalar:
     """Return a text as an Arrow scalar."""
     return from_texts([text])[0]
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a type is text, in any of Arrow's layouts."""
+    shapes = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(shape(kind) for shape in shapes)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from policy_engine.data.table_files import file_format, list_table_files
-from policy_engine.engines.encoding import is_text
+from policy_engine.engines.arrays import is_text
 from policy_engine.errors import CertificateError, Problem
 
 _CHUNK = 1 << 20

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.arrays import from_numpy, from_texts, whole
+from policy_engine.engines.arrays import from_numpy, from_texts, unchunk
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
@@ -65,7 +65,7 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         message = f"The column {name!r} is of type {column.type}, which has no text to be hidden."
         raise DataError.of("C009", message) from None
-    texts = whole(pc.dictionary_encode(column))
+    texts = unchunk(pc.dictionary_encode(column))
     values = [
         hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
         for value in texts.dictionary.to_pylist()

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import from_numpy, to_numpy, whole
-from policy_engine.engines.encoding import is_text
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.plan.inputs import Join
 from policy_engine.plan.joins import Joined
@@ -48,7 +47,7 @@ def join_tables(tables: Sequence[pa.Table], step: Join) -> pa.Table:
 
 
 def _key(table: pa.Table, one: Joined) -> pa.Array:
-    column = whole(table.column(one.on))
+    column = unchunk(table.column(one.on))
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (is_text(kind) or pa.types.is_integer(kind)):
         raise no_key(one, str(kind))

@@ -22,8 +22,7 @@ from policy_engine.engines.anonymizing import (
     prepare,
     sorted_within,
 )
-from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.encoding import is_text, written_kind
+from policy_engine.engines.arrays import from_numpy, is_text
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     Anonymized,
@@ -46,6 +45,7 @@ from policy_engine.engines.identifiers import (
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.masking import broken, masked
 from policy_engine.engines.reading_back import end_of, ends_of, groups
+from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
@@ -122,7 +122,7 @@ class LocalEngine:
             kind = None
             if tables.is_text_of_csv(field):
                 # Of the values that are there: a dictionary may hold those of rows left out.
-                kind = written_kind(column.cast(pa.string()).unique(), numbers=True)
+                kind = infer_column_type(column.cast(pa.string()).unique(), numbers=True)
             table = table.set_column(place, field, masked(column, asked, kind))
         return table
 

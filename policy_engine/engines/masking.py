@@ -6,8 +6,7 @@ from decimal import Context, Decimal, InvalidOperation, localcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.arrays import whole
-from policy_engine.engines.encoding import is_text
+from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masked import Masking, Number
 
@@ -55,7 +54,7 @@ def broken(column: pa.ChunkedArray | pa.Array, asked: Masking) -> int:
 
 
 def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    array = whole(column) if isinstance(column, pa.ChunkedArray) else column
+    array = unchunk(column) if isinstance(column, pa.ChunkedArray) else column
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
 
 

@@ -3,8 +3,9 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.encoding import is_text, times_of_day
+from policy_engine.engines.arrays import is_text
 from policy_engine.engines.generalizations.decimals import is_number, scaled
+from policy_engine.engines.text_types import parse_times_of_day
 
 
 def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
@@ -32,7 +33,7 @@ def _read(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return texts as what they are; decimal numbers stay texts, since floats would round them."""
     if pa.types.is_floating(kind):
         return texts
-    return times_of_day(texts) if pa.types.is_time(kind) else texts.cast(kind)
+    return parse_times_of_day(texts) if pa.types.is_time(kind) else texts.cast(kind)
 
 
 def _figure(text: str) -> str | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.data import cells
 from policy_engine.data.cells import ALL
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, whole
+from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, unchunk
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
@@ -113,7 +113,7 @@ def texts_of(name: str, column: pa.ChunkedArray) -> tuple[NDArray[np.int32], lis
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             message = f"The column {name!r} is of type {column.type}, which holds no cells."
             raise CertificateError.of("V002", message) from None
-    encoded = whole(column)
+    encoded = unchunk(column)
     texts = encoded.dictionary.cast(pa.string()).to_pylist()
     rows = to_numpy(encoded.indices, missing=len(texts))
     missing = [None] if encoded.null_count else []

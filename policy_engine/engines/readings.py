@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.contents import marks, texts_of_values
-from policy_engine.engines.encoding import distinct
+from policy_engine.engines.distinct_values import index_distinct
 
 TRUTHS = {"false": 0.0, "true": 1.0}
 _FIGURE = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -67,6 +67,6 @@ def record_marks(table: pa.Table, names: Sequence[str]) -> NDArray[np.uint64]:
 
 def _read(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a column with what its cells say as texts; the empty text is a missing one."""
-    rows, values = distinct(name, column)
+    rows, values = index_distinct(name, column)
     says = [str(as_read(text)) if text else None for text in texts_of_values(values)]
     return pa.DictionaryArray.from_arrays(rows, pa.array(says, pa.string()))

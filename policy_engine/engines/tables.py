@@ -27,8 +27,8 @@ from policy_engine.data.table_files import (
     list_table_files,
     unreadable_file,
 )
-from policy_engine.engines.arrays import constant, from_numpy, from_texts, to_numpy
-from policy_engine.engines.encoding import is_text, typed
+from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
+from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
 _BATCH = 65_536
@@ -144,7 +144,7 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
 def as_typed(table: pa.Table) -> pa.Table:
     """Return the table with every text column from a CSV file as what its values are."""
     columns = [
-        typed(column) if is_text_of_csv(field) else _plain(column)
+        to_inferred_type(column) if is_text_of_csv(field) else _plain(column)
         for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)

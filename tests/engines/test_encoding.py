@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.encoding import ancestry, encode, typed, written_order
+from policy_engine.engines.distinct_values import text_ranks
+from policy_engine.engines.encoding import ancestry, encode
+from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError
 
 NAN = float("nan")
@@ -213,7 +215,7 @@ def test_encode_refuses_types_without_an_order(values, kind):
     ],
 )
 def test_typed_gives_a_column_the_type_of_all_its_texts(texts, kind):
-    column = typed(pa.chunked_array([pa.array(texts, pa.string())]))
+    column = to_inferred_type(pa.chunked_array([pa.array(texts, pa.string())]))
     assert column.type == kind
     assert column.is_null().to_pylist() == [text is None for text in texts]
 
@@ -231,9 +233,9 @@ def test_an_empty_text_is_no_value():
 
 def test_written_order_tells_apart_what_is_equal():
     texts = pa.array(["1.0", "2", "1", None]).dictionary_encode()
-    one, two, other, _ = written_order(pa.chunked_array([texts])).tolist()
+    one, two, other, _ = text_ranks(pa.chunked_array([texts])).tolist()
     assert other < one < two
-    assert written_order(pa.chunked_array([[2, 1]])).tolist() == [0, 0]
+    assert text_ranks(pa.chunked_array([[2, 1]])).tolist() == [0, 0]
 
 
 TREE = Taxonomy(("*", "upper", "a", "b", "c"), (-1, 0, 1, 1, 0))

@@ -15,8 +15,8 @@ from policy_engine.audits.membership.coarsening import Levels, levels_of
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.data import cells
 from policy_engine.data.cells import ALL
-from policy_engine.engines.arrays import to_numpy, whole
-from policy_engine.engines.encoding import Encoded, encode, is_text
+from policy_engine.engines.arrays import is_text, to_numpy, unchunk
+from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.readings import TRUTHS, moment, truth
 from policy_engine.engines.tables import is_text_of_csv
@@ -143,7 +143,7 @@ def _plain_numbers(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or is_text(kind)):
         return None
     try:
-        return to_numpy(whole(column.cast(kind).cast(pa.float64(), safe=False)), missing=math.nan)
+        return to_numpy(unchunk(column.cast(kind).cast(pa.float64(), safe=False)), missing=math.nan)
     except pa.ArrowInvalid:
         return None
 

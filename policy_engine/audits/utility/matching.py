@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from policy_engine.audits.utility.model import Kind
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import generalizations
-from policy_engine.engines.encoding import Encoded, encode, is_text
+from policy_engine.engines.arrays import is_text
+from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.reading_back import cell_column
 from policy_engine.engines.tables import is_text_of_csv
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError

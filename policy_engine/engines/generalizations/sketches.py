@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from policy_engine.data.cells import ALL, Cell, write_value
 from policy_engine.engines.arrays import from_texts
-from policy_engine.engines.encoding import Texts, Writing, encode
+from policy_engine.engines.encoding import encode
 from policy_engine.engines.generalizations.calendars import spans
 from policy_engine.engines.generalizations.kinds import cell_of, kind_of_cells
+from policy_engine.engines.text_types import LazyTextForm, TextForm
 from policy_engine.errors import DataError
 from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
 
@@ -100,15 +101,15 @@ def _infinite(asked: QuasiIdentifier, found: list[Cell]) -> int:
 
 def _telling(texts: pa.Array) -> list[int]:
     """Return the places of a few texts that are written as all of them together are."""
-    whole, told, places = Texts(texts).told(), Writing(), []
+    whole, told, places = LazyTextForm(texts).form(), TextForm(), []
     while told != whole:
         low, high = 1, len(texts)
         while low < high:  # the fewest from the start that will do with those that were found
             middle = (low + high) // 2
-            if told.joined(Texts(texts.slice(0, middle)).told()) == whole:
+            if told.merge(LazyTextForm(texts.slice(0, middle)).form()) == whole:
                 high = middle
             else:
                 low = middle + 1
         places.append(low - 1)
-        told = told.joined(Texts(texts.slice(low - 1, 1)).told())
+        told = told.merge(LazyTextForm(texts.slice(low - 1, 1)).form())
     return places

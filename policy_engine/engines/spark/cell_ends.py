@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
 from policy_engine.data import cells
-from policy_engine.engines.arrays import from_numpy, whole
+from policy_engine.engines.arrays import from_numpy, unchunk
 from policy_engine.engines.reading_back import end_of, ends_of, texts_of
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import Task, gathered, in_tasks, quoted
@@ -62,7 +62,7 @@ def _parting(ranged: tuple[str, ...]) -> Task:
             made = {}
             for name in table.column_names:
                 if name not in ranged:
-                    made[name] = whole(table.column(name))
+                    made[name] = unchunk(table.column(name))
                     continue
                 rows, texts = texts_of(name, table.column(name))
                 read = [cells.read_cell(text) for text in texts]

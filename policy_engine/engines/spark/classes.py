@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from policy_engine.engines.anonymizing import cell_array
-from policy_engine.engines.arrays import from_numpy, to_numpy, whole
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.contents import by_content, marks
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations import Generalizer
@@ -123,12 +123,14 @@ class _Task:
     @classmethod
     def of(cls, asked: Classing, table: pa.Table) -> "_Task":
         coding = asked.coding
-        kept = {name: whole(table.column(f"kept{place}")) for place, name in enumerate(coding.kept)}
-        node = to_numpy(whole(table.column("node")))
-        person = whole(table.column(PERSON)) if coding.person else None
+        kept = {
+            name: unchunk(table.column(f"kept{place}")) for place, name in enumerate(coding.kept)
+        }
+        node = to_numpy(unchunk(table.column("node")))
+        person = unchunk(table.column(PERSON)) if coding.person else None
         rows, wide = CodedRows.of(table, coding.codes), {}
         for place, (name, one) in enumerate(coding.wide.items()):
-            wide[name] = one.encoded(name, whole(table.column(f"wide{place}")))
+            wide[name] = one.encoded(name, unchunk(table.column(f"wide{place}")))
             rows.codes[:, list(coding.quasi).index(name)] = wide[name].codes
         return cls(asked, rows, node, wide, kept, person)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-from policy_engine.engines.arrays import from_numpy, to_numpy, whole
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.identifiers import pseudonyms
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.spark.failures import carrying
@@ -82,7 +82,7 @@ def _coding(coding: Coding, names: tuple[str, ...]) -> Task:
     @carrying
     def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
-            column = dict(zip(names, map(whole, table.columns), strict=True))
+            column = dict(zip(names, map(unchunk, table.columns), strict=True))
             made = [from_numpy(one.look_up(column[name])) for name, one in _lookups(coding)]
             made += [one.typed(column[name]) for name, one in coding.wide.items()]
             if coding.person:
@@ -100,7 +100,7 @@ def _lookups(coding: Coding) -> list[tuple[str, Lookup | Quantiles]]:
 
 
 def _hidden(name: str, column: pa.Array, key: bytes) -> pa.Array:
-    return whole(pseudonyms(name, pa.chunked_array([column]), key).cast(pa.string()))
+    return unchunk(pseudonyms(name, pa.chunked_array([column]), key).cast(pa.string()))
 
 
 def persons_by_code(frame: DataFrame, code: str, codes: int) -> NDArray[np.int64]:
@@ -108,7 +108,7 @@ def persons_by_code(frame: DataFrame, code: str, codes: int) -> NDArray[np.int64
     pairs = frame.select(PERSON, code).where(f"{code} >= 0").distinct()
     told = pairs.groupBy(code).count().toArrow()
     counts = np.zeros(codes, dtype=np.int64)
-    counts[to_numpy(whole(told.column(code)))] = to_numpy(whole(told.column("count")))
+    counts[to_numpy(unchunk(told.column(code)))] = to_numpy(unchunk(told.column("count")))
     return counts
 
 
@@ -125,10 +125,10 @@ class CodedRows:
     @classmethod
     def of(cls, table: pa.Table, codes: list[str]) -> "CodedRows":
         """Return the rows of a table that holds such columns."""
-        columns = [to_numpy(whole(table.column(name))) for name in codes]
+        columns = [to_numpy(unchunk(table.column(name))) for name in codes]
         persons = None
         if PERSON in table.column_names:
-            numbers = whole(table.column(PERSON)).dictionary_encode()
+            numbers = unchunk(table.column(PERSON)).dictionary_encode()
             persons = to_numpy(numbers.indices, missing=len(numbers.dictionary)).astype(np.int64)
         return cls(np.column_stack(columns).astype(np.int32, copy=False), persons)
 

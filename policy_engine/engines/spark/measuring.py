@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.arrays import from_numpy, to_numpy, whole
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Measured
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
@@ -139,7 +139,7 @@ def _coding(name: str, lookup: Lookup) -> Task:
     @carrying
     def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
-            codes = from_numpy(lookup.look_up(whole(table.column(name))))
+            codes = from_numpy(lookup.look_up(unchunk(table.column(name))))
             columns = [table.column(PERSON), codes]
             yield from pa.table(columns, names=[PERSON, "code"]).to_batches()
 
@@ -158,9 +158,11 @@ class _Asked:
         class_of, count = classes_of(cells)
         persons, told = None, self.sensitive
         if PERSON in table.column_names:
-            met = whole(table.column(PERSON)).dictionary_encode()
+            met = unchunk(table.column(PERSON)).dictionary_encode()
             persons = to_numpy(met.indices, missing=len(met.dictionary)).astype(np.int64)
-        codes = {name: one.look_up(whole(table.column(name))) for name, one in told.lookups.items()}
+        codes = {
+            name: one.look_up(unchunk(table.column(name))) for name, one in told.lookups.items()
+        }
         return Groups(
             *(class_of, count, codes),
             loss={},

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.arrays import to_numpy, whole
+from policy_engine.engines.arrays import to_numpy, unchunk
 from policy_engine.engines.generalizations import losses
 from policy_engine.engines.generalizations.sketches import is_of_sets, members, sketch
 from policy_engine.engines.spark.failures import carrying
@@ -85,7 +85,7 @@ def _pricing(step: Anonymize, taxonomies: Mapping[str, Taxonomy], sketches: Sket
             taxonomy = taxonomies.get(column.taxonomy)
             loss = losses(column.name, among, column, taxonomy, wildcard=wildcard)
             if loss is not None:
-                times = to_numpy(whole(table.column("times")))
+                times = to_numpy(unchunk(table.column("times")))
                 total = exact_loss(loss[: len(texts)], times.astype(np.int64))
                 yield pa.record_batch([pa.array([place], pa.int32()), [str(total)]], _NAMES)
 
@@ -101,6 +101,6 @@ def _by_column(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Tabl
     if not tables:
         return
     table = pa.concat_tables(tables)
-    places = to_numpy(whole(table.column("place")))
+    places = to_numpy(unchunk(table.column("place")))
     for place in np.unique(places).tolist():
         yield place, table.filter(pa.array(places == place))

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import DataType, StringType, StructField
 
-from policy_engine.engines.arrays import to_numpy, whole
-from policy_engine.engines.encoding import Encoded, encode, is_text, kind_of
+from policy_engine.engines.arrays import is_text, to_numpy, unchunk
+from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import (
     OF_SPARK,
@@ -24,6 +24,7 @@ from policy_engine.engines.spark.values import (
     schema_of,
     writings,
 )
+from policy_engine.engines.text_types import infer_type
 from policy_engine.errors import DataError
 from policy_engine.kernels.axis import Axis, Interval
 
@@ -91,7 +92,7 @@ def quantiles_of(frame: DataFrame, name: str, *, is_csv: bool) -> Quantiles:
     if is_text(kind):
         [written] = writings(column).values()
         # Of values that would be rounded, several would be one.
-        kind = pa.string() if is_rounded(written) else kind_of(written, numbers=is_csv)
+        kind = pa.string() if is_rounded(written) else infer_type(written, numbers=is_csv)
     if not any(is_kind(kind) for is_kind in _ORDERED):
         raise _unordered(name)
     keys = in_tasks(column, _telling(kind), "key double, value string")
@@ -128,7 +129,7 @@ def _telling(kind: pa.DataType) -> Task:
     @carrying
     def tell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
-            column = whole(table.column(0))
+            column = unchunk(table.column(0))
             values = read_as(column, kind) if is_text(column.type) else column
             keys = _keys(values)
             made = [pa.array(keys, from_pandas=True), values.cast(pa.string())]

@@ -24,10 +24,11 @@ from pyspark.sql.types import (
 )
 
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import from_numpy, to_numpy, whole
-from policy_engine.engines.encoding import EXACT_DIGITS, Encoded, Texts, Writing, encode, kind_of
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.generalizations import encoded
 from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.text_types import EXACT_DIGITS, LazyTextForm, TextForm, infer_type
 from policy_engine.errors import DataError
 from policy_engine.methods.columns import QuasiIdentifier
 
@@ -126,7 +127,7 @@ def distinct_values(
     if found.num_rows == limit + 3:
         wide = _wide(counts, names, limit, may_be_wide)
         found = counts.where(~F.col("place").isin([names.index(name) for name in wide])).toArrow()
-    place, times = (to_numpy(whole(found.column(one))) for one in ("place", "times"))
+    place, times = (to_numpy(unchunk(found.column(one))) for one in ("place", "times"))
     values = {
         name: _of_column(found.filter(from_numpy(place == number)), types.field(number).type)
         for number, name in enumerate(names)
@@ -166,7 +167,8 @@ def _of_column(found: pa.Table, kind: pa.DataType) -> Values:
     # In the order of the texts: what follows must not hang on the order in which tasks end.
     found = found.sort_by("value")
     return Values(
-        _typed(whole(found.column("value")), kind), to_numpy(whole(found.column("times")))
+        _typed(unchunk(found.column("value")), kind),
+        to_numpy(unchunk(found.column("times"))),
     )
 
 
@@ -193,7 +195,7 @@ def _telling(limit: int) -> Task:
             rows += table.num_rows
             met = met or [[] for _ in table.columns]
             for parts, column in zip(met, table.columns, strict=True):
-                parts.append(_counted(whole(column)))
+                parts.append(_counted(unchunk(column)))
         for place, parts in enumerate(met):
             values = pa.table(
                 {
@@ -231,27 +233,27 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def written_kinds(frame: DataFrame, *, numbers: bool) -> dict[str, pa.DataType | None]:
     """Return the type that the texts of each column are written in, None where it has its own."""
-    kinds = {name: kind_of(one, numbers=numbers) for name, one in writings(frame).items()}
+    kinds = {name: infer_type(one, numbers=numbers) for name, one in writings(frame).items()}
     return dict.fromkeys(frame.columns) | kinds
 
 
-def writings(frame: DataFrame) -> dict[str, Writing]:
+def writings(frame: DataFrame) -> dict[str, TextForm]:
     """Return how the texts of each column of texts are written."""
     texts = [field.name for field in schema_of(frame) if pa.types.is_string(field.type)]
     if not texts:
         return {}
     told = in_tasks(frame.select([quoted(name) for name in texts]), _reading, "told binary")
     parts = [pickle.loads(one) for one in told.toArrow().column(0).to_pylist()]  # noqa: S301 (our tasks')
-    found = [reduce(Writing.joined, lot) for lot in zip(*parts, strict=True)]
-    return dict(zip(texts, found or [Writing()] * len(texts), strict=True))
+    found = [reduce(TextForm.merge, lot) for lot in zip(*parts, strict=True)]
+    return dict(zip(texts, found or [TextForm()] * len(texts), strict=True))
 
 
 @carrying
 def _reading(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Tell how the texts of each column of a task's rows are written."""
     for table in gathered(batches):
-        values = [pc.unique(whole(column)).drop_null() for column in table.columns]
-        told = pickle.dumps([Texts(one).told() for one in values])
+        values = [pc.unique(unchunk(column)).drop_null() for column in table.columns]
+        told = pickle.dumps([LazyTextForm(one).form() for one in values])
         yield pa.record_batch([pa.array([told], pa.binary())], names=["told"])
 
 
@@ -262,7 +264,7 @@ def as_written(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     and times finer than microseconds.
     """
     found = writings(frame.select([quoted(name) for name in names]))
-    kinds = {name: kind_of(one) for name, one in found.items() if not is_rounded(one)}
+    kinds = {name: infer_type(one) for name, one in found.items() if not is_rounded(one)}
     kinds = {name: kind for name, kind in kinds.items() if kind in OF_SPARK}
     if not kinds:
         return frame
@@ -273,9 +275,9 @@ def as_written(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     return in_tasks(frame, _casting(kinds), StructType(fields))
 
 
-def is_rounded(texts: Writing) -> bool:
+def is_rounded(texts: TextForm) -> bool:
     """Tell whether texts would lose something as the type that they are written in."""
-    kind = kind_of(texts)
+    kind = infer_type(texts)
     if pa.types.is_timestamp(kind):
         return not any(texts.stamps[-2:])  # those in microseconds
     return pa.types.is_floating(kind) and texts.digits > EXACT_DIGITS
@@ -299,7 +301,7 @@ def _casting(kinds: Mapping[str, pa.DataType]) -> Task:
     def cast(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gathered(batches):
             columns = [
-                read_as(whole(table.column(name)), kinds[name]) if name in kinds else table[name]
+                read_as(unchunk(table.column(name)), kinds[name]) if name in kinds else table[name]
                 for name in table.column_names
             ]
             yield from pa.table(columns, names=table.column_names).to_batches()

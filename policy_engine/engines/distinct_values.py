@@ -1,0 +1,60 @@
+"""The distinct values of a column, and which of them each row has."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk
+from policy_engine.errors import DataError
+
+_UNORDERED = (
+    *(pa.types.is_nested, pa.types.is_duration, pa.types.is_interval),
+    *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary),
+    pa.types.is_binary_view,
+)
+
+
+def text_ranks(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return the rank of every row's text, (rows,); all 0 where the column is not text."""
+    # Equal numbers that are written differently have different ranks.
+    if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
+        return np.zeros(len(column), dtype=np.int64)
+    indices, values = index_distinct("", column)
+    ranks = pc.rank(values.cast(pa.string())).take(indices)
+    return to_numpy(ranks).astype(np.int64)
+
+
+def index_distinct(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Return the rows as indices of distinct values, each of which is used and not missing.
+
+    Raises DataError (C009) for a type without order or equality.
+    """
+    is_dictionary = pa.types.is_dictionary(column.type)
+    kind = column.type.value_type if is_dictionary else column.type
+    if any(is_kind(kind) for is_kind in _UNORDERED):
+        raise no_order_error(name, kind)
+    if is_dictionary and any(chunk.dictionary.null_count for chunk in column.chunks):
+        column, is_dictionary = column.cast(kind), False
+    if not is_dictionary:
+        if pa.types.is_float16(kind):
+            column = column.cast(pa.float32())
+        try:
+            column = column.dictionary_encode()
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            raise no_order_error(name, kind) from None
+    encoded = unchunk(column)
+    used = np.zeros(len(encoded.dictionary), dtype=np.bool_)
+    used[to_numpy(encoded.indices.drop_null())] = True
+    used &= to_numpy(encoded.dictionary.is_valid())
+    if used.all():
+        return encoded.indices, encoded.dictionary
+    position = from_numpy(np.cumsum(used) - 1, ~used)
+    return position.take(encoded.indices), encoded.dictionary.filter(from_numpy(used))
+
+
+def no_order_error(name: str, kind: pa.DataType) -> DataError:
+    """Return the error (C009) of a column whose type has no order or equality."""
+    message = f"The column {name!r} is of type {kind}, which has no order that a cell could show."
+    hint = "Allowed are numbers, texts, truth values, dates and times."
+    return DataError.of("C009", message, hint)  # type: ignore[return-value]
