@@ -1,4 +1,4 @@
-"""An order of rows that follows from their content, in which nothing stands out."""
+"""An order of rows that follows from their content and discloses nothing."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,18 +12,18 @@ from policy_engine.engines.arrays import to_numpy
 from policy_engine.kernels.grouping import classes_of
 
 
-def marks(columns: Iterable[pa.Array], rows: int) -> NDArray[np.uint64]:
-    """Return a number for each row that its texts in these columns make up, (rows,).
+def row_marks(columns: Iterable[pa.Array], rows: int) -> NDArray[np.uint64]:
+    """Return a number for each row that follows from its texts in these columns, (rows,).
 
-    It is the same on any machine, and in whatever table the row stands.
+    It is the same on any machine, and in any table that has the row.
     """
     mixed = np.zeros(rows, dtype=np.uint64)
     for column in columns:
         is_dictionary = pa.types.is_dictionary(column.type)
         met = column if is_dictionary else column.dictionary_encode()
         digests = [_digest(text) for text in texts_of_values(met.dictionary)]
-        of_value = np.array([*digests, 0], dtype=np.uint64)
-        mixed = (mixed ^ of_value[to_numpy(met.indices, missing=len(digests))]) * _FACTOR
+        value_digest = np.array([*digests, 0], dtype=np.uint64)
+        mixed = (mixed ^ value_digest[to_numpy(met.indices, missing=len(digests))]) * _FACTOR
         mixed ^= mixed >> np.uint64(29)
     return mixed
 
@@ -46,15 +46,15 @@ def _digest(text: str | None) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
-def by_content(
+def content_order(
     quasi: Sequence[NDArray[np.int32]],
     mark: NDArray[np.uint64],
     kept: Sequence[NDArray[np.integer]],
 ) -> NDArray[np.int64]:
     """Return the rows in an order that follows from their content: equal quasi-identifiers
-    together, and those among themselves in no order that means anything.
+    together, among themselves in an order without a meaning.
 
-    `kept` are ranks that tell rows with one mark apart.
+    `kept` are ranks that order rows with the same mark.
     """
     tuples, _ = classes_of(quasi)
     return np.lexsort((*kept, mark, tuples))

@@ -12,16 +12,7 @@ from policy_engine.data import cells
 from policy_engine.data.catalog import MEMORY, make_catalog
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
-from policy_engine.engines.anonymizing import (
-    Grouped,
-    Prepared,
-    cell_array,
-    check_bearable,
-    form_classes,
-    overview,
-    prepare,
-    sorted_within,
-)
+from policy_engine.engines.anonymizing import Grouped, cell_array, form_classes, sorted_within
 from policy_engine.engines.arrays import from_numpy, is_text
 from policy_engine.engines.engine import (
     FIRST_ROWS,
@@ -44,6 +35,7 @@ from policy_engine.engines.identifiers import (
 )
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.masking import broken, masked
+from policy_engine.engines.preparation import Prepared, check_feasible, overview, prepare
 from policy_engine.engines.reading_back import end_of, ends_of, groups
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, InternalError
@@ -120,7 +112,7 @@ class LocalEngine:
             place = table.schema.get_field_index(asked.name)
             field, column = table.schema.field(place), table.column(place)
             kind = None
-            if tables.is_text_of_csv(field):
+            if tables.is_untyped(field):
                 # Of the values that are there: a dictionary may hold those of rows left out.
                 kind = infer_column_type(column.cast(pa.string()).unique(), numbers=True)
             table = table.set_column(place, field, masked(column, asked, kind))
@@ -135,7 +127,7 @@ class LocalEngine:
         """
         # From here on there are only pseudonyms: the order of rows must not follow the names.
         table, prepared = self._prepare(table, step, output)
-        check_bearable(overview(prepared), step)
+        check_feasible(overview(prepared), step)
         is_over = deadline(self._time_limit) or never
         grouped = form_classes(prepared, step, self._progress, output.cells, is_over)
         classes = sorted_within(prepared, grouped.classes)
@@ -152,9 +144,9 @@ class LocalEngine:
         )
 
     def _ended(self, grouped: Grouped) -> Ended | None:
-        if not grouped.left or self._time_limit is None:
+        if not grouped.open or self._time_limit is None:
             return None
-        return Ended(seconds=self._time_limit, stage=grouped.stage, left=grouped.left)
+        return Ended(seconds=self._time_limit, stage=grouped.stage, left=grouped.open)
 
     def _released(
         self,

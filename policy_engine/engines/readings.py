@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines.contents import marks, texts_of_values
+from policy_engine.engines.contents import row_marks, texts_of_values
 from policy_engine.engines.distinct_values import index_distinct
 
 TRUTHS = {"false": 0.0, "true": 1.0}
@@ -62,7 +62,7 @@ def record_marks(table: pa.Table, names: Sequence[str]) -> NDArray[np.uint64]:
     It is the same on any machine, in whatever table and type of file the record stands. Raises
     DataError (C009) for a type without equality.
     """
-    return marks([_read(name, table.column(name)) for name in names], table.num_rows)
+    return row_marks([_read(name, table.column(name)) for name in names], table.num_rows)
 
 
 def _read(name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:

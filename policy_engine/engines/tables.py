@@ -144,7 +144,7 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
 def as_typed(table: pa.Table) -> pa.Table:
     """Return the table with every text column from a CSV file as what its values are."""
     columns = [
-        to_inferred_type(column) if is_text_of_csv(field) else _plain(column)
+        to_inferred_type(column) if is_untyped(field) else _plain(column)
         for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
@@ -188,7 +188,7 @@ def _checked(name: str, texts: pa.Array) -> pa.Array:
     return texts.cast(pa.string())
 
 
-def is_text_of_csv(field: pa.Field) -> bool:
+def is_untyped(field: pa.Field) -> bool:
     """Tell whether a column holds text whose type is still to be inferred."""
     return bool(field.metadata and b"csv" in field.metadata)
 

@@ -15,7 +15,7 @@ from policy_engine.audits.membership.learners.scikit import make_estimator
 from policy_engine.audits.membership.measuring import figures
 from policy_engine.audits.membership.result import AttackResult, AuditSide, MembershipAudit
 from policy_engine.audits.membership.settings import BASELINE
-from policy_engine.engines.contents import marks
+from policy_engine.engines.contents import row_marks
 from policy_engine.engines.overlaps import sketches
 from policy_engine.engines.readings import record_marks
 from policy_engine.engines.tables import table_digest
@@ -277,4 +277,4 @@ def _digest(table: pa.Table, rows: NDArray[np.uint64]) -> str:
 def _text_digest(table: pa.Table) -> str:
     """Return the digest by which ledgers formerly knew a table: of the texts of its cells."""
     columns = (column.combine_chunks() for column in table.columns)
-    return _digest(table, marks(columns, table.num_rows))
+    return _digest(table, row_marks(columns, table.num_rows))

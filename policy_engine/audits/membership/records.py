@@ -17,7 +17,7 @@ from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import texts_of
-from policy_engine.engines.tables import is_text_of_csv, plain_texts, read_table
+from policy_engine.engines.tables import is_untyped, plain_texts, read_table
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 
 FEATURES = ("features", "x", "X", "x_train", "X_train", "data")
@@ -202,7 +202,7 @@ def _check_label(table: pa.Table, label: str) -> None:
 
 def _classes_of(table: pa.Table, label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of a label column in their order, and what is to be said of them."""
-    numbers = is_text_of_csv(table.schema.field(label))
+    numbers = is_untyped(table.schema.field(label))
     encoded = encode(label, table.column(label), numbers=numbers, generalised=False)
     labels = encoded.labels.tolist()
     if "" in labels:

@@ -14,7 +14,7 @@ from policy_engine.engines import generalizations
 from policy_engine.engines.arrays import is_text
 from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.reading_back import cell_column
-from policy_engine.engines.tables import is_text_of_csv
+from policy_engine.engines.tables import is_untyped
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.spread import Spread, exact, spread
 from policy_engine.kernels.utility import ValueDomain
@@ -167,7 +167,7 @@ def encoded(name: str, field: pa.Field, column: pa.ChunkedArray) -> Encoded:
 
 def _has_numbers(field: pa.Field) -> bool:
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    return is_text_of_csv(field) or not is_text(kind)
+    return is_untyped(field) or not is_text(kind)
 
 
 def _exact(values: Encoded) -> Spread:

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.anonymizing import Overview, check_bearable, kept_beside
 from policy_engine.engines.cares import Care, can_merge, cares
 from policy_engine.engines.encoding import Encoded, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.identifiers import release_key
+from policy_engine.engines.preparation import Overview, check_feasible, kept_beside
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.classes import Classing
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
@@ -79,7 +79,7 @@ def anonymize(
     table = _Coded.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
-    check_bearable(overview, step)
+    check_feasible(overview, step)
     for care in cares(step):
         made = _made(table, output, overview, care)
         if not can_merge(step, output.cells, care) or _keeps_bounds(made, step, output, work):

@@ -13,7 +13,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
-from policy_engine.engines.contents import by_content, marks
+from policy_engine.engines.contents import content_order, row_marks
 from policy_engine.engines.encoding import Encoded
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.ranges import Ranges
@@ -190,7 +190,7 @@ class _Task:
         told = [column.take(from_numpy(rows)) for column in texts]
         kept = [rank[rows] for rank in ranks]
         kept += [] if self.rows.persons is None else [self.rows.persons[rows]]
-        return rows[by_content(quasi, marks(told, len(rows)), kept)]
+        return rows[content_order(quasi, row_marks(told, len(rows)), kept)]
 
     def _partition(self, rows: CodedRows) -> Partition:
         asked, dims = self.asked, len(self.asked.axes)

@@ -13,7 +13,6 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from policy_engine.data.catalog import MEMORY, TABLE, Dataset
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.anonymizing import kept_beside
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     Anonymized,
@@ -24,6 +23,7 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.identifiers import new_salt
+from policy_engine.engines.preparation import kept_beside
 from policy_engine.engines.reading_back import columns_of, ends_of
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.anonymizing import ClassWork, anonymize

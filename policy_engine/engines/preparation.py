@@ -1,0 +1,200 @@
+"""A table with its columns encoded, and whether it can satisfy the bounds as a whole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines import tables
+from policy_engine.engines.arrays import unchunk
+from policy_engine.engines.contents import content_order, row_marks
+from policy_engine.engines.distinct_values import text_ranks
+from policy_engine.engines.encoding import Encoded, ancestry, encode
+from policy_engine.engines.generalizations import Generalizer, encoded, generalizer
+from policy_engine.engines.persons import person_texts
+from policy_engine.engines.text_types import infer_column_type
+from policy_engine.errors import DataError, Problem
+from policy_engine.kernels.axis import Axis, Codes
+from policy_engine.kernels.bounds import Ancestry
+from policy_engine.kernels.diversity import ValueHistogram, histogram
+from policy_engine.kernels.grouping import distinct
+from policy_engine.kernels.layout import People
+from policy_engine.methods import Bound
+from policy_engine.plan.steps import Anonymize
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table with its columns encoded.
+
+    `kept` are the columns that are released unchanged; `texts`, which identify a row, are those and
+    the person it is about.
+    """
+
+    rows: int
+    quasi: Mapping[str, Generalizer]
+    sensitive: Mapping[str, Encoded]
+    kept: Mapping[str, list[NDArray[Any]]]
+    ancestries: Mapping[str, Ancestry]
+    persons: Codes | None
+    texts: list[pa.ChunkedArray]
+
+    def content_order(self) -> NDArray[np.int64]:
+        """Return the rows in an order that follows from their content alone, (rows,)."""
+        kept = [codes for column in self.kept.values() for codes in column]
+        kept += [] if self.persons is None else [self.persons]
+        quasi = [one.column.codes for one in self.quasi.values()]
+        return content_order(quasi, row_marks(map(unchunk, self.texts), self.rows), kept)
+
+    def people(self) -> People:
+        """Return the sensitive values and the persons, which no class may disclose."""
+        return People(tuple(one.values() for one in self.sensitive.values()), self.persons)
+
+    def axes(self, step: Anonymize) -> list[Axis]:
+        """Return the quasi-identifiers as the partitioners see them."""
+        wildcard = step.recoding.missing == "wildcard"
+        return [
+            Axis(one.column.codes, one.shape(), one.column.has_missing, wildcard, asked.weight)
+            for one, asked in zip(self.quasi.values(), step.columns.quasi_identifier, strict=True)
+        ]
+
+
+def prepare(
+    table: pa.Table,
+    step: Anonymize,
+    taxonomies: Mapping[str, Taxonomy],
+    released: Sequence[str] = (),
+) -> Prepared:
+    """Return a table with its columns encoded by their roles; others `released` are unchanged.
+
+    Raises DataError where the values of a column do not support its role.
+    """
+    columns = step.columns
+    quasi, sensitive = {}, {}
+    kept: dict[str, list[NDArray[Any]]] = {}
+    for one in columns.quasi_identifier:
+        numbers = tables.is_untyped(table.schema.field(one.name))
+        column = encoded(one, table.column(one.name), numbers=numbers)
+        taxonomy = taxonomies.get(one.taxonomy)
+        quasi[one.name] = generalizer(one.name, column, one, taxonomy)
+    for name in columns.sensitive_names:
+        # Sensitive texts are compared as the certificate will compare them, read from a file.
+        sensitive[name] = _encoded(table, name, numbers=True)
+    for name in (*columns.sensitive_names, *kept_beside(step, released)):
+        codes = (sensitive[name] if name in sensitive else _encoded(table, name)).codes
+        kept[name] = [codes, text_ranks(table.column(name))]
+    for name in columns.pseudonymize:
+        kept[name] = [text_ranks(table.column(name))]
+    return Prepared(
+        rows=table.num_rows,
+        quasi=quasi,
+        sensitive=sensitive,
+        kept=kept,
+        ancestries={
+            one.name: ancestry(one.name, sensitive[one.name], taxonomies[one.taxonomy])
+            for one in columns.sensitive
+            if one.taxonomy
+        },
+        persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
+        texts=[*map(table.column, kept), *_person_texts(table, columns.privacy_unit)],
+    )
+
+
+def kept_beside(step: Anonymize, released: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are released unchanged and have no bound: the insensitive ones, and
+    those that steps before made."""
+    with_role = {*step.columns.released, *step.columns.dropped}
+    return (*step.columns.insensitive, *(name for name in released if name not in with_role))
+
+
+def _persons(table: pa.Table, name: str) -> Codes:
+    """Return the number of each row's person, (rows,); all rows without one are of person 0."""
+    return _encoded(table, name).values() + np.int32(1)
+
+
+def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
+    if name:
+        field, column = table.schema.field(name), unchunk(table.column(name))
+        kind = infer_column_type(column, numbers=tables.is_untyped(field))
+        yield pa.chunked_array([person_texts(column, kind)])
+
+
+def _encoded(table: pa.Table, name: str, *, numbers: bool = False) -> Encoded:
+    numbers = numbers or tables.is_untyped(table.schema.field(name))
+    return encode(name, table.column(name), numbers=numbers, generalised=False)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The figures of a table as one class of all rows: its number of rows, its number of persons if
+    it has a unit of privacy, and how often each sensitive value occurs."""
+
+    rows: int
+    persons: int | None
+    histograms: Mapping[str, ValueHistogram]
+    ancestries: Mapping[str, Ancestry]
+
+
+def overview(prepared: Prepared) -> Overview:
+    """Return the figures of a prepared table as one class."""
+    persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
+    one_class = np.zeros(prepared.rows, dtype=np.int64)
+    histograms = {
+        name: histogram(one_class, 1, column.values(), persons)
+        for name, column in prepared.sensitive.items()
+    }
+    count = None if persons is None else len(distinct(persons))
+    return Overview(prepared.rows, count, histograms, prepared.ancestries)
+
+
+def check_feasible(table: Overview, step: Anonymize) -> None:
+    """Raise DataError with every bound that the table as a whole does not satisfy."""
+    # No table whose classes all satisfy a bound violates it as a whole.
+    problems = list(_violations(table, step))
+    if problems:
+        raise DataError(*problems)
+
+
+def _violations(table: Overview, step: Anonymize) -> Iterator[Problem]:
+    units = table.rows if table.persons is None else table.persons
+    if units < step.k:
+        what = "rows" if table.persons is None else "persons"
+        message = f"The table has {units} {what}, fewer than k, which is {step.k}."
+        yield Problem("R002", message)
+    for name, counts in table.histograms.items():
+        for method, one in step.about(name):
+            bound = method.bound(one)
+            [figure] = method.figures(counts, one, table.ancestries.get(name)).tolist()
+            if not bound.holds(figure):
+                yield _violation(bound, figure, counts)
+
+
+def _violation(bound: Bound, figure: float, counts: ValueHistogram) -> Problem:
+    relation = {"at least": "below", "at most": "above", "below": "not below"}[bound.sense]
+    reached = _rounded(figure, up=bound.sense != "at least")
+    if not counts.members[0]:
+        message = f"The sensitive column {bound.column!r} has no values."
+        return Problem("R003", message)
+    message = (
+        f"{bound.name} of {bound.column!r} is {bound.asked:g}. The table as a whole reaches "
+        f"{reached:g}, {relation} that."
+    )
+    most = "at most" if bound.sense == "at least" else "at least"
+    if bound.sense == "below":
+        most = "above"
+    # Of a single value, or of fewer than l values, no allowed bound can be satisfied.
+    is_feasible = np.isfinite(figure) and figure != 1
+    hint = f"On this table, {bound.parameter} can be {most} {reached:g}." if is_feasible else ""
+    return Problem("R003", message, hint)
+
+
+def _rounded(figure: float, *, up: bool) -> float:
+    """Return a figure with four digits, rounded to the side on which a bound can be satisfied."""
+    if not np.isfinite(figure) or float(figure).is_integer():
+        return figure
+    step = 10.0 ** (np.floor(np.log10(abs(figure))) - 3)
+    return float(np.ceil(figure / step) * step if up else np.floor(figure / step) * step)
