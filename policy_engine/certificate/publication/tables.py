@@ -21,7 +21,7 @@ from policy_engine.engines.spark.catalog_tables import (
     parts_of,
     sql_name,
 )
-from policy_engine.engines.spark.session import running
+from policy_engine.engines.spark.jobs import running
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _OWN = "__policy_engine_"

@@ -30,12 +30,14 @@ from policy_engine.engines.spark.anonymizing import ClassWork, anonymize
 from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
 from policy_engine.engines.spark.cell_ends import with_ends
 from policy_engine.engines.spark.coding import PERSON
+from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
 from policy_engine.engines.spark.masking import count_broken, mask
 from policy_engine.engines.spark.measuring import measure
-from policy_engine.engines.spark.session import check_workers, running, runs_here, start, stop
+from policy_engine.engines.spark.session import runs_here, start, stop
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import as_written, quoted
+from policy_engine.engines.spark.workers import check_workers
 from policy_engine.errors import CertificateError, DataError, InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read

@@ -3,7 +3,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.engines.spark.failures import LONGEST, carried, carrying, cause, explained
-from policy_engine.engines.spark.session import running
+from policy_engine.engines.spark.jobs import running
 from policy_engine.errors import DataError, EngineError, OutputError, Place, PlanError, Problem
 
 PYTHON = """An exception was thrown from the Python worker:

@@ -9,21 +9,21 @@ import pytest
 from standalone import cluster, connect_server
 
 from policy_engine.engines.spark import session as sessions
+from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.session import (
-    Worker,
     check_answers,
     check_java,
     check_pyspark,
-    check_worker,
-    check_workers,
     java_version,
-    running,
     start,
 )
+from policy_engine.engines.spark.workers import Worker, check_worker, check_workers
 from policy_engine.errors import EngineError
 
 HEAD = """
-from policy_engine.engines.spark.session import check_workers, running, start, stop
+from policy_engine.engines.spark.jobs import running
+from policy_engine.engines.spark.session import start, stop
+from policy_engine.engines.spark.workers import check_workers
 from policy_engine.errors import PolicyEngineError
 """
 

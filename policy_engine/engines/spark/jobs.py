@@ -1,0 +1,97 @@
+"""The jobs of a session: tagged, so that they can be cancelled, and their errors explained."""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from policy_engine.engines.spark.failures import explained
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def running(session: "SparkSession", what: str) -> Iterator[str]:
+    """Run the jobs of a block, none of which outlives an error or Ctrl-C; yield their tag.
+
+    `what` names what they do, as in "counting". Raises the errors of `explained`.
+    """
+    tag = f"policy-engine {what.replace(',', '')} {uuid.uuid4()}"
+    with _without_py4j_tracebacks():
+        try:
+            _tagging(session).add(tag)
+            yield tag
+        except Exception as error:  # noqa: BLE001 (Spark's have no common base)
+            _interrupt(session, tag)
+            raise explained(error, what=what) from None
+        except BaseException:
+            _interrupt(session, tag)
+            raise
+        finally:
+            with suppress(Exception):
+                _tagging(session).remove(tag)
+
+
+def _interrupt(session: "SparkSession", tag: str) -> None:
+    with suppress(Exception):
+        _tagging(session).interrupt(tag)
+
+
+@dataclass(frozen=True)
+class _Tagging:
+    """How jobs are tagged, and those with a tag cancelled."""
+
+    add: Callable[[str], object]
+    remove: Callable[[str], object]
+    interrupt: Callable[[str], object]
+
+
+def _tagging(session: "SparkSession") -> _Tagging:
+    if type(session).__module__.startswith("pyspark.sql.connect."):
+        return _Tagging(session.addTag, session.removeTag, session.interruptTag)
+    # The tags of a classic session belong to one thread of the JVM, and after Ctrl-C or in a timer
+    # it is another thread. Those of its context do not.
+    context = session.sparkContext
+    return _Tagging(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
+
+
+@contextmanager
+def cancel_after(
+    session: "SparkSession", tag: str, seconds: float, is_over: threading.Event
+) -> Iterator[None]:
+    """Cancel the jobs of a tag after some time, and set `is_over`."""
+
+    def give_up() -> None:
+        is_over.set()
+        _interrupt(session, tag)
+
+    timer = threading.Timer(seconds, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _without_py4j_tracebacks() -> Iterator[None]:
+    """Keep Py4J from writing tracebacks to the terminal through the root logger."""
+    root = logging.getLogger()
+    # With no handler at all, logging would set up one of its own.
+    handler = logging.NullHandler()
+    root.addHandler(handler)
+    root.addFilter(_is_not_py4j)
+    try:
+        yield
+    finally:
+        root.removeFilter(_is_not_py4j)
+        root.removeHandler(handler)
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    return not str(record.msg).endswith("while sending command.")
