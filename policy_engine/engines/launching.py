@@ -85,7 +85,7 @@ class Launcher:
         """
         given = catalog.tables, progress, catalog.taxonomies, key_of(key)
         if self.spark:
-            from policy_engine.engines.spark.engine import SparkRun  # noqa: PLC0415 (pyspark)
+            from policy_engine.engines.spark.run import SparkRun  # noqa: PLC0415 (pyspark)
 
             return SparkRun(self.spark, *given, salt)
         from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)

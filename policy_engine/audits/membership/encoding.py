@@ -19,7 +19,7 @@ from policy_engine.engines.arrays import is_text, to_numpy, unchunk
 from policy_engine.engines.encoding import Encoded, encode
 from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
 from policy_engine.engines.readings import TRUTHS, moment, truth
-from policy_engine.engines.tables import is_text_of_csv
+from policy_engine.engines.tables import is_untyped
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 MOST_VALUES = 200
@@ -295,7 +295,7 @@ class _OneHot:
 def _rule(
     schema_field: pa.Field, column: pa.ChunkedArray, fewest: int
 ) -> _Number | _OneHot | Problem:
-    numbers = is_text_of_csv(schema_field)
+    numbers = is_untyped(schema_field)
     encoded = encode(schema_field.name, column, numbers=numbers, generalised=False)
     labels = [label for label in encoded.labels.tolist() if label]
     if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(TRUTHS)):

@@ -25,7 +25,7 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.audits.membership.typed_columns import as_numbers
-from policy_engine.engines.arrays import to_numpy, whole
+from policy_engine.engines.arrays import to_numpy, unchunk
 from policy_engine.engines.reading_back import texts_of
 from policy_engine.errors import AuditError, join_names
 
@@ -166,7 +166,7 @@ def _matrix(table: pa.Table, names: list[str]) -> Floats:
             "A004", f"The columns {join_names(wrong)} hold texts, not probabilities."
         )
     columns = [
-        to_numpy(whole(table.column(one)).cast(pa.float64()), missing=np.nan) for one in names
+        to_numpy(unchunk(table.column(one)).cast(pa.float64()), missing=np.nan) for one in names
     ]
     return np.stack(columns, axis=1)
 

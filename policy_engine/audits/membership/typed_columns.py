@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.encoding import is_text
-from policy_engine.engines.tables import as_typed, is_text_of_csv
+from policy_engine.engines.arrays import is_text
+from policy_engine.engines.tables import as_typed, is_untyped
 
 _DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
 
@@ -17,7 +17,7 @@ def as_numbers(table: pa.Table) -> pa.Table:
     """
     columns = []
     for field, typed in zip(table.schema, as_typed(table), strict=True):
-        is_left = is_text_of_csv(field) and is_text(typed.type)
+        is_left = is_untyped(field) and is_text(typed.type)
         columns.append(_decimal(typed) if is_left and _are_decimals(typed) else typed)
     return pa.table(columns, names=table.column_names)
 
