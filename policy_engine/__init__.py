@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         plan_all,
         plan_policy,
     )
-    from policy_engine.api.releasing import VerifiedRelease
     from policy_engine.api.suggesting import suggest_hierarchy
+    from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.audits.membership.fitted.target import FittedModel
     from policy_engine.audits.membership.learners.keras_function import KerasLearner
     from policy_engine.audits.membership.one_run import audit_in_one_run
@@ -66,7 +66,7 @@ _HOMES = {
             "plan_all",
             "plan_policy",
         ),
-        "api.releasing": ("VerifiedRelease",),
+        "api.verified_release": ("VerifiedRelease",),
         "api.suggesting": ("suggest_hierarchy",),
         "audits.membership.fitted.target": ("FittedModel",),
         "audits.membership.learners.keras_function": ("KerasLearner",),
@@ -153,11 +153,11 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module  # noqa: PLC0415
     from inspect import isfunction  # noqa: PLC0415
 
-    from policy_engine.api.arguments import checked  # noqa: PLC0415
+    from policy_engine.api.arguments import check_arguments  # noqa: PLC0415
 
     if name == "SparkEngine":
         from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
 
         check_pyspark()
     found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return checked(found) if isfunction(found) else found
+    return check_arguments(found) if isfunction(found) else found

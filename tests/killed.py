@@ -16,7 +16,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from policy_engine.certificate.beside import certificates_in, load_certificate, load_certificates
+from policy_engine.certificate.beside import (
+    folder_certificates,
+    load_certificate,
+    load_certificates,
+)
 from policy_engine.certificate.publication import Publication
 from policy_engine.data import storage
 from policy_engine.errors import PolicyEngineError
@@ -89,11 +93,11 @@ def publish(out, text, certificate, names=(NAME,)):
     with Publication(*files, overwrite=True) as place:
         certified = []
         for file, name in zip(files, names, strict=True):
-            storage.make_folder(place.stage_of(file))
+            storage.make_folder(place.staged_file(file))
             for part in ("part-0.csv", "part-1.csv"):
-                written = storage.join(place.stage_of(file), part)
+                written = storage.join(place.staged_file(file), part)
                 storage.write_bytes(written, f"{text} {name}".encode())
-            facts = {"file": name, "output_digest": storage.digest(place.stage_of(file))}
+            facts = {"file": name, "output_digest": storage.digest(place.staged_file(file))}
             certified.append(certificate.model_copy(update=facts))
         place.publish(*certified)
 
@@ -135,7 +139,7 @@ def loaded(out):
 def state(out, folder):
     """Return all that lies there: names, the digests certified, and those of the outputs."""
     names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    known = certificates_in(out).values()
+    known = folder_certificates(out).values()
     digests = [storage.digest(storage.join(out, one.file)) for one in known]
     return [names, [one.output_digest for one in known], digests]
 

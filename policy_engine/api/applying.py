@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.binding import (
     all_products,
-    product_of,
+    choose_product,
 )
 from policy_engine.api.inputs import ApplyOptions, Inputs
-from policy_engine.api.releasing import ReleaseOptions, VerifiedRelease, released
+from policy_engine.api.releasing import ReleaseOptions, release_outputs
+from policy_engine.api.verified_release import VerifiedRelease
 from policy_engine.policy import (
     Source,
 )
@@ -60,9 +61,11 @@ def apply_policy(
     Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
-    found, inputs, how = _understood(policy, data, options)
-    [made] = released(found, [product_of(found.policy, asset)], inputs, output, how)
-    return made
+    making, inputs, release_options = _prepare(policy, data, options)
+    [release] = release_outputs(
+        making, [choose_product(making.policy, asset)], inputs, output, release_options
+    )
+    return release
 
 
 def apply_all(
@@ -80,21 +83,21 @@ def apply_all(
     follows from the one that is given. A model does not go into a folder with others (O002): make
     that with `apply_policy(asset=IRI)`.
     """
-    found, inputs, how = _understood(policy, data, options)
-    return released(found, all_products(found.policy), inputs, output, how)
+    making, inputs, release_options = _prepare(policy, data, options)
+    return release_outputs(making, all_products(making.policy), inputs, output, release_options)
 
 
-def _understood(
+def _prepare(
     policy: Source, data: Mapping[str, Any], options: ApplyOptions
 ) -> tuple[MakingRequest, Inputs, ReleaseOptions]:
     """Return the policy that asks, what it is bound to, and how its outputs are made."""
-    given: dict[str, Any] = {**options}
-    how = ReleaseOptions(
+    remaining: dict[str, Any] = {**options}
+    release_options = ReleaseOptions(
         **{
-            field.name: given.pop(field.name)
+            field.name: remaining.pop(field.name)
             for field in fields(ReleaseOptions)
-            if field.name in given
+            if field.name in remaining
         }
     )
-    inputs = Inputs(data, **given)
-    return inputs.asked_by(policy), inputs, how
+    inputs = Inputs(data, **remaining)
+    return inputs.making_request(policy), inputs, release_options

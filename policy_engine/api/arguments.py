@@ -17,7 +17,7 @@ _NUMBERS: Mapping[type, type] = MappingProxyType({int: Integral, float: Real})
 """What stands for a number's type: those of numpy are numbers, too."""
 
 
-def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
+def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return a function that refuses arguments of other types than it is annotated with.
 
     It raises ArgumentError (U002) with every argument that is not of its type, or with what is
@@ -28,7 +28,7 @@ def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         try:
-            problems = list(_misfits(signature(function).bind(*args, **kwargs)))
+            problems = list(_type_problems(signature(function).bind(*args, **kwargs)))
         except TypeError as error:
             raise ArgumentError.of("U002", f"{function.__name__}: {error}.") from None
         if problems:
@@ -38,43 +38,43 @@ def checked(function: Callable[_P, _T]) -> Callable[_P, _T]:
     return call
 
 
-def _misfits(given: BoundArguments) -> Iterator[Problem]:
-    for name, value, annotation in _arguments(given):
+def _type_problems(bound: BoundArguments) -> Iterator[Problem]:
+    for name, value, annotation in _arguments(bound):
         is_open = isinstance(annotation, str | ForwardRef) or annotation is Parameter.empty
-        misfit = None if is_open else _misfit(value, annotation)
+        misfit = None if is_open else _mismatch(value, annotation)
         if misfit is not None:
-            where, wrong = misfit
-            message = f"{name}{where} is of the wrong type. Given: {type(wrong).__name__}."
-            yield Problem("U002", f"{message} {name} may be {_readable(annotation)}.")
+            where, part = misfit
+            message = f"{name}{where} is of the wrong type. Given: {type(part).__name__}."
+            yield Problem("U002", f"{message} {name} may be {_format_annotation(annotation)}.")
 
 
-def _arguments(given: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
+def _arguments(bound: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
     """Yield the arguments with their annotations; keywords that a TypedDict names each by itself.
 
     Raises TypeError for a keyword that it does not name.
     """
-    for name, value in given.arguments.items():
-        parameter = given.signature.parameters[name]
+    for name, value in bound.arguments.items():
+        parameter = bound.signature.parameters[name]
         if parameter.kind is not Parameter.VAR_KEYWORD:
             yield name, value, parameter.annotation
             continue
         [options] = get_args(parameter.annotation)
-        known = options.__annotations__
+        annotations = options.__annotations__
         for key, one in value.items():
-            if key not in known:
+            if key not in annotations:
                 raise TypeError(f"got an unexpected keyword argument {key!r}")
-            yield key, one, known[key]
+            yield key, one, annotations[key]
 
 
-def _misfit(value: Any, annotation: Any) -> tuple[str, Any] | None:
+def _mismatch(value: Any, annotation: Any) -> tuple[str, Any] | None:
     """Return where in a value something is of the wrong type, and that; None where all fits."""
-    inside = _parts(value, annotation)
-    if inside is None:
-        return None if _is_one(value, annotation) else ("", value)
-    for where, part, expected in inside:
-        found = _misfit(part, expected)
-        if found is not None:
-            return f"[{where!r}]{found[0]}", found[1]
+    parts = _parts(value, annotation)
+    if parts is None:
+        return None if _matches_any(value, annotation) else ("", value)
+    for where, part, expected in parts:
+        inner = _mismatch(part, expected)
+        if inner is not None:
+            return f"[{where!r}]{inner[0]}", inner[1]
     return None
 
 
@@ -89,11 +89,11 @@ def _parts(value: Any, annotation: Any) -> Iterator[tuple[Any, Any, Any]] | None
     return None
 
 
-def _is_one(value: Any, annotation: Any) -> bool:
-    return any(_is_of(value, choice) for choice in _choices(annotation))
+def _matches_any(value: Any, annotation: Any) -> bool:
+    return any(_is_instance(value, choice) for choice in _choices(annotation))
 
 
-def _is_of(value: Any, choice: Any) -> bool:
+def _is_instance(value: Any, choice: Any) -> bool:
     kind = get_origin(choice) or choice
     if kind is Literal:
         return isinstance(value, str)  # which texts there are, the function says better
@@ -114,5 +114,5 @@ def _choices(annotation: Any) -> tuple[Any, ...]:
     return (NoneType if annotation is None else annotation,)
 
 
-def _readable(annotation: Any) -> str:
+def _format_annotation(annotation: Any) -> str:
     return _MODULES.sub("", formatannotation(annotation))

@@ -106,19 +106,19 @@ def audit_membership(
     """
     settings = settings or Settings()
     check_output(out, report)
-    told = cancellable(cancel, progress)
+    reporting = cancellable(cancel, progress)
     if fitted is not None:
         source = fitted.model if isinstance(fitted, FittedModel) else fitted
         name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
         with keep_manifest(out, "fitted model", settings, name) as keeper:
             clock = _Clock(keeper)
             examined = _audit_fitted(
-                data, label, model, members, fitted, settings, told, (keeper, clock, out)
+                data, label, model, members, fitted, settings, reporting, (keeper, clock, out)
             )
-            found = examined.report.model_copy(update=clock.told(made_by))
+            audit = examined.report.model_copy(update=clock.report_fields(made_by))
             inputs = _inputs(data, source)
-            write_audit_files(found, out, report, {}, inputs, keeper, examined.scores)
-        return found
+            write_audit_files(audit, out, report, {}, inputs, keeper, examined.scores)
+        return audit
     learner, architecture = _learner(model)
     with keep_manifest(out, "membership", settings, learner.name) as keeper:
         records, inside = _records(data, label, members)
@@ -133,16 +133,16 @@ def audit_membership(
             members=sides[0],
             non_members=sides[1],
             cache=out / "cache" if out else None,
-            progress=told,
-            on_chunk=clock.kept,
+            progress=reporting,
+            on_chunk=clock.note_chunk,
         )
-        found = examined.report.model_copy(update=clock.told(made_by))
+        audit = examined.report.model_copy(update=clock.report_fields(made_by))
         if inside is not None:
-            found = found.model_copy(update={"warnings": (*found.warnings, MEMBERS_TOLD)})
+            audit = audit.model_copy(update={"warnings": (*audit.warnings, MEMBERS_TOLD)})
         splits = split_arrays(records, learner, settings, sides) if out else {}
         inputs = _inputs(data, model)
-        write_audit_files(found, out, report, splits, inputs, keeper, examined.scores)
-    return found
+        write_audit_files(audit, out, report, splits, inputs, keeper, examined.scores)
+    return audit
 
 
 class _Clock:
@@ -152,12 +152,12 @@ class _Clock:
         self._keeper, self._chunks = keeper, list[Chunk]()
         self._begun = time.monotonic(), time.process_time()
 
-    def kept(self, chunk: Chunk) -> None:
+    def note_chunk(self, chunk: Chunk) -> None:
         """Note a chunk, here and in the manifest."""
         self._chunks.append(chunk)
         self._keeper.count_models(chunk)
 
-    def told(self, made_by: MadeBy) -> dict[str, Any]:
+    def report_fields(self, made_by: MadeBy) -> dict[str, Any]:
         """Return what an audit says of how long it took up to now, and of who made it."""
         return {"timings": self.timings(), "made_by": made_by}
 
@@ -181,22 +181,22 @@ def _audit_fitted(
     fitted: Any,
     settings: Settings,
     progress: Progress,
-    kept: "tuple[ManifestKeeper, _Clock, Path | None]",
+    manifest_clock_out: "tuple[ManifestKeeper, _Clock, Path | None]",
 ) -> ScoredAudit:
-    """Attack a model that is fitted already; its records are told to the keeper of `kept`."""
+    """Attack a model that is fitted already, and note its records in the manifest."""
     if settings.local_epsilon is not None:
         message = "A fitted model is attacked as it is: no records are perturbed for it."
         raise AuditError.of("A014", message, "Leave the local epsilon out.")
     if settings.targets > 1:
         message = f"A fitted model is one target. Given: {settings.targets} targets."
         raise AuditError.of("A014", message)
-    known = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
-    questions = read_questions(data, label, members, known.features)
+    fitted_model = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
+    questions = read_questions(data, label, members, fitted_model.features)
     recipe = None if model is None else _recipe(model)
-    keeper, clock, out = kept
+    keeper, clock, out = manifest_clock_out
     keeper.set_records(questions.digest)
-    keeping = AnswerCache(out / "cache" if out else None, clock.kept)
-    return audit_fitted(questions, known, settings, recipe, progress, keeping)
+    keeping = AnswerCache(out / "cache" if out else None, clock.note_chunk)
+    return audit_fitted(questions, fitted_model, settings, recipe, progress, keeping)
 
 
 def _recipe(model: Model) -> Any:
@@ -223,15 +223,15 @@ def audit_predictions_file(
     DataError for what is wrong with the predictions, OutputError where nothing can be written.
     """
     check_output(out, report)
-    settings, told = settings or Settings(), cancellable(cancel, progress)
+    settings, reporting = settings or Settings(), cancellable(cancel, progress)
     with keep_manifest(out, "predictions", settings, "known by its predictions alone") as keeper:
         read, clock = read_predictions(predictions), _Clock(keeper)
         keeper.set_records(read.digest)
-        examined = examine_predictions(read, settings, told)
-        found = examined.report.model_copy(update=clock.told(made_by))
+        examined = examine_predictions(read, settings, reporting)
+        audit = examined.report.model_copy(update=clock.report_fields(made_by))
         inputs = _inputs(predictions)
-        write_audit_files(found, out, report, {}, inputs, keeper, examined.scores)
-    return found
+        write_audit_files(audit, out, report, {}, inputs, keeper, examined.scores)
+    return audit
 
 
 def audit_tradeoff(
@@ -267,19 +267,19 @@ def audit_tradeoff(
         _check_noise(grid)
         _check_perturbing(records, grid, settings)
         cache = out / "cache" if out else None
-        told = cancellable(cancel, progress)
-        made = tradeoff(records, network, settings, grid, cache=cache, progress=told)
-        found = made.model_copy(update={"made_by": made_by})
+        reporting = cancellable(cancel, progress)
+        measured = tradeoff(records, network, settings, grid, cache=cache, progress=reporting)
+        tradeoff_result = measured.model_copy(update={"made_by": made_by})
         if out:
-            write_tradeoff(found, out, _inputs(data, model))
-    return found
+            write_tradeoff(tradeoff_result, out, _inputs(data, model))
+    return tradeoff_result
 
 
 def _check_noise(grid: "Grid") -> None:
     """Raise AuditError (A006) for multipliers that are none, before the training."""
-    wrong = [one for one in grid.noise_multipliers if not 0 <= one < math.inf]
-    if wrong:
-        message = f"Noise multipliers are 0 or above. Given: {', '.join(map(str, wrong))}."
+    negative = [one for one in grid.noise_multipliers if not 0 <= one < math.inf]
+    if negative:
+        message = f"Noise multipliers are 0 or above. Given: {', '.join(map(str, negative))}."
         raise AuditError.of("A006", message)
 
 
@@ -325,39 +325,39 @@ def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.b
         return read_records(data, label), parse_truths(_array(Path(data), members), repr(members))
     table = source_table(data)
     if members not in table.column_names:
-        raise _no_members(members, table.column_names)
+        raise _missing_members_error(members, table.column_names)
     rows, texts = texts_of(members, table.column(members))
-    inside = parse_truths([texts[row] or "" for row in rows.tolist()], repr(members))
+    is_member = parse_truths([texts[row] or "" for row in rows.tolist()], repr(members))
     rest = table.drop_columns([members])
     if not label and members == table.column_names[-1]:
         label = rest.column_names[-1]
-    return read_records(rest, label, Path(data).name if is_file else ""), inside
+    return read_records(rest, label, Path(data).name if is_file else ""), is_member
 
 
 def _array(path: Path, members: str) -> list[str]:
     arrays = read_npz(path)
     if members not in arrays:
-        raise _no_members(members, arrays)
+        raise _missing_members_error(members, arrays)
     return list(map(str, arrays[members].ravel().tolist()))
 
 
-def _no_members(members: str, names: Any) -> Exception:
+def _missing_members_error(members: str, names: Any) -> Exception:
     message = f"There is no {members!r} that says who is a member. There are {join_names(names)}."
     return AuditError.of("A011", message, did_you_mean(members, names))
 
 
-def _sides(inside: NDArray[np.bool_]) -> Sides:
-    return np.flatnonzero(inside), np.flatnonzero(~inside)
+def _sides(is_member: NDArray[np.bool_]) -> Sides:
+    return np.flatnonzero(is_member), np.flatnonzero(~is_member)
 
 
-def _inputs(*given: Any) -> list[Path]:
-    return [Path(one) for one in given if isinstance(one, str | Path)]
+def _inputs(*sources: Any) -> list[Path]:
+    return [Path(one) for one in sources if isinstance(one, str | Path)]
 
 
-def write_audit(found: MembershipAudit, folder: Path) -> None:
+def write_audit(audit: MembershipAudit, folder: Path) -> None:
     """Write all that an audit found into a folder: the page and, last, `audit.json`.
 
     Raises OutputError where the folder cannot be written, DataError (C011) without matplotlib.
     """
     check_output(folder, None)
-    write_audit_files(found, folder, None, {}, [])
+    write_audit_files(audit, folder, None, {}, [])

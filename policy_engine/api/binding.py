@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.inputs import Inputs
-from policy_engine.certificate.beside import certificate_beside
+from policy_engine.certificate.beside import find_certificate
 from policy_engine.certificate.certificate import Certificate, read_certificate
-from policy_engine.certificate.sources import Word, asset_of, upstream_of
+from policy_engine.certificate.sources import Proof, proof_asset, upstream_releases
 from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
 from policy_engine.data.storage import Place
 from policy_engine.engines.launching import Launcher, launched
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Planned:
+class BoundPlan:
     """A plan for data, where these lie, and the certified release that they are, if any."""
 
     catalog: Catalog
@@ -34,7 +34,7 @@ class Planned:
     upstream: tuple[Upstream, ...]
 
 
-def product_of(policy: Policy, asset: str = "") -> Product:
+def choose_product(policy: Policy, asset: str = "") -> Product:
     """Return one of the outputs that a policy has made, by its IRI or its short name.
 
     Raises as `chosen` does.
@@ -52,8 +52,8 @@ def all_products(policy: Policy) -> tuple[Product, ...]:
     return products(policy) or (chosen(policy),)
 
 
-def plans(
-    found: MakingRequest,
+def make_plans(
+    making: MakingRequest,
     products: Sequence[Product],
     inputs: Inputs,
 ) -> tuple[Plan, ...]:
@@ -62,42 +62,46 @@ def plans(
     Once all are permitted to whoever acts.
     """
     if not inputs.data:
-        found.made_by(inputs.proofs, products)
+        making.makers(inputs.proofs, products)
         name: EngineName = "local" if inputs.engine == "local" else "spark"
-        made = (plan_of(found.policy, one, engine=name) for one in products)
-        return tuple(map(found.with_consents, made))
+        unbound = (plan_of(making.policy, one, engine=name) for one in products)
+        return tuple(map(making.with_consents, unbound))
     with launched(inputs.engine) as launcher:
-        made_by(found, products, launcher, inputs)
-        bound = planned(found.policy, products, launcher, inputs)
-        return tuple(found.with_consents(one.plan) for one in bound)
+        permitted_makers(making, products, launcher, inputs)
+        bound = bind_plans(making.policy, products, launcher, inputs)
+        return tuple(making.with_consents(one.plan) for one in bound)
 
 
-def planned(
+def bind_plans(
     policy: Policy,
     products: Sequence[Product],
     launcher: Launcher,
-    given: Inputs,
+    inputs_given: Inputs,
     cells: CellStyle = "text",
-) -> tuple[Planned, ...]:
+) -> tuple[BoundPlan, ...]:
     """Return the plans that make some outputs of a policy of data, in their order.
 
     Raises as `plan_of` and `upstream_of`.
     """
-    catalog = launcher.catalog(policy, products, given.data or {}, given.taxonomies)
+    catalog = launcher.catalog(policy, products, inputs_given.data or {}, inputs_given.taxonomies)
     bound = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
     inputs = {step.asset for plan in bound for step in plan.reads}
-    made = []
+    bound_plans = []
     for product, plan in zip(products, bound, strict=True):
         others = inputs - {step.asset for step in plan.reads}
-        found = _upstream(plan, launcher, _of_others(given.proofs, others))
-        if found:
-            plan = plan_of(policy, product, catalog, launcher.name, cells, found)  # noqa: PLW2901
-        known = understood(catalog, policy, plan, given.taxonomies) if found else catalog
-        made.append(Planned(known, plan, found))
-    return tuple(made)
+        upstream = _upstream(plan, launcher, _relevant_proofs(inputs_given.proofs, others))
+        if upstream:
+            plan = plan_of(policy, product, catalog, launcher.name, cells, upstream)  # noqa: PLW2901
+        full_catalog = (
+            add_learnt_taxonomies(catalog, policy, plan, inputs_given.taxonomies)
+            if upstream
+            else catalog
+        )
+        bound_plans.append(BoundPlan(full_catalog, plan, upstream))
+    return tuple(bound_plans)
 
 
-def understood(
+def add_learnt_taxonomies(
     catalog: Catalog, policy: Policy, plan: Plan, taxonomies: Mapping[str, Any] | None
 ) -> Catalog:
     """Return a catalog with the taxonomies by which what a model learns from was generalised.
@@ -106,14 +110,14 @@ def understood(
     """
     names = tuple(dict.fromkeys(one.taxonomy for one in plan.cells_learnt if one.taxonomy))
     folder = Path(policy.source).parent if policy.source else None
-    found = find_taxonomies(names, taxonomies or {}, folder)
-    known = replace(catalog, taxonomies={**found, **catalog.taxonomies})
-    known.taxonomy_digests(names)
-    return known
+    taxonomy_files = find_taxonomies(names, taxonomies or {}, folder)
+    extended = replace(catalog, taxonomies={**taxonomy_files, **catalog.taxonomies})
+    extended.taxonomy_digests(names)
+    return extended
 
 
-def made_by(
-    found: MakingRequest,
+def permitted_makers(
+    making: MakingRequest,
     products: Sequence[Product],
     launcher: Launcher,
     inputs: Inputs,
@@ -122,38 +126,40 @@ def made_by(
 
     By the certificates that are given, and those that lie beside the data and speak of them.
     """
-    known = [*inputs.proofs]
-    for given in (
-        named_data(inputs.data or {}, [found.policy]).values() if found.acting.party else ()
+    proofs = [*inputs.proofs]
+    for location in (
+        named_data(inputs.data or {}, [making.policy]).values() if making.acting.party else ()
     ):
-        if isinstance(given, str | Path):
-            lying = certificate_of(launcher, parse_location(given))
-            known += [lying] if lying else []
-    return found.made_by(known, products)
+        if isinstance(location, str | Path):
+            adjacent = published_certificate(launcher, parse_location(location))
+            proofs += [adjacent] if adjacent else []
+    return making.makers(proofs, products)
 
 
-def certificate_of(launcher: Launcher, output: Place) -> Certificate | None:
+def published_certificate(launcher: Launcher, output: Place) -> Certificate | None:
     """Return the certificate that an output was published with, if there is one.
 
     That of a table is among its properties. Raises CertificateError: V005 where that is none, V015
     where several name the output.
     """
     if not (launcher.spark and str(output).startswith(TABLE)):
-        found = certificate_beside(output)
-        return found[1] if found else None
+        adjacent = find_certificate(output)
+        return adjacent[1] if adjacent else None
     text = launcher.spark.certificate_text(str(output))
     return None if text is None else read_certificate(text, str(output))
 
 
-def _upstream(plan: Plan, launcher: Launcher, held: Sequence[Word]) -> tuple[Upstream, ...]:
+def _upstream(plan: Plan, launcher: Launcher, proofs: Sequence[Proof]) -> tuple[Upstream, ...]:
     """Return the certified releases that the inputs of a plan are, as far as they are such."""
-    return upstream_of(
+    return upstream_releases(
         plan.reads,
-        held,
-        lambda place: None if place == MEMORY else certificate_of(launcher, parse_location(place)),
+        proofs,
+        lambda place: (
+            None if place == MEMORY else published_certificate(launcher, parse_location(place))
+        ),
     )
 
 
-def _of_others(held: Sequence[Word], others: set[str]) -> list[Word]:
+def _relevant_proofs(proofs: Sequence[Proof], others: set[str]) -> list[Proof]:
     """Return what vouches for an input, or for nothing that is read: not for others' inputs."""
-    return [one for one in held if asset_of(one) not in others]
+    return [one for one in proofs if proof_asset(one) not in others]

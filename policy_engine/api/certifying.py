@@ -8,25 +8,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.binding import (
-    certificate_of,
-    made_by,
-    understood,
+    add_learnt_taxonomies,
+    permitted_makers,
+    published_certificate,
 )
 from policy_engine.api.inputs import InputOptions, Inputs
-from policy_engine.api.outputs import measured_as, opened_record, settled_output
-from policy_engine.certificate.beside import only_output
-from policy_engine.certificate.certificate import (
-    Certificate,
-    Certified,
-    certify,
-    check,
-    check_digest,
-)
+from policy_engine.api.outputs import open_record, output_product, published_output
+from policy_engine.certificate.beside import single_output
+from policy_engine.certificate.certificate import Certificate, check_digest
+from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.certificate.publication import (
     renew,
 )
 from policy_engine.certificate.record import Record, load_record
-from policy_engine.certificate.renewal import check_made_so, is_known, with_change
+from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.data import storage
 from policy_engine.data.catalog import (
     TABLE,
@@ -89,59 +84,63 @@ def certify_output(
     carries more than a table: metadata, values that no row has, names in a gzip header (V002).
     """
     inputs = Inputs(data, **options)
-    decided = inputs.asked_by(policy)
-    read = decided.policy
-    place = _place_of_output(output)
-    with settled_output(place), launched(inputs.engine) as launcher:
-        earlier = certificate_of(launcher, place)
-        product = measured_as(read, asset, earlier)
-        made_by(decided, [product], launcher, inputs)
-        catalog = launcher.catalog(read, [product], data or {}, inputs.taxonomies)
-        plan = plan_of(read, product, engine=launcher.name)
+    making = inputs.making_request(policy)
+    source_policy = making.policy
+    place = _output_place(output)
+    with published_output(place), launched(inputs.engine) as launcher:
+        earlier = published_certificate(launcher, place)
+        product = output_product(source_policy, asset, earlier)
+        permitted_makers(making, [product], launcher, inputs)
+        catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
+        plan = plan_of(source_policy, product, engine=launcher.name)
         _check_measurable(plan)
         stored = launcher.stored(place)
-        cells = _cells_of(launcher, place, plan)
+        cells = _cell_style(launcher, place, plan)
         if write:
             _check_renewable(place)
-        before = earlier.upstream if earlier else ()
-        plan = plan_of(read, product, catalog if data else None, launcher.name, cells, before)
-        release = Release(plan=decided.with_consents(plan), output=stored)
+        upstream = earlier.upstream if earlier else ()
+        plan = plan_of(
+            source_policy, product, catalog if data else None, launcher.name, cells, upstream
+        )
+        release = Release(plan=making.with_consents(plan), output=stored)
         launch = partial(
-            launcher.engine, understood(catalog, read, plan, inputs.taxonomies), key=key
+            launcher.engine,
+            add_learnt_taxonomies(catalog, source_policy, plan, inputs.taxonomies),
+            key=key,
         )
         run = launch()
         try:
-            opened = _recorded(record, earlier, place, release.plan, run if data else None)
+            opened = _open_record(record, earlier, place, release.plan, run if data else None)
             if earlier:
-                check_made_so(earlier, release.plan, opened, place, renews=write)
+                check_making(earlier, release.plan, opened, place, renews=write)
             if write:
                 _check_known_input(release.plan, opened)
-            history = _history(release.plan, attempts)
-            release = _audited_again(release, run, history, has_data=bool(data))
-            asked = release.plan.anonymize
-            is_made = asked and asked.columns.privacy_unit and data
+            history = _ledger(release.plan, attempts)
+            release = _repeat_audits(release, run, history, has_data=bool(data))
+            anonymize = release.plan.anonymize
+            is_made = anonymize and anonymize.columns.privacy_unit and data
             if is_made and earlier and earlier.ended:
                 message = "The search of this release was ended by its time limit: it is not made "
                 raise DataError.of("V006", f"{message}again alike, and persons not counted.")
-            found = _made_again(release, launch, opened) if is_made else certify(release, run)
+            certified = _make_again(release, launch, opened) if is_made else certify(release, run)
             _check_carried(launcher, place)
-            check(found, str(place))
+            check_bounds(certified, str(place))
         except CertificateError as error:
             raise with_change(error, earlier, stored) from None
         finally:
             run.close()
-        check_digest(found.certificate, stored)
+        check_digest(certified.certificate, stored)
         if earlier:
             check_digest(earlier, stored)
-        certificate = found.certificate.model_copy(
-            update=_kept(earlier, release.plan, opened, write=write)
+        certificate = certified.certificate.model_copy(
+            update=_unmeasured_fields(earlier, release.plan, opened, write=write)
         )
         if write:
             renew(place, certificate, lambda: launcher.stored(place))
     return certificate
 
 
-def _recorded(
+def _open_record(
     record: str | Path | None,
     earlier: Certificate | None,
     output: Place,
@@ -151,16 +150,16 @@ def _recorded(
     """Return what opens a certificate; with an engine, what that reads is the input it names."""
     if record is None:
         return None
-    opened = opened_record(load_record(parse_location(record)), earlier, output, str(record))
+    opened = open_record(load_record(parse_location(record)), earlier, output, str(record))
     if engine is not None:
         _check_input(opened, plan, engine, str(record))
     return opened
 
 
-def _place_of_output(output: str | Path) -> Place:
+def _output_place(output: str | Path) -> Place:
     place = parse_location(output)
     if not str(place).startswith(TABLE):
-        place = only_output(place)
+        place = single_output(place)
         check_name(storage.name(place), "An output")
     return place
 
@@ -172,8 +171,8 @@ def _check_measurable(plan: Plan) -> None:
         raise DataError.of("V006", message, "Make it again: policy-engine apply.")
 
 
-def _kept(
-    earlier: Certificate | None, plan: Plan, opened: Record | None, *, write: bool
+def _unmeasured_fields(
+    earlier: Certificate | None, plan: Plan, record: Record | None, *, write: bool
 ) -> dict[str, Any]:
     """Return what an earlier certificate says of an output that nobody measures again.
 
@@ -183,9 +182,9 @@ def _kept(
     if earlier is None:
         return {"commitment": None}
     names = ["ended", "upstream"]
-    names += ["made_by"] * is_known(earlier, plan, opened) + ["approximated"] * write
-    committed = earlier.commitment if opened is not None or write else None
-    return {"commitment": committed, **{name: getattr(earlier, name) for name in names}}
+    names += ["made_by"] * is_renewable(earlier, plan, record) + ["approximated"] * write
+    commitment = earlier.commitment if record is not None or write else None
+    return {"commitment": commitment, **{name: getattr(earlier, name) for name in names}}
 
 
 def _check_renewable(output: Place) -> None:
@@ -203,22 +202,22 @@ def _check_carried(launcher: Launcher, place: Place) -> None:
 
 def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
     """Raise CertificateError (V009) where the data are not those that a record names."""
-    for step, known in zip(plan.reads, record.inputs, strict=True):
-        _, found = engine.read(step)
-        if found.digest != known.digest:
+    for step, recorded in zip(plan.reads, record.inputs, strict=True):
+        _, stored = engine.read(step)
+        if stored.digest != recorded.digest:
             message = "The data given are not the input that the certificate commits to."
-            was = f"That was read by the {record.engine} engine from {known.location!r}."
-            raise CertificateError.of("V009", message, was, source)
+            hint = f"That was read by the {record.engine} engine from {recorded.location!r}."
+            raise CertificateError.of("V009", message, hint, source)
 
 
-def _check_known_input(plan: Plan, opened: Record | None) -> None:
+def _check_known_input(plan: Plan, record: Record | None) -> None:
     """Raise DataError (V006) where nobody knows that what an audit attacks was learnt from."""
-    if plan.audits and opened is None:
+    if plan.audits and record is None:
         message = "Whether the data given are what the release was made from, its record tells."
         raise DataError.of("V006", message, "Give the record as well: record=FILE.")
 
 
-def _salt_of(record: Record | None) -> str:
+def _record_salt(record: Record | None) -> str:
     """Return what the pseudonyms of a release are its own by.
 
     Raises DataError (V006) without the record that holds it.
@@ -229,12 +228,12 @@ def _salt_of(record: Record | None) -> str:
     return record.salt
 
 
-def _history(plan: Plan, folder: str | Path | None) -> Ledger | None:
+def _ledger(plan: Plan, folder: str | Path | None) -> Ledger | None:
     """Return where attempts are kept, None where a plan has nothing attacked."""
     return Ledger(folder) if plan.audits else None
 
 
-def _audited_again(
+def _repeat_audits(
     release: Release, engine: Engine, history: Ledger | None, *, has_data: bool
 ) -> Release:
     """Return a release with what the audits of its plan measure today."""
@@ -250,29 +249,29 @@ def _audited_again(
     return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
-def _cells_of(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
+def _cell_style(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
     """Return how the ranges of an output are written."""
     [output] = make_catalog({"": place}, describe=launcher.described()).datasets
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 
-def _made_again(
-    release: Release, launch: Callable[..., Engine], opened: Record | None
-) -> Certified:
+def _make_again(
+    release: Release, launch: Callable[..., Engine], record: Record | None
+) -> CertifiedRelease:
     """Return the certificate of what a plan makes, which the release is to be the same as.
 
     On Spark the rows are compared, when they are measured: their files never are the same.
     """
     step = release.plan.anonymization()
-    engine = launch(salt=_salt_of(opened) if step.columns.has_own_pseudonyms else "")
+    engine = launch(salt=_record_salt(record) if step.columns.has_own_pseudonyms else "")
     try:
         if release.plan.engine == "spark":
-            made, written = run_plan(release.plan, engine)
-            made = made.model_copy(update={"output": release.output})
-            return certify(made, engine, written=replace(written, stored=release.output))
+            release_again, written = run_plan(release.plan, engine)
+            release_again = release_again.model_copy(update={"output": release.output})
+            return certify(release_again, engine, written=replace(written, stored=release.output))
         with TemporaryDirectory() as folder:
             place = Path(folder) / storage.name(release.output.location)
-            made, written = run_plan(release.plan, engine, place)
-            return certify(made, engine, written=written)
+            release_again, written = run_plan(release.plan, engine, place)
+            return certify(release_again, engine, written=written)
     finally:
         engine.close()

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.acting import asking_in
-from policy_engine.api.outputs import measured_as, opened_record, settled_output
+from policy_engine.api.acting import read_making_policy
+from policy_engine.api.outputs import open_record, output_product, published_output
 from policy_engine.audits import utility
-from policy_engine.certificate.beside import certificate_beside, names_of_certificates, only_output
+from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
 from policy_engine.certificate.record import load_record
 from policy_engine.data import storage
 from policy_engine.data.catalog import (
@@ -63,70 +63,76 @@ def compare_release(
     CertificateError where the release cannot have been made from this original, or the record
     does not open it.
     """
-    path = Path(only_output(Path(release)))
-    with settled_output(path):
-        lying = certificate_beside(path)
-        certificate = lying[1] if lying else None
+    path = Path(single_output(Path(release)))
+    with published_output(path):
+        adjacent = find_certificate(path)
+        certificate = adjacent[1] if adjacent else None
         if policy is None and certificate is None:
-            raise _uncertified(original, path)
-        read = asking_in(policy, Reading(**reading)) if policy is not None else None
-        if read is not None:
-            plan = plan_of(read, measured_as(read, asset, certificate))
+            raise _missing_certificate_error(original, path)
+        source_policy = (
+            read_making_policy(policy, Reading(**reading)) if policy is not None else None
+        )
+        if source_policy is not None:
+            plan = plan_of(source_policy, output_product(source_policy, asset, certificate))
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
-        asked = plan.anonymization()
-        folder = Path(read.source).parent if read is not None and read.source else path.parent
-        found = find_taxonomies(asked.columns.taxonomies, taxonomies or {}, folder)
-        catalog = Catalog(taxonomies=found)
-        _check_taxonomies(catalog, asked)
+        anonymize = plan.anonymization()
+        folder = (
+            Path(source_policy.source).parent
+            if source_policy is not None and source_policy.source
+            else path.parent
+        )
+        taxonomy_files = find_taxonomies(anonymize.columns.taxonomies, taxonomies or {}, folder)
+        catalog = Catalog(taxonomies=taxonomy_files)
+        _check_taxonomies(catalog, anonymize)
         engine = Launcher().engine(catalog, key=key)
 
         # Of columns that are masked value by value, no class and no query is about.
-        output = plan.publish.model_copy(update={"columns": asked.columns.released})
+        output = plan.publish.model_copy(update={"columns": anonymize.columns.released})
 
         def anonymized(part: Any) -> Any:
-            return engine.anonymize(part, asked, output).table
+            return engine.anonymize(part, anonymize, output).table
 
         settings = utility.ComparisonSettings(
             queries=queries,
             task=utility.Task(anonymized if classifier else None, target=target),
             seed=seed,
         )
-        opened = None
+        owner_record = None
         if record is not None:
-            opened = opened_record(
+            owner_record = open_record(
                 load_record(parse_location(record)), certificate, path, str(record)
             )
         return utility.compare(
             Path(original),
             path,
-            asked,
-            found,
+            anonymize,
+            taxonomy_files,
             measured=certificate.measurements if certificate else (),
-            input_digest=opened.input.digest if opened else "",
+            input_digest=owner_record.input.digest if owner_record else "",
             settings=settings,
             shareable=shareable,
             progress=progress,
         )
 
 
-def _uncertified(original: str | Path, release: Path) -> PolicyEngineError:
+def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEngineError:
     """Return the error of a release without certificate and policy, or of two tables swapped."""
     message = f"No certificate lies beside {str(release)!r}, and no policy is given."
     hint = "Give policy=POLICY."
     with storage.read_errors(original):
-        is_release = any(map(names_of_certificates, (Path(original), Path(original).parent)))
+        is_release = any(map(certificate_names, (Path(original), Path(original).parent)))
     if is_release:
         message = f"No certificate lies beside {str(release)!r}, and one beside {str(original)!r}."
         hint = "The original comes first, then its release."
     return DataError.of("C002", message, hint)
 
 
-def _check_taxonomies(catalog: Catalog, asked: Anonymize) -> None:
+def _check_taxonomies(catalog: Catalog, anonymize: Anonymize) -> None:
     """Raise DataError (C012) with the taxonomies that a comparison lacks."""
     try:
-        catalog.taxonomy_digests(asked.columns.taxonomies)
+        catalog.taxonomy_digests(anonymize.columns.taxonomies)
     except DataError as error:
         hint = "Give taxonomies={NAME: FILE}, or policy=POLICY where its file lies beside it."
         raise DataError(*(replace(one, hint=hint) for one in error.problems)) from None

@@ -29,7 +29,7 @@ from policy_engine.policy.naming import Names
 from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.json_text import read_json
 
-Proof = str | Path | Certificate | Attestation
+ProofSource = str | Path | Certificate | Attestation
 """What vouches for an output, or the file that holds it."""
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 def decide_request(
     policies: Sequence[Source],
-    certificates: Sequence[Proof],
+    certificates: Sequence[ProofSource],
     request: Request,
     hierarchy: Hierarchy | None = None,
     *,
@@ -63,23 +63,25 @@ def decide_request(
     `DecisionLog.decide` by it.
     """
     time = world.time if world else None
-    read = _in_force(policies, Reading(**reading), time)
-    given = make_catalog(named_data(data, read)) if data else Catalog()
-    stated = load_owners(owners, read, reading.get("contexts"))
+    in_force = _policies_in_force(policies, Reading(**reading), time)
+    catalog = make_catalog(named_data(data, in_force)) if data else Catalog()
+    asset_owners = load_owners(owners, in_force, reading.get("contexts"))
     if data:
-        known = [hierarchy or Hierarchy(), (world or World()).memberships]
-        named = (*request.targets, *stated.columns)
-        hierarchy = respell_hierarchies(given, read, known, named)
-    held = proofs(certificates)
-    made = Decider(read, held, hierarchy, stated, [one.iri for one in given.datasets])
+        hierarchies = [hierarchy or Hierarchy(), (world or World()).memberships]
+        names = (*request.targets, *asset_owners.columns)
+        hierarchy = respell_hierarchies(catalog, in_force, hierarchies, names)
+    proofs = read_proofs(certificates)
+    compiled = Decider(
+        in_force, proofs, hierarchy, asset_owners, [one.iri for one in catalog.datasets]
+    )
     if log is None:
-        return made.decide(request, world)
-    return opened(log, log_key).decide(made, request, world)
+        return compiled.decide(request, world)
+    return open_log(log, log_key).decide(compiled, request, world)
 
 
 def decider(
     policies: Sequence[Source],
-    certificates: Sequence[Proof] = (),
+    certificates: Sequence[ProofSource] = (),
     hierarchy: Hierarchy | None = None,
     *,
     owners: OwnersSource | None = None,
@@ -89,9 +91,9 @@ def decider(
 
     `owners` are as for `decide_request`.
     """
-    read = _in_force(policies, Reading(**reading), None)
-    stated = load_owners(owners, read, reading.get("contexts"))
-    return Decider(read, proofs(certificates), hierarchy, stated)
+    in_force = _policies_in_force(policies, Reading(**reading), None)
+    asset_owners = load_owners(owners, in_force, reading.get("contexts"))
+    return Decider(in_force, read_proofs(certificates), hierarchy, asset_owners)
 
 
 def query_data(
@@ -101,7 +103,7 @@ def query_data(
     data: Mapping[str, Any],
     purpose: str = "",
     *,
-    certificates: Sequence[Proof] = (),
+    certificates: Sequence[ProofSource] = (),
     hierarchy: Hierarchy | None = None,
     world: World | None = None,
     dialect: str = "duckdb",
@@ -126,20 +128,20 @@ def query_data(
     from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
 
     time = world.time if world else None
-    read = _in_force(policies, Reading(**reading), time)
+    in_force = _policies_in_force(policies, Reading(**reading), time)
     return query(
         sql,
-        read,
+        in_force,
         assignee,
-        make_catalog(named_data(data, read)),
+        make_catalog(named_data(data, in_force)),
         purpose,
-        certificates=proofs(certificates),
+        certificates=read_proofs(certificates),
         hierarchy=hierarchy,
         world=world,
         dialect=dialect,
         run=run,
-        log=None if log is None else opened(log, log_key),
-        owners=load_owners(owners, read, reading.get("contexts")),
+        log=None if log is None else open_log(log, log_key),
+        owners=load_owners(owners, in_force, reading.get("contexts")),
     )
 
 
@@ -167,22 +169,22 @@ def fulfil_duty(
     """
     from policy_engine.decision.log import LoggedDeed  # noqa: PLC0415 (only where asked for)
 
-    read = _in_force(policies, Reading(**reading), time)
-    owner, found = find_duty(read, duty, of, violated=violated)
-    party = Names((*read, *read.ended)).full(by, "assignee")
-    check_name("assignee", party, read)
-    check_doer(owner, found, party, hierarchy)
-    deed = LoggedDeed(
+    in_force = _policies_in_force(policies, Reading(**reading), time)
+    owner, matching_duty = find_duty(in_force, duty, of, violated=violated)
+    party = Names((*in_force, *in_force.ended)).full(by, "assignee")
+    check_name("assignee", party, in_force)
+    check_doer(owner, matching_duty, party, hierarchy)
+    logged = LoggedDeed(
         state="violated" if violated else "fulfilled",
         policy=owner.uid,
         digest=owner.digest,
-        duty=found.label(),
+        duty=matching_duty.label(),
         by=party,
-        time=_in_a_zone(time).isoformat(),
+        time=_add_zone(time).isoformat(),
         evidence=evidence or None,
-        meaning=meaning_of(owner, found),
+        meaning=meaning_of(owner, matching_duty),
     )
-    return opened(log, log_key).append(deed)
+    return open_log(log, log_key).append(logged)
 
 
 def list_duties(
@@ -200,16 +202,16 @@ def list_duties(
     """
     from policy_engine.decision.log import read_history  # noqa: PLC0415 (only where asked for)
 
-    read = _in_force(policies, Reading(**reading), time)
-    return list_dues(read, read_history(log, log_key), _in_a_zone(time), hierarchy)
+    in_force = _policies_in_force(policies, Reading(**reading), time)
+    return list_dues(in_force, read_history(log, log_key), _add_zone(time), hierarchy)
 
 
-def _in_a_zone(time: datetime | None) -> datetime:
+def _add_zone(time: datetime | None) -> datetime:
     moment = time or datetime.now(UTC)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def world_at(
+def load_world(
     path: str | Path | None = None, time: str = "", policies: Sequence[Policy] = ()
 ) -> World:
     """Return the state of the world that a JSON file describes, at a time of its own if given.
@@ -217,25 +219,29 @@ def world_at(
     Short names in it stand for what they do in policies. Raises DataError where there is no such
     file, RequestError (D003) where it is none.
     """
-    given = World()
+    world = World()
     if path is not None:
-        given = read_world(read_file(Path(path)), str(path), policies)
-    return given.model_copy(update={"time": read_world({"time": time}).time}) if time else given
+        world = read_world(read_file(Path(path)), str(path), policies)
+    return world.model_copy(update={"time": read_world({"time": time}).time}) if time else world
 
 
-def time_at(path: str | Path | None = None, time: str = "") -> datetime | None:
+def load_time(path: str | Path | None = None, time: str = "") -> datetime | None:
     """Return the moment that a text, or else a state of the world in a JSON file, is of.
 
-    None where neither says. Raises as `world_at`, but for what is not about the time.
+    None where neither says. Raises as `load_world`, but for what is not about the time.
     """
     if time or path is None:
         return read_world({"time": time}).time if time else None
-    given = read_json(read_file(Path(path)), str(path)).value
-    said = given.get("time") if isinstance(given, dict) else None
-    return read_world({"time": said}, str(path)).time if isinstance(said, str) else None
+    document = read_json(read_file(Path(path)), str(path)).value
+    stated_time = document.get("time") if isinstance(document, dict) else None
+    return (
+        read_world({"time": stated_time}, str(path)).time if isinstance(stated_time, str) else None
+    )
 
 
-def _in_force(policies: Sequence[Source], reading: Reading, time: datetime | None) -> InForce:
+def _policies_in_force(
+    policies: Sequence[Source], reading: Reading, time: datetime | None
+) -> InForce:
     """Return the policies that are in force at a time."""
     return policies if isinstance(policies, InForce) else reading.in_force(*policies, time=time)
 
@@ -258,28 +264,33 @@ def attest_output(
     an output that cannot be attested, RequestError (D001) for a person that is not an IRI,
     DataError where the output cannot be read, OutputError where the attestation cannot be written.
     """
-    read = Reading(**reading).policy(policy)
-    names = Names([read])
-    who, what = names.full(by, "assignee"), names.full(asset, "target") if asset else ""
-    made = attest(read, parse_location(output), who, asset=what, evidence=evidence)
+    source_policy = Reading(**reading).policy(policy)
+    names = Names([source_policy])
+    attester, output_asset = (
+        names.full(by, "assignee"),
+        names.full(asset, "target") if asset else "",
+    )
+    attestation = attest(
+        source_policy, parse_location(output), attester, asset=output_asset, evidence=evidence
+    )
     if file is not None:
-        write_file(Path(file), made.to_jsonld(), Path(output), overwrite=overwrite)
-    return made
+        write_file(Path(file), attestation.to_jsonld(), Path(output), overwrite=overwrite)
+    return attestation
 
 
-def proofs(given: Sequence[Proof]) -> list[Certificate | Attestation]:
+def read_proofs(sources: Sequence[ProofSource]) -> list[Certificate | Attestation]:
     """Return what vouches for outputs, each read already or in a file."""
-    found: list[Certificate | Attestation] = []
-    for one in given:
-        found += (
+    proofs: list[Certificate | Attestation] = []
+    for one in sources:
+        proofs += (
             [one]
             if isinstance(one, Certificate | Attestation)
             else load_proofs(parse_location(one))
         )
-    return found
+    return proofs
 
 
-def opened(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
+def open_log(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
     """Return a log, which is begun where it is not there. Raises as `DecisionLog.open` does."""
     from policy_engine.decision.log import DecisionLog  # noqa: PLC0415 (only where asked for)
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import BaseModel, ConfigDict
 
-from policy_engine.api.binding import made_by, planned, product_of
+from policy_engine.api.binding import bind_plans, choose_product, permitted_makers
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.audits.reports.charts import line_chart, need_matplotlib
 from policy_engine.audits.utility.figures import Utility
-from policy_engine.certificate.certificate import Certified, certify, check
+from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.data.atomic_file import write_file
 from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
 from policy_engine.engines.launching import check_limit, launched
@@ -45,7 +45,7 @@ Setting = Mapping[str, float]
 """Parameters of privacy models by their names in policies, as in {"k": 10, "l": 3}."""
 
 
-_OF_BOUNDS = {"R002", "R003", "R008", "R009"}
+_BOUND_CODES = {"R002", "R003", "R008", "R009"}
 
 
 """The codes of what another setting may mend."""
@@ -79,10 +79,10 @@ class Run(_Frozen):
     outcome: Outcome | NotApplicable
 
 
-def settings_of(choices: Mapping[str, Sequence[float]]) -> tuple[Setting, ...]:
+def combine_settings(choices: Mapping[str, Sequence[float]]) -> tuple[Setting, ...]:
     """Return every combination of the values of parameters; those without values are left out."""
-    named = {name: values for name, values in choices.items() if values}
-    return tuple(dict(zip(named, values, strict=True)) for values in product(*named.values()))
+    varied = {name: values for name, values in choices.items() if values}
+    return tuple(dict(zip(varied, values, strict=True)) for values in product(*varied.values()))
 
 
 def explore(
@@ -124,18 +124,21 @@ def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
     is_same = len({one.problems for one in refusals}) == 1
     if not is_same or not isinstance(refusals[0], DataError):
         return
-    if len(refusals) > 1 or not {one.code for one in refusals[0].problems} & _OF_BOUNDS:
+    if len(refusals) > 1 or not {one.code for one in refusals[0].problems} & _BOUND_CODES:
         raise refusals[0]
 
 
 def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
-    known = sorted({name for method in step.methods.values() for name in parameters(type(method))})
-    unknown = {name: None for one in settings for name in one if name not in known}
+    parameters_known = sorted(
+        {name for method in step.methods.values() for name in parameters(type(method))}
+    )
+    unknown = {name: None for one in settings for name in one if name not in parameters_known}
     problems = [
         Problem(
             "M004",
-            f"{join_names(step.methods)} has no parameter {name!r}. It has {join_names(known)}.",
-            did_you_mean(name, known),
+            f"{join_names(step.methods)} has no parameter {name!r}. "
+            f"It has {join_names(parameters_known)}.",
+            did_you_mean(name, parameters_known),
         )
         for name in unknown
     ]
@@ -146,61 +149,65 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
 def _outcome(
     plan: Plan, engine: Engine, setting: Setting, table: Any, sources: tuple[Stored, ...]
 ) -> Outcome:
-    step = changed(plan.anonymization(), setting)
+    step = change_parameters(plan.anonymization(), setting)
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
-    made = engine.anonymize(table, step, plan.publish)
-    written = engine.write(made, None)
+    anonymized = engine.anonymize(table, step, plan.publish)
+    written = engine.write(anonymized, None)
     release = Release(
         plan=varied,
         output=written.stored,
-        sources=with_rows(sources, made.rows),
-        rows_in=made.rows,
-        suppressed=made.suppressed,
+        sources=with_rows(sources, anonymized.rows),
+        rows_in=anonymized.rows,
+        suppressed=anonymized.suppressed,
     )
-    found = certify(release, engine, written=written)
-    check(found)
-    spent = time.perf_counter() - start
-    return _read_off(found, spent).model_copy(update={"ended": made.ended})
+    certified = certify(release, engine, written=written)
+    check_bounds(certified)
+    seconds = time.perf_counter() - start
+    return _outcome_figures(certified, seconds).model_copy(update={"ended": anonymized.ended})
 
 
-def changed(step: Anonymize, setting: Setting) -> Anonymize:
+def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
     """Return the step with parameters set in every model that has them.
 
     Raises PlanError with everything that is wrong with the new parameters.
     """
-    given = {notation: _given(method, setting) for notation, method in step.methods.items()}
+    values_by_method = {
+        notation: _method_values(method, setting) for notation, method in step.methods.items()
+    }
     problems = [
-        _problem(found)
-        for notation, values in given.items()
-        for found in parameter_findings(type(step.methods[notation]), values, notation)
+        _problem(finding)
+        for notation, values in values_by_method.items()
+        for finding in parameter_findings(type(step.methods[notation]), values, notation)
     ]
     if problems:
         raise PlanError(*dict.fromkeys(problems))
-    methods = {notation: type(step.methods[notation])(**v) for notation, v in given.items()}
+    methods = {
+        notation: type(step.methods[notation])(**v) for notation, v in values_by_method.items()
+    }
     return step.model_copy(update={"methods": methods})
 
 
-def _given(method: Method, setting: Setting) -> dict[str, Any]:
+def _method_values(method: Method, setting: Setting) -> dict[str, Any]:
     values = method.model_dump(by_alias=True)
     return values | {name: value for name, value in setting.items() if name in values}
 
 
-def _problem(found: Finding) -> Problem:
-    return Problem(found.code, found.message)
+def _problem(finding: Finding) -> Problem:
+    return Problem(finding.code, finding.message)
 
 
-def _read_off(found: Certified, seconds: float) -> Outcome:
-    utility = found.utility
+def _outcome_figures(certified: CertifiedRelease, seconds: float) -> Outcome:
+    utility = certified.utility
     assert isinstance(utility, Utility)  # noqa: S101 (there is none but of models)
     return Outcome(
         classes=utility.classes,
         average_class_ratio=utility.average_class_ratio,
         global_certainty_penalty=utility.global_certainty_penalty,
         discernability=utility.discernability,
-        suppressed=found.known.suppressed,
-        measurements=found.certificate.measurements,
+        suppressed=certified.known_record.suppressed,
+        measurements=certified.certificate.measurements,
         seconds=seconds,
     )
 
@@ -220,7 +227,7 @@ def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
     if kind not in ("svg", "png"):
         message = f"The ending of {path.name!r} is not known. Known are '.svg' and '.png'."
         raise OutputError.of("O002", message)
-    lines = trade_off(runs)
+    lines = trade_off_lines(runs)
     if not lines:
         message = "There is nothing to draw: the table cannot be released at any of the settings."
         raise OutputError.of("O002", message)
@@ -228,15 +235,15 @@ def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
     write_file(path, line_chart(lines, (axis, "global certainty penalty"), kind))
 
 
-def trade_off(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:
+def trade_off_lines(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:
     """Return the loss against k, by the setting of all else; against the first without k."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for run in runs:
         loss = run.outcome.global_certainty_penalty if isinstance(run.outcome, Outcome) else None
         if loss is not None and run.setting:
             axis = "k" if "k" in run.setting else next(iter(run.setting))
-            others = {name: value for name, value in run.setting.items() if name != axis}
-            label = ", ".join(f"{name} = {value:g}" for name, value in others.items())
+            rest = {name: value for name, value in run.setting.items() if name != axis}
+            label = ", ".join(f"{name} = {value:g}" for name, value in rest.items())
             lines.setdefault(label, []).append((run.setting[axis], loss))
     return {label: tuple(sorted(points)) for label, points in lines.items()}
 
@@ -259,15 +266,15 @@ def explore_policy(
     no model of the policy has a parameter.
     """
     inputs = Inputs(data, **options)
-    found = inputs.asked_by(policy)
+    making = inputs.making_request(policy)
     check_limit(time_limit, inputs.engine)
     with launched(inputs.engine) as launcher:
-        product = [product_of(found.policy, asset)]
-        made_by(found, product, launcher, inputs)
-        [bound] = planned(found.policy, product, launcher, inputs)
+        product = [choose_product(making.policy, asset)]
+        permitted_makers(making, product, launcher, inputs)
+        [bound] = bind_plans(making.policy, product, launcher, inputs)
         run = launcher.engine(bound.catalog, progress, key, time_limit)
         try:
-            settings = settings_of(choices)
+            settings = combine_settings(choices)
             return explore(bound.plan, run, settings, progress, bound.upstream)
         finally:
             run.close()

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.api.acting import Acting, MakingRequest, asked_by
-from policy_engine.api.deciding import Proof, proofs
-from policy_engine.certificate.sources import Word
+from policy_engine.api.acting import ActingParty, MakingRequest, making_request
+from policy_engine.api.deciding import ProofSource, read_proofs
+from policy_engine.certificate.sources import Proof
 from policy_engine.decision import World
 from policy_engine.engines.engine import Progress
 from policy_engine.plan.plan import EngineName
@@ -41,7 +41,7 @@ class InputOptions(ReadingOptions, total=False):
     taxonomies: Mapping[str, Any] | None
     engine: "EngineName | SparkEngine"
     owners: OwnersSource | None
-    certificates: Sequence[Proof]
+    certificates: Sequence[ProofSource]
     party: str | None
     purpose: str
     policies: Sequence[Source]
@@ -78,7 +78,7 @@ class Inputs:
     taxonomies: Mapping[str, Any] | None = None
     engine: "EngineName | SparkEngine" = "local"
     owners: OwnersSource | None = None
-    certificates: Sequence[Proof] = ()
+    certificates: Sequence[ProofSource] = ()
     party: str | None = None
     purpose: str = ""
     policies: Sequence[Source] = ()
@@ -92,17 +92,17 @@ class Inputs:
         return Reading(self.contexts, self.parents, self.limits, self.vocabularies)
 
     @cached_property
-    def proofs(self) -> Sequence[Word]:
+    def proofs(self) -> Sequence[Proof]:
         """What vouches for the data, read."""
-        return proofs(self.certificates)
+        return read_proofs(self.certificates)
 
-    def asked_by(self, policy: Source, *, is_trial: bool = False) -> MakingRequest:
+    def making_request(self, policy: Source, *, is_trial: bool = False) -> MakingRequest:
         """Return a policy that asks for something to be made, and by what it is decided whether
         that may be done.
 
         Raises as the function `asked_by` does.
         """
-        acting = Acting(
+        acting = ActingParty(
             self.party,
             self.purpose,
             self.policies,
@@ -111,4 +111,4 @@ class Inputs:
             self.log_key,
             is_trial=is_trial,
         )
-        return asked_by(policy, self.reading, self.owners, self.data, acting)
+        return making_request(policy, self.reading, self.owners, self.data, acting)

@@ -4,11 +4,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from policy_engine.api.binding import all_products, full_name
-from policy_engine.certificate.certificate import (
-    Certificate,
-    lost_rows,
-)
-from policy_engine.certificate.record import Record, opening
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.record import Record, find_opening_record
+from policy_engine.certificate.shortcomings import lost_rows
 from policy_engine.data import storage
 from policy_engine.data.catalog import (
     TABLE,
@@ -28,28 +26,32 @@ if TYPE_CHECKING:
     pass
 
 
-def measured_as(policy: Policy, asset: str, earlier: Certificate | None) -> Product:
+def output_product(policy: Policy, asset: str, earlier: Certificate | None) -> Product:
     """Return what an output is to be: as is said, or as the certificate beside it says."""
-    told, made = earlier.plan.publish.asset if earlier else "", all_products(policy)
-    name = told if not asset and told in [one.asset for one in made] else full_name(policy, asset)
-    return one_of(made, policy, name)
+    named, all_made = earlier.plan.publish.asset if earlier else "", all_products(policy)
+    name = (
+        named
+        if not asset and named in [one.asset for one in all_made]
+        else full_name(policy, asset)
+    )
+    return one_of(all_made, policy, name)
 
 
-def opened_record(
+def open_record(
     record: Record, certificate: Certificate | None, output: Place, source: str
 ) -> Record:
     """Return the record that opens the certificate of an output."""
     if certificate is None:
         message = f"No certificate of {str(output)!r} lies beside it, for the record to open."
         raise DataError.of("C002", message)
-    opened = opening(record, certificate.commitment, source)
-    problems = list(lost_rows(certificate, opened))
+    matching = find_opening_record(record, certificate.commitment, source)
+    problems = list(lost_rows(certificate, matching))
     if problems:
         raise CertificateError(*problems, source=source)
-    return opened
+    return matching
 
 
-def settled_output(output: Place) -> AbstractContextManager[None]:
+def published_output(output: Place) -> AbstractContextManager[None]:
     """Raise CertificateError (V010) where a release is, or is inside, published to a place."""
     is_table = str(output).startswith(TABLE)
     return nullcontext() if is_table else guard_publication(storage.parent(output))

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.acting import asking_in
+from policy_engine.api.acting import read_making_policy
 from policy_engine.api.binding import (
     all_products,
-    planned,
-    plans,
-    product_of,
+    bind_plans,
+    choose_product,
+    make_plans,
 )
 from policy_engine.api.deciding import (
-    Proof,
+    ProofSource,
 )
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.engines.launching import launched
@@ -53,9 +53,9 @@ def plan_policy(
     make it; to the `log` nothing is added, for nothing is made.
     """
     inputs = Inputs(data, **options)
-    found = inputs.asked_by(policy, is_trial=True)
-    [made] = plans(found, [product_of(found.policy, asset)], inputs)
-    return made
+    making = inputs.making_request(policy, is_trial=True)
+    [planned_output] = make_plans(making, [choose_product(making.policy, asset)], inputs)
+    return planned_output
 
 
 def plan_all(
@@ -65,8 +65,8 @@ def plan_all(
 ) -> tuple[Plan, ...]:
     """Return what would be done for each output that a policy asks for, as `plan_policy` does."""
     inputs = Inputs(data, **options)
-    found = inputs.asked_by(policy, is_trial=True)
-    return plans(found, all_products(found.policy), inputs)
+    making = inputs.making_request(policy, is_trial=True)
+    return make_plans(making, all_products(making.policy), inputs)
 
 
 def estimate_policy(
@@ -74,7 +74,7 @@ def estimate_policy(
     data: Mapping[str, Any],
     *,
     taxonomies: Mapping[str, Any] | None = None,
-    certificates: Sequence[Proof] = (),
+    certificates: Sequence[ProofSource] = (),
     asset: str = "",
     **reading: Unpack[ReadingOptions],
 ) -> "Cost | NotApplicable":
@@ -84,11 +84,11 @@ def estimate_policy(
     """
     from policy_engine.release.cost import estimate  # noqa: PLC0415 (slow to import)
 
-    read = asking_in(policy, Reading(**reading))
+    source_policy = read_making_policy(policy, Reading(**reading))
     with launched("local") as launcher:
-        product = [product_of(read, asset)]
+        product = [choose_product(source_policy, asset)]
         inputs = Inputs(data, taxonomies=taxonomies, certificates=certificates)
-        [bound] = planned(read, product, launcher, inputs)
+        [bound] = bind_plans(source_policy, product, launcher, inputs)
         plan = bound.plan
         if not plan.audits:
             return NotApplicable(reason="the policy asks for no audit")
@@ -109,10 +109,10 @@ def estimate_search(
 
     `asset` is as for `apply_policy`.
     """
-    read = asking_in(policy, Reading(**reading))
+    source_policy = read_making_policy(policy, Reading(**reading))
     with launched("local") as launcher:
-        product = product_of(read, asset)
-        catalog = launcher.catalog(read, [product], data, taxonomies) if data else None
+        product = choose_product(source_policy, asset)
+        catalog = launcher.catalog(source_policy, [product], data, taxonomies) if data else None
         # Of what another engine would do too: what it does not have is told by its own plan.
-        found = effort_of(plan_of(read, product, catalog), catalog)
-    return found or NotApplicable(reason="nothing is generalised")
+        effort = effort_of(plan_of(source_policy, product, catalog), catalog)
+    return effort or NotApplicable(reason="nothing is generalised")

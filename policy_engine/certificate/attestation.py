@@ -70,7 +70,7 @@ class Attestation(BaseModel):
         }
         return json.dumps(document, indent=2) + "\n"
 
-    def line(self) -> str:
+    def summary(self) -> str:
         """Return what it says as a step of a derivation, by name: nothing was measured."""
         evidence = f" by {self.evidence!r}" if self.evidence else ""
         return (
@@ -111,14 +111,14 @@ def read_attestation(text: str | bytes, source: str = "") -> Attestation:
     """Read an attestation back. Raises CertificateError (V005) where it is none."""
     try:
         document = read_json(text, source)
-        found = Attestation.model_validate_json(json.dumps(document.value[KEY]))
+        attestation = Attestation.model_validate_json(json.dumps(document.value[KEY]))
     except (ValueError, KeyError, TypeError, PolicyError) as error:
         message = f"The text is not an attestation of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
-    if document.problems or json.loads(found.to_jsonld()) != document.value:
+    if document.problems or json.loads(attestation.to_jsonld()) != document.value:
         message = "The attestation contradicts itself, or says more than attestations do."
         raise CertificateError.of("V005", message, source=source)
-    return found
+    return attestation
 
 
 def load_attestation(path: Path) -> Attestation | None:
@@ -134,11 +134,11 @@ def load_attestation(path: Path) -> Attestation | None:
         raise DataError.of("C003", message, source=str(path)) from None
     if f'"{KEY}": {{'.encode() not in text:
         return None
-    found = read_attestation(text, str(path))
-    output = path.with_name(found.file) if found.file else path
+    attestation = read_attestation(text, str(path))
+    output = path.with_name(attestation.file) if attestation.file else path
     if output != path and output.exists():
-        check_attested([found], storage.digest(output), str(output))
-    return found
+        check_attested([attestation], storage.digest(output), str(output))
+    return attestation
 
 
 def check_attested(attestations: list[Attestation], digest: str, source: str) -> None:
@@ -149,16 +149,20 @@ def check_attested(attestations: list[Attestation], digest: str, source: str) ->
 
 
 def _rule(policy: Policy, asset: str) -> Rule:
-    known = attestable(policy)
+    outputs = attestable(policy)
     name = terms.canonical(asset) if asset else ""
-    if len(known) == 1 and not name:
-        return next(iter(known.values()))
-    if name in known:
-        return known[name]
-    if not known:
-        what = f"no output{f' {asset!r}' if asset else ''} to attest, nor any that can be attested"
+    if len(outputs) == 1 and not name:
+        return next(iter(outputs.values()))
+    if name in outputs:
+        return outputs[name]
+    if not outputs:
+        problem = (
+            f"no output{f' {asset!r}' if asset else ''} to attest, nor any that can be attested"
+        )
     else:
-        what = f"no output {asset!r} to attest" if asset else "several outputs to attest"
-    message = f"{policy.uid} has {what}.{f' Allowed are {join_names(known)}.' if known else ''}"
+        problem = f"no output {asset!r} to attest" if asset else "several outputs to attest"
+    message = (
+        f"{policy.uid} has {problem}.{f' Allowed are {join_names(outputs)}.' if outputs else ''}"
+    )
     hint = "What is anonymised or trained is certified when it is made, and never attested."
     raise CertificateError.of("V012", message, hint)

@@ -30,60 +30,66 @@ from policy_engine.terms import local_name
 _NONE: Mapping[str, Certificate] = MappingProxyType({})
 
 
-def names_of_certificates(folder: Place) -> list[str]:
+def certificate_names(folder: Place) -> list[str]:
     """Return the names of a folder's files that are those of certificates. Raises OSError."""
     if not storage.is_folder(folder):
         return []
     return [name for name in storage.names(folder) if is_certificate(name)]
 
 
-def certificates_in(folder: Place) -> dict[str, Certificate]:
+def folder_certificates(folder: Place) -> dict[str, Certificate]:
     """Return the certificates that a folder holds, by their names; what is none is left out.
 
     Raises OSError.
     """
-    found = {}
-    for name in names_of_certificates(folder):
+    certificates = {}
+    for name in certificate_names(folder):
         try:
-            found[name] = read_certificate(storage.read_bytes(storage.join(folder, name)))
+            certificates[name] = read_certificate(storage.read_bytes(storage.join(folder, name)))
         except CertificateError:
             continue
-    return found
+    return certificates
 
 
-def certificate_beside(output: Place) -> tuple[Place, Certificate] | None:
+def find_certificate(output: Place) -> tuple[Place, Certificate] | None:
     """Return the certificate that names an output, with its place; None where there is none.
 
     Raises CertificateError (V015) where several do, DataError (C003) where it cannot be read.
     """
     folder, name = storage.parent(output), storage.name(output)
     with storage.read_errors(output):
-        found = {one: known for one, known in certificates_in(folder).items() if known.file == name}
-    _check_one(name, found, folder)
-    return next(((storage.join(folder, one), known) for one, known in found.items()), None)
+        naming = {
+            one: certificate
+            for one, certificate in folder_certificates(folder).items()
+            if certificate.file == name
+        }
+    _check_single(name, naming, folder)
+    return next(
+        ((storage.join(folder, one), certificate) for one, certificate in naming.items()), None
+    )
 
 
-def place_of_certificate(output: Place, *, shares: bool = False) -> Place:
+def certificate_place(output: Place, *, shares: bool = False) -> Place:
     """Return where the certificate of an output lies or, where none names it, is to lie.
 
     The first of a folder has the usual name, unless it `shares` the folder from the beginning.
     """
-    found, folder = certificate_beside(output), storage.parent(output)
-    if found is not None:
-        return found[0]
+    existing, folder = find_certificate(output), storage.parent(output)
+    if existing is not None:
+        return existing[0]
     with storage.read_errors(folder):
-        is_first = not shares and not names_of_certificates(folder)
+        is_first = not shares and not certificate_names(folder)
     return storage.join(folder, CERTIFICATE if is_first else certificate_name(storage.name(output)))
 
 
-def only_output(place: Place) -> Place:
+def single_output(place: Place) -> Place:
     """Return an output, given its place or that of the folder that holds its certificate.
 
     Raises CertificateError (V015) where the folder holds several.
     """
     with storage.read_errors(place):
         is_folder = storage.is_folder(place)
-        is_data = is_folder and not names_of_certificates(place)
+        is_data = is_folder and not certificate_names(place)
     if not is_folder or (is_data and match_format(storage.name(place), SPARK_FORMATS)):
         return place
     return storage.join(place, load_certificate(place).file)
@@ -94,12 +100,12 @@ def load_certificate(path: Place) -> Certificate:
 
     Raises CertificateError (V015) where a folder holds several.
     """
-    found = load_certificates(path)
-    if len(found) > 1:
-        files = join_names([one.file for one in found])
-        message = f"{str(path)!r} holds {len(found)} certificates, of {files}."
+    certificates = load_certificates(path)
+    if len(certificates) > 1:
+        files = join_names([one.file for one in certificates])
+        message = f"{str(path)!r} holds {len(certificates)} certificates, of {files}."
         raise CertificateError.of("V015", message, "Name the file of one of them.")
-    return found[0]
+    return certificates[0]
 
 
 def load_certificates(path: Place) -> tuple[Certificate, ...]:
@@ -117,20 +123,24 @@ def load_certificates(path: Place) -> tuple[Certificate, ...]:
     with storage.read_errors(place):
         is_folder = storage.is_folder(place)
         is_of_data = match_format(storage.name(place), SPARK_FORMATS)
-        is_output = bool(is_of_data) and not names_of_certificates(place)
+        is_output = bool(is_of_data) and not certificate_names(place)
         folder = place if is_folder and not is_output else storage.parent(place)
         with guard_publication(folder), storage.read_errors(place):
             files = _files(place, folder, is_output=is_output)
-            known = certificates_in(folder) if is_certificate(storage.name(files[0])) else _NONE
-            return tuple(_load(file, known, is_named=file == place) for file in files)
+            certificates = (
+                folder_certificates(folder) if is_certificate(storage.name(files[0])) else _NONE
+            )
+            return tuple(
+                _load_verified(file, certificates, is_named=file == place) for file in files
+            )
 
 
 def _files(place: str, folder: Place, *, is_output: bool) -> list[Place]:
     """Return the files of the certificates that a path names. Raises DataError (C002) for none."""
-    found = certificate_beside(place) if is_output else None
-    if found is not None:
-        return [found[0]]
-    names = names_of_certificates(place) if folder == place else []
+    certificate = find_certificate(place) if is_output else None
+    if certificate is not None:
+        return [certificate[0]]
+    names = certificate_names(place) if folder == place else []
     files = [storage.join(place, name) for name in names]
     if not files:
         file = storage.join(place, CERTIFICATE) if storage.is_folder(place) else place
@@ -140,56 +150,58 @@ def _files(place: str, folder: Place, *, is_output: bool) -> list[Place]:
     return files
 
 
-def _load(file: Place, known: Mapping[str, Certificate], *, is_named: bool) -> Certificate:
+def _load_verified(
+    file: Place, certificates: Mapping[str, Certificate], *, is_named: bool
+) -> Certificate:
     """Return a certificate, once what lies beside it is found to be what it certifies.
 
-    Either the file itself `is_named`, or its folder. `known` are the certificates of the folder by
-    their names, as far as they can be read.
+    Either the file itself `is_named`, or its folder. `certificates` are the certificates of the
+    folder by their names, as far as they can be read.
     """
     folder, name = storage.parent(file), storage.name(file)
-    certificate = known.get(name) or read_certificate(storage.read_bytes(file), str(file))
+    certificate = certificates.get(name) or read_certificate(storage.read_bytes(file), str(file))
     output = storage.join(folder, certificate.file)
     if certificate.file and storage.is_taken(output):
-        named = [one for one, other in known.items() if other.file == certificate.file]
-        _check_one(certificate.file, named, folder)
-        check_digest(certificate, _as_it_lies(certificate, output))
+        naming = [one for one, other in certificates.items() if other.file == certificate.file]
+        _check_single(certificate.file, naming, folder)
+        check_digest(certificate, _stored_output(certificate, output))
         if certificate.plan.train:
             _check_nothing_else(file, certificate.file)
     elif certificate.output_digest and certificate.plan.train and not is_named:
         message = f"The model {certificate.file!r} does not lie beside its certificate."
         raise CertificateError.of("V004", message, source=str(file))
     elif certificate.output_digest and is_certificate(name):
-        _check_alone(certificate, folder, {other.file for other in known.values()})
+        _check_alone(certificate, folder, {other.file for other in certificates.values()})
     return certificate
 
 
-def _check_one(output: str, found: Collection[str], folder: Place) -> None:
+def _check_single(output: str, names: Collection[str], folder: Place) -> None:
     """Raise CertificateError (V015) where several certificates name one output."""
-    if len(found) > 1:
-        message = f"Several certificates name {output!r}: {join_names(found)}."
+    if len(names) > 1:
+        message = f"Several certificates name {output!r}: {join_names(names)}."
         hint = "Only one of them is of it. Take the others away."
         raise CertificateError.of("V015", message, hint, str(folder))
 
 
-def _as_it_lies(certificate: Certificate, output: Place) -> Stored:
+def _stored_output(certificate: Certificate, output: Place) -> Stored:
     """Return an output: a table by its data, a model with everything that its folder holds."""
     if certificate.plan.train is None:
         return Stored.of_file(output)
     return Stored.of_folder(output)
 
 
-def _check_alone(certificate: Certificate, folder: Place, known: Collection[str]) -> None:
+def _check_alone(certificate: Certificate, folder: Place, files: Collection[str]) -> None:
     """Raise CertificateError (V004) where a file that is named as the output would be, and of
     which no certificate speaks, lies beside it: whoever finds both takes it for that."""
-    for name in _names_of(certificate):
+    for name in _possible_names(certificate):
         other = storage.join(folder, name)
-        if name not in known and storage.exists(other):
-            about = f"of {certificate.file!r}" if certificate.file else "of a table in memory"
-            message = f"The certificate is {about}, and says nothing of the output beside it."
+        if name not in files and storage.exists(other):
+            subject = f"of {certificate.file!r}" if certificate.file else "of a table in memory"
+            message = f"The certificate is {subject}, and says nothing of the output beside it."
             raise CertificateError.of("V004", message, source=str(other))
 
 
-def _names_of(certificate: Certificate) -> Iterator[str]:
+def _possible_names(certificate: Certificate) -> Iterator[str]:
     asset = local_name(certificate.plan.publish.asset)
     names = (f"{asset}{end}" for end in ("", *(f".{ending}" for ending in SPARK_FORMATS)))
     yield from (name for name in names if not name_problem(name))
@@ -201,9 +213,9 @@ def _check_nothing_else(file: Place, model: str) -> None:
     Who opens what lies beside a certified model takes it for a part of the release. Folders of
     data may hold other files: whoever keeps a table there knows which one is certified.
     """
-    found = unknown_names(storage.parent(file), (CERTIFICATE, storage.name(file), model))
-    if found:
-        names = format_names(found)
+    unexpected = unknown_names(storage.parent(file), (CERTIFICATE, storage.name(file), model))
+    if unexpected:
+        names = format_names(unexpected)
         message = f"The certificate is of the folder {model!r}, and says nothing of {names} "
         hint = "Take it away: a released model has a folder of its own."
         raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
@@ -217,15 +229,18 @@ def load_proofs(path: Place) -> tuple[Certificate | Attestation, ...]:
     """
     if not isinstance(path, Path):
         return load_certificates(path)
-    word = load_attestation(path)
-    if word:
-        return (word,)
-    own = path.parent / f"{path.name}{ATTESTATION}"
-    word = load_attestation(own) if path.name and path.exists() else None
-    if word:
-        check_attested([word], storage.digest(path), str(path))
-        is_certified = certificate_beside(path) is not None
-        return (word, *(load_certificates(path) if is_certified else ()))
-    found = [load_attestation(file) for file in sorted(path.glob(f"*{ATTESTATION}"))]
-    words = tuple(filter(None, found))
-    return (*words, *(load_certificates(path) if names_of_certificates(path) or not words else ()))
+    attestation = load_attestation(path)
+    if attestation:
+        return (attestation,)
+    own_file = path.parent / f"{path.name}{ATTESTATION}"
+    attestation = load_attestation(own_file) if path.name and path.exists() else None
+    if attestation:
+        check_attested([attestation], storage.digest(path), str(path))
+        is_certified = find_certificate(path) is not None
+        return (attestation, *(load_certificates(path) if is_certified else ()))
+    attestations = [load_attestation(file) for file in sorted(path.glob(f"*{ATTESTATION}"))]
+    in_folder = tuple(filter(None, attestations))
+    return (
+        *in_folder,
+        *(load_certificates(path) if certificate_names(path) or not in_folder else ()),
+    )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
     from policy_engine.plan.plan import Plan
 
-_AHEAD = timedelta(days=1)
+_CLOCK_TOLERANCE = timedelta(days=1)
 """How far another machine's clock may be ahead of this one's, time zones mistaken and all."""
 _ROUNDING = 1e-9
 _COUNTS = ("k", "l", "entropy-l")
@@ -29,41 +29,41 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     """
     if certificate.time.tzinfo is None:
         yield "Its time is without a time zone."
-    elif certificate.time > datetime.now(UTC) + _AHEAD:
+    elif certificate.time > datetime.now(UTC) + _CLOCK_TOLERANCE:
         yield f"It was made in the future, at {certificate.time.isoformat()}."
-    yield from _of_attacks(certificate)
-    yield from _of_attempts(certificate)
-    yield from _of_files(certificate)
+    yield from _attack_contradictions(certificate)
+    yield from _attempt_contradictions(certificate)
+    yield from _file_contradictions(certificate)
     if not certificate.output_digest:
-        if certificate != certificate.refused():
+        if certificate != certificate.as_refusal():
             yield "It is of no output, and says what was measured of one."
         return
     if certificate.rows_out < 1:
         yield "Its output has no rows."
         return
-    yield from _of_columns(certificate)
-    yield from _of_measurements(certificate)
+    yield from _column_contradictions(certificate)
+    yield from _measurement_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
-        yield from _of_utility(certificate.utility, certificate)
+        yield from _utility_contradictions(certificate.utility, certificate)
     elif certificate.plan.train is None:
         yield "It does not say what was lost."
 
 
-def _of_attacks(certificate: "Certificate") -> Iterator[str]:
-    asked = [
+def _attack_contradictions(certificate: "Certificate") -> Iterator[str]:
+    planned = [
         (name, bound)
         for step in certificate.plan.audits
         for name in step.method.attacks_run
         for bound in step.method.bounds
     ]
-    found = [(one.attack, one.bound) for one in certificate.attacks]
-    if not set(found) <= set(asked):
+    measured = [(one.attack, one.bound) for one in certificate.attacks]
+    if not set(measured) <= set(planned):
         yield "It has figures of attacks that its plan does not run."
-    if any(found.count(one) > asked.count(one) for one in found):
+    if any(measured.count(one) > planned.count(one) for one in measured):
         yield "It has several figures for one bound on an attack."
 
 
-def _of_attempts(certificate: "Certificate") -> Iterator[str]:
+def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:
     """Yield where what is told of models is not that of so many, or of none."""
     has_audits, attacks = bool(certificate.plan.audits), certificate.attacks
     if has_audits != bool(certificate.attempts) or has_audits < bool(certificate.models):
@@ -79,16 +79,16 @@ def _is_figure(one: AttackMeasurement) -> bool:
     return isinstance(one.reached, Estimate)
 
 
-def _of_files(certificate: "Certificate") -> Iterator[str]:
+def _file_contradictions(certificate: "Certificate") -> Iterator[str]:
     if certificate.files and certificate.files.asked != certificate.plan.file_bounds:
         yield "It has figures of a model's files that its plan does not ask for."
 
 
-def _of_columns(certificate: "Certificate") -> Iterator[str]:
-    asked, columns = certificate.plan.anonymize, certificate.approximated
+def _column_contradictions(certificate: "Certificate") -> Iterator[str]:
+    anonymize, columns = certificate.plan.anonymize, certificate.approximated
     if certificate.ended and not _can_end(certificate.plan, certificate.ended.stage):
         yield "It says that a search was ended which its plan does not have."
-    quasi = asked.columns.quasi_names if asked else ()
+    quasi = anonymize.columns.quasi_names if anonymize else ()
     if not set(columns) <= set(quasi) or len(set(columns)) < len(columns):
         yield "The columns that it calls approximated are no quasi-identifiers."
 
@@ -104,12 +104,12 @@ def _can_end(plan: "Plan", stage: str) -> bool:
     )
 
 
-def _of_measurements(certificate: "Certificate") -> Iterator[str]:
-    bounds, found = certificate.plan.bounds(), certificate.measurements
-    said = sorted((m.bound, m.column, m.sense, m.asked) for m in found)
-    if said != sorted((one.name, one.column, one.sense, one.asked) for one in bounds):
+def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:
+    bounds, measurements = certificate.plan.bounds(), certificate.measurements
+    measured_bounds = sorted((m.bound, m.column, m.sense, m.asked) for m in measurements)
+    if measured_bounds != sorted((one.name, one.column, one.sense, one.asked) for one in bounds):
         yield "Its measurements are not one for each bound of its plan."
-    for one in found:
+    for one in measurements:
         if not _is_possible(one, certificate.rows_out):
             yield f"{one.bound} cannot be {one.achieved:g} in {certificate.rows_out} rows."
 
@@ -121,38 +121,38 @@ def _is_possible(measured: Measurement, rows: int) -> bool:
     return -_ROUNDING <= measured.achieved <= most
 
 
-def _of_utility(lost: Utility, certificate: "Certificate") -> Iterator[str]:
+def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Iterator[str]:
     """Yield where figures of the loss are not those of so many rows in so many classes."""
-    asked, rows = certificate.plan.anonymize, certificate.rows_out
-    if asked is None:
+    anonymize, rows = certificate.plan.anonymize, certificate.rows_out
+    if anonymize is None:
         yield "It says what generalising lost, and nothing was generalised."
         return
-    if not 1 <= lost.classes <= rows:
-        yield f"{rows} rows are not {lost.classes} classes."
+    if not 1 <= utility.classes <= rows:
+        yield f"{rows} rows are not {utility.classes} classes."
         return
     # The least class has as many rows as it has persons, or values.
     least = max((m.achieved for m in certificate.measurements if m.bound in _COUNTS), default=1)
-    if lost.classes * least > rows * (1 + _ROUNDING):
-        yield f"{rows} rows are not {lost.classes} classes of {least:g} or more."
-    size = rows / lost.classes
-    if not _is_close(lost.average_class_size, size):
-        yield f"The average class of {rows} rows in {lost.classes} classes is {size:g}."
-    if not _is_close(lost.average_class_ratio, size / asked.k):
-        yield f"The average class is {size / asked.k:g} times k."
-    if not rows * size * (1 - _ROUNDING) <= lost.discernability <= rows * rows:
-        yield f"The discernability of {lost.classes} classes cannot be {lost.discernability}."
-    yield from _of_penalties(lost, asked.columns.quasi_names)
+    if utility.classes * least > rows * (1 + _ROUNDING):
+        yield f"{rows} rows are not {utility.classes} classes of {least:g} or more."
+    size = rows / utility.classes
+    if not _is_close(utility.average_class_size, size):
+        yield f"The average class of {rows} rows in {utility.classes} classes is {size:g}."
+    if not _is_close(utility.average_class_ratio, size / anonymize.k):
+        yield f"The average class is {size / anonymize.k:g} times k."
+    if not rows * size * (1 - _ROUNDING) <= utility.discernability <= rows * rows:
+        yield f"The discernability of {utility.classes} classes cannot be {utility.discernability}."
+    yield from _penalty_contradictions(utility, anonymize.columns.quasi_names)
 
 
-def _of_penalties(lost: Utility, quasi: tuple[str, ...]) -> Iterator[str]:
-    named = (*lost.column_losses, *lost.perturbed)
-    if sorted(named) != sorted(set(quasi)):
+def _penalty_contradictions(utility: Utility, quasi: tuple[str, ...]) -> Iterator[str]:
+    columns = (*utility.column_losses, *utility.perturbed)
+    if sorted(columns) != sorted(set(quasi)):
         yield "It does not say once of each quasi-identifier what it lost."
-    found = list(lost.column_losses.values())
-    if any(not -_ROUNDING <= one <= 1 + _ROUNDING for one in found):
+    losses = list(utility.column_losses.values())
+    if any(not -_ROUNDING <= one <= 1 + _ROUNDING for one in losses):
         yield "What a column lost does not lie between 0 and 1."
-    mean = sum(found) / len(found) if found else None
-    penalty = lost.global_certainty_penalty
+    mean = sum(losses) / len(losses) if losses else None
+    penalty = utility.global_certainty_penalty
     if (mean is None) != (penalty is None) or not _is_close(penalty or 0, mean or 0):
         yield "Its certainty penalty is not the mean of what its columns lost."
 

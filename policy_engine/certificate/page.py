@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.reports.html import Table, html_table
-from policy_engine.certificate.certificate import Certificate, files_of
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.shortcomings import file_figures
 
 
 def certificate_html(certificate: Certificate) -> str:
@@ -18,7 +19,7 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
     for one in certificate.measurements:
         name = f"{one.bound} of {one.column}" if one.column else one.bound
         yield name, f"{one.sense} {one.asked:g}", f"{one.achieved:.6g}"
-    for attacked in certificate.attacks:
-        yield attacked.attack, str(attacked.bound), format_measurement(attacked)
-    for name, asked, achieved, _ in files_of(certificate):
+    for attack in certificate.attacks:
+        yield attack.attack, str(attack.bound), format_measurement(attack)
+    for name, asked, achieved, _ in file_figures(certificate):
         yield name, asked, achieved

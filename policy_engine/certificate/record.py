@@ -90,13 +90,13 @@ class Record(BaseModel):
         """Tell whether this is the record that was committed to."""
         return commitment is not None and commitment.matches(self._facts(), self.nonce)
 
-    def alone(self) -> "Record":
+    def without_earlier(self) -> "Record":
         """Return the record without those that stood in its file before."""
         return self.model_copy(update={"earlier": ()})
 
-    def each(self) -> Iterator["Record"]:
+    def with_earlier(self) -> Iterator["Record"]:
         """Yield the record, and those that stood in its file before."""
-        yield self.alone()
+        yield self.without_earlier()
         yield from self.earlier
 
     def to_json(self) -> str:
@@ -104,11 +104,11 @@ class Record(BaseModel):
         return self.model_dump_json(indent=2) + "\n"
 
     def _facts(self) -> dict[str, Any]:
-        nothing = {"joined", "rows_joined"} if self.rows_joined is None else set()
-        return self.model_dump(mode="json", exclude={"nonce", "earlier", *nothing})
+        absent = {"joined", "rows_joined"} if self.rows_joined is None else set()
+        return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 
-def named(place: Place | None) -> str:
+def absolute_name(place: Place | None) -> str:
     """Return a place as records name it: a path from the root, a URI or table as it is."""
     is_elsewhere = str(place) == MEMORY or str(place).startswith(TABLE)
     if place is None:
@@ -122,13 +122,13 @@ def read_record(text: str | bytes, source: str = "") -> Record:
     """Read a record back. Raises CertificateError (V005) where it is none."""
     try:
         document = read_json(text, source)
-        found = Record.model_validate(document.value) if not document.problems else None
+        record = Record.model_validate(document.value) if not document.problems else None
     except (ValueError, PolicyError):
-        found = None
-    if found is None or any(record.earlier for record in found.earlier):
+        record = None
+    if record is None or any(one.earlier for one in record.earlier):
         message = "The text is not a record of a release, as this version writes it."
         raise CertificateError.of("V005", message, source=source)
-    return found
+    return record
 
 
 def load_record(path: Place) -> Record:
@@ -144,12 +144,12 @@ def load_record(path: Place) -> Record:
     return read_record(text, str(path))
 
 
-def opening(record: Record, commitment: Commitment | None, source: str = "") -> Record:
+def find_opening_record(record: Record, commitment: Commitment | None, source: str = "") -> Record:
     """Return the record of a file that opens a certificate's commitment.
 
     Raises CertificateError (V008) where none does.
     """
-    for one in record.each():
+    for one in record.with_earlier():
         if one.opens(commitment):
             return one
     message = "The record does not open the certificate: it is not of this release, or was changed."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from policy_engine.certificate.record import Record, named, read_record
+from policy_engine.certificate.record import Record, absolute_name, read_record
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE
 from policy_engine.data.storage import Place, write_errors
@@ -29,7 +29,7 @@ class RecordFile:
         self,
         file: Place,
         output: Place | None = None,
-        given: Place | None = None,
+        output_folder: Place | None = None,
         *,
         overwrite: bool,
     ) -> None:
@@ -37,81 +37,83 @@ class RecordFile:
             message = f"A record is kept in a file of this machine. Given: {str(file)!r}."
             raise OutputError.of("O002", message, "Give the path of a file.")
         self.file = storage.local_path(file)
-        self._output = named(output)
+        self._output = absolute_name(output)
         self._overwrite = overwrite
         with write_errors(self.file):
             self._check_place()
             if output is not None:
-                self._check_apart(output, given)
+                self._check_apart(output, output_folder)
             if not self.file.parent.is_dir():
                 message = f"There is no folder {str(self.file.parent)!r} for the record."
                 raise OutputError.of("O002", message)
-            self._earlier()
+            self._existing()
 
     @contextmanager
-    def kept(self, record: Record, is_published: Callable[[], bool]) -> Iterator[None]:
+    def writing(self, record: Record, is_published: Callable[[], bool]) -> Iterator[None]:
         """Write a record while a release is published inside; it goes where that fails.
 
         The record comes first: a release whose record was lost could never be opened. What
         stood in the file stays in it until the release is out, so that a kill loses nothing.
         """
         with write_errors(self.file):
-            before = self._earlier()
-            earlier = tuple(read_record(before).each()) if before else ()
-            both = record.model_copy(update={"earlier": earlier})
-            self._put(both.to_json().encode(), is_new=before is None)
+            existing = self._existing()
+            earlier = tuple(read_record(existing).with_earlier()) if existing else ()
+            combined = record.model_copy(update={"earlier": earlier})
+            self._write(combined.to_json().encode(), is_new=existing is None)
         try:
             yield
         except BaseException:
             if not is_published():
                 with suppress(OSError):
-                    self._restore(before)
+                    self._restore(existing)
             raise
-        if before is not None:
+        if existing is not None:
             with suppress(OSError):  # the file opens both releases then
-                self._put(record.to_json().encode(), is_new=False)
+                self._write(record.to_json().encode(), is_new=False)
 
     def _check_place(self) -> None:
         if self.file.is_dir() or not self.file.name:
             message = f"A record is a file, and {str(self.file)!r} is a folder."
             raise OutputError.of("O002", message, "Give the path of a file.")
         check_name(self.file.name, "A record")
-        whole = named(self.file)
-        if self._output and (f"{whole}/").startswith(f"{self._output}/"):
+        name = absolute_name(self.file)
+        if self._output and (f"{name}/").startswith(f"{self._output}/"):
             message = f"The record {str(self.file)!r} is not to lie in the output."
             raise OutputError.of("O002", message, "Give another path.")
 
-    def _check_apart(self, output: Place, given: Place | None) -> None:
+    def _check_apart(self, output: Place, output_folder: Place | None) -> None:
         """Refuse a record in the folder of the release, which others are given whole."""
-        here = self.file.parent.resolve()
+        parent = self.file.parent.resolve()
         if not storage.is_remote(output) and not str(output).startswith(TABLE):
             folder = storage.local_path(storage.parent(output)).resolve()
-            is_below = given is not None and given != output and folder in here.parents
-            if here == folder or is_below:
+            is_below = (
+                output_folder is not None and output_folder != output and folder in parent.parents
+            )
+            if parent == folder or is_below:
                 message = f"The record {str(self.file)!r} is for the owner alone, and lies in the "
                 message += f"folder of the release, {str(storage.parent(output))!r}."
                 raise OutputError.of("O002", message, "Give a path outside of that folder.")
 
-    def _earlier(self) -> bytes | None:
+    def _existing(self) -> bytes | None:
         """Return what stands in the file, None where there is none. Raises OutputError (O001)."""
         if not storage.is_taken(self.file):
             return None
         hint = "Give another path, or overwrite=True for the output of that record."
         if self._overwrite and self._output and not self.file.is_symlink() and self.file.is_file():
             with suppress(CertificateError):
-                found = self.file.read_bytes()
-                if read_record(found).place == self._output:
-                    return found
+                text = self.file.read_bytes()
+                if read_record(text).place == self._output:
+                    return text
             hint = "Only the record of the release that is replaced is overwritten; move it away."
         raise OutputError.of("O001", f"The record exists: {str(self.file)!r}.", hint)
 
-    def _restore(self, before: bytes | None) -> None:
-        if before is None:
+    def _restore(self, existing: bytes | None) -> None:
+        if existing is None:
             self.file.unlink()
         else:
-            self._put(before, is_new=False)
+            self._write(existing, is_new=False)
 
-    def _put(self, text: bytes, *, is_new: bool) -> None:
+    def _write(self, text: bytes, *, is_new: bool) -> None:
         """Write the file whole and for its owner alone, in one step."""
         # A name of its own: one longer than the record's might be too long.
         staged = self.file.with_name(f"{RECORD}{uuid.uuid4().hex}")

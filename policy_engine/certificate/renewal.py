@@ -7,8 +7,9 @@ rows were left out. That is taken from the certificate that the release was publ
 
 from collections.abc import Iterator
 
-from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, check_digest
+from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.record import Record
+from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN
 from policy_engine.data.storage import Place
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError, Problem
@@ -16,7 +17,7 @@ from policy_engine.methods.columns import Columns, QuasiIdentifier
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
 
-_BY_TYPE = (None, "range", "set")
+_TYPE_DEFAULTS = (None, "range", "set")
 """Generalisations that a column may take by its type, which its cells show."""
 
 
@@ -33,7 +34,7 @@ def with_change(
     return error
 
 
-def check_made_so(
+def check_making(
     earlier: Certificate, plan: Plan, record: Record | None, output: Place, *, renews: bool
 ) -> None:
     """Raise CertificateError (V014) where a release was made otherwise than a plan says.
@@ -44,15 +45,15 @@ def check_made_so(
     """
     if not earlier.tells_making:
         if renews:
-            raise CertificateError.of("V016", UNMADE, MAKE, str(output))
+            raise CertificateError.of("V016", MAKING_UNKNOWN, MAKE_HINT, str(output))
         return
-    asked, made = plan.anonymize, earlier.plan.anonymize
-    problems = [*_from_elsewhere(earlier.plan, plan, renews=renews)]
-    if asked is not None and made is not None:
-        problems += _columns(made.columns, asked.columns)
-        problems += _suppressed(made, asked, record)
-        problems += _masked(earlier.plan, plan)
-    elif asked is not None:
+    wanted, earlier_step = plan.anonymize, earlier.plan.anonymize
+    problems = [*_provenance_changes(earlier.plan, plan, renews=renews)]
+    if wanted is not None and earlier_step is not None:
+        problems += _column_changes(earlier_step.columns, wanted.columns)
+        problems += _suppression_changes(earlier_step, wanted, record)
+        problems += _masking_changes(earlier.plan, plan)
+    elif wanted is not None:
         problems.append("It was not anonymised.")
     if problems:
         hint = "Make the release again: policy-engine apply."
@@ -61,7 +62,7 @@ def check_made_so(
         )
 
 
-def is_known(earlier: Certificate, plan: Plan, record: Record | None) -> bool:
+def is_renewable(earlier: Certificate, plan: Plan, record: Record | None) -> bool:
     """Tell whether an output is known to be made as a plan says: whether it could be renewed.
 
     By the certificate of its making, for this policy, once `check_made_so` found nothing; and
@@ -72,89 +73,97 @@ def is_known(earlier: Certificate, plan: Plan, record: Record | None) -> bool:
     return is_of_policy and (not plan.audits or record is not None)
 
 
-def _from_elsewhere(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:
+def _provenance_changes(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:
     """Yield that an output is another one, made from something else, or for another policy."""
     if made.publish.asset != plan.publish.asset:
         yield f"It is certified as {made.publish.asset}, and the policy makes {plan.publish.asset}."
     before, now = ([step.asset for step in one.reads] for one in (made, plan))
     if before != now:
-        was, are = " and ".join(before), " and ".join(now)
-        yield f"It was made from {was}, and the policy reads {are}."
-    elif _joined(made) != _joined(plan):
+        sources_before, sources_now = " and ".join(before), " and ".join(now)
+        yield f"It was made from {sources_before}, and the policy reads {sources_now}."
+    elif _join_columns(made) != _join_columns(plan):
         yield "Its inputs were joined otherwise than the policy joins them."
     if renews and made.policy != plan.policy:
         yield f"It was made for the policy {made.policy}, and the one given is {plan.policy}."
 
 
-def _joined(plan: Plan) -> list[tuple[str, str, set[str]]]:
+def _join_columns(plan: Plan) -> list[tuple[str, str, set[str]]]:
     """Return by which columns inputs are joined, and which of theirs are in the table."""
     return [(one.asset, one.on, {*one.columns}) for one in (plan.join.inputs if plan.join else ())]
 
 
-def _columns(made: Columns, asked: Columns) -> Iterator[str]:
+def _column_changes(made: Columns, wanted: Columns) -> Iterator[str]:
     before = {one.name: one for one in made.quasi_identifier}
-    now = {one.name: one for one in asked.quasi_identifier}
+    now = {one.name: one for one in wanted.quasi_identifier}
     hidden = (*made.pseudonymize, *made.redact)
     for name, one in now.items():
         if name in hidden:
             yield f"The column {name!r} was made unreadable, and its cells are read as values."
-        elif name in before and not _reads_alike(before[name], one):
+        elif name in before and not _has_same_meaning(before[name], one):
             yield (
-                f"The column {name!r} was generalised by {_way(before[name])}, and the policy asks "
-                f"for {_way(one)}."
+                f"The column {name!r} was generalised by {_format_generalization(before[name])}, "
+                f"and the policy asks for {_format_generalization(one)}."
             )
     for name in before:
-        if name not in now and name in asked.released:
+        if name not in now and name in wanted.released:
             yield f"The column {name!r} was generalised, and the policy takes its cells for values."
-    for name in asked.pseudonymize:
+    for name in wanted.pseudonymize:
         if name not in made.pseudonymize:
             yield f"The column {name!r} was given no pseudonyms."
-    if asked.pseudonymize and made.pseudonymize and made.pseudonym_scope != asked.pseudonym_scope:
-        yield (f"Its pseudonyms are {_scope(made)}, and the policy asks for some {_scope(asked)}.")
+    if wanted.pseudonymize and made.pseudonymize and made.pseudonym_scope != wanted.pseudonym_scope:
+        yield (
+            f"Its pseudonyms are {_format_scope(made)}, and the policy asks for some "
+            f"{_format_scope(wanted)}."
+        )
 
 
-def _masked(made: Plan, asked: Plan) -> Iterator[str]:
+def _masking_changes(made: Plan, wanted: Plan) -> Iterator[str]:
     """Yield the columns whose cells are values to the one plan and masked ones to the other."""
     before, now = (
-        {one.name: one for one in plan.mask.columns} if plan.mask else {} for plan in (made, asked)
+        {one.name: one for one in plan.mask.columns} if plan.mask else {} for plan in (made, wanted)
     )
     for name in dict.fromkeys((*before, *now)):
-        was, is_ = before.get(name), now.get(name)
-        if was != is_ and (name in made.publish.columns and name in asked.publish.columns):
-            given, wanted = (str(one) if one else "no masking" for one in (was, is_))
-            yield f"The column {name!r} was made with {given}, and the policy asks for {wanted}."
+        earlier, required = before.get(name), now.get(name)
+        if earlier != required and (
+            name in made.publish.columns and name in wanted.publish.columns
+        ):
+            was, is_now = (str(one) if one else "no masking" for one in (earlier, required))
+            yield f"The column {name!r} was made with {was}, and the policy asks for {is_now}."
 
 
-def _reads_alike(made: QuasiIdentifier, asked: QuasiIdentifier) -> bool:
+def _has_same_meaning(made: QuasiIdentifier, wanted: QuasiIdentifier) -> bool:
     """Tell whether the cells of a column mean the same by two policies."""
-    unlike = {"weight", "order"}
-    if made.generalization in _BY_TYPE and asked.generalization in _BY_TYPE:
-        unlike.add("generalization")
-    return made.model_dump(exclude=unlike) == asked.model_dump(exclude=unlike)
+    ignored = {"weight", "order"}
+    if made.generalization in _TYPE_DEFAULTS and wanted.generalization in _TYPE_DEFAULTS:
+        ignored.add("generalization")
+    return made.model_dump(exclude=ignored) == wanted.model_dump(exclude=ignored)
 
 
-def _way(column: QuasiIdentifier) -> str:
+def _format_generalization(column: QuasiIdentifier) -> str:
     """Return how a column is generalised, with what was said of it."""
-    said = column.model_dump(
+    settings = column.model_dump(
         exclude={"name", "generalization", "weight", "order"}, exclude_defaults=True
     )
-    told = ", ".join(f"{name} {value}" for name, value in said.items())
+    listed = ", ".join(f"{name} {value}" for name, value in settings.items())
     kind = column.generalization or "its type"
-    return f"{kind} ({told})" if told else kind
+    return f"{kind} ({listed})" if listed else kind
 
 
-def _scope(columns: Columns) -> str:
+def _format_scope(columns: Columns) -> str:
     return f"of the scope {columns.pseudonym_scope!r}" if columns.pseudonym_scope else "of its own"
 
 
-def _suppressed(made: Anonymize, asked: Anonymize, record: Record | None) -> Iterator[str]:
+def _suppression_changes(
+    made: Anonymize, wanted: Anonymize, record: Record | None
+) -> Iterator[str]:
     """Yield that more rows may have been left out than a policy allows, or that more were."""
-    most = asked.recoding.max_suppression
+    allowed = wanted.recoding.max_suppression
     if record is not None:
-        if record.suppressed > most * record.input.rows:
-            yield f"{record.suppressed} rows were left out, and the policy allows {most:g} of all."
-    elif made.recoding.max_suppression > most:
+        if record.suppressed > allowed * record.input.rows:
+            count = record.suppressed
+            yield f"{count} rows were left out, and the policy allows {allowed:g} of all."
+    elif made.recoding.max_suppression > allowed:
         yield (
             f"Of all rows {made.recoding.max_suppression:g} might be left out, and the policy "
-            f"allows {most:g}. How many were is told by its record alone."
+            f"allows {allowed:g}. How many were is told by its record alone."
         )

@@ -26,15 +26,15 @@ def main() -> NoReturn:
         atexit.register(gc.freeze)
     # Looking for plugins reads the metadata of every package there is; our models need none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from policy_engine.cli.commands import app_of, run  # noqa: PLC0415 (slow to import: typer)
+    from policy_engine.cli.commands import make_app, run  # noqa: PLC0415 (slow to import: typer)
 
-    run(app_of(asked[0] if asked else ""))
+    run(make_app(asked[0] if asked else ""))
 
 
 def __getattr__(name: str) -> Any:
     """Return `app`, which has all commands: it is made when somebody asks for it."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from policy_engine.cli.commands import app_of  # noqa: PLC0415 (slow to import: typer)
+    from policy_engine.cli.commands import make_app  # noqa: PLC0415 (slow to import: typer)
 
-    return app_of()
+    return make_app()

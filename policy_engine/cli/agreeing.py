@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.options import (
-    HierarchyOption,
-    OverwriteOption,
-    PolicyArgument,
-    reads_policies,
-)
+from policy_engine.cli.options import HierarchyOption, OverwriteOption, PolicyArgument
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import write_file
 from policy_engine.terms import compact
 
@@ -20,20 +16,22 @@ if TYPE_CHECKING:
     from policy_engine.policy import Policy, Reading
 
 
-@reads_policies("parent")
+@with_reading_options("parent")
 def agree(
     offer: PolicyArgument,
     party: Annotated[str, typer.Option("--as", metavar="IRI", help="Who accepts the offer.")],
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
+    ] = None,
     uid: Annotated[
-        str, typer.Option(metavar="IRI", help="The agreement's own; else one is made.")
+        str, typer.Option(metavar="IRI", help="The agreement's uid. Default: a generated one.")
     ] = "",
     hierarchy: HierarchyOption = [],  # noqa: B006
     overwrite: OverwriteOption = False,
     *,
     reading: "Reading",
 ) -> None:
-    """Accept an offer: write the Agreement that it describes; exit 1 where it is to others."""
+    """Accept an offer and write the agreement: exit 1 if the offer is for others."""
     from policy_engine.policy.agreeing import agree as agreed  # noqa: PLC0415
 
     found = agreed(

@@ -14,11 +14,11 @@ from policy_engine.cli.hints import with_options
 from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
-    from policy_engine.api.releasing import VerifiedRelease
+    from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.policy import InForce
 
 
-def plain(problem: Problem) -> dict[str, Any]:
+def problem_json(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON has it."""
     problem = with_options(problem)
     place, fix = problem.place, problem.fix
@@ -40,29 +40,29 @@ def plain(problem: Problem) -> dict[str, Any]:
     }
 
 
-def summary(release: "VerifiedRelease") -> dict[str, Any]:
+def release_json(release: "VerifiedRelease") -> dict[str, Any]:
     """Return what an application did as JSON has it, for the owner: more than is certified."""
-    drop, known = release.plan.drop, release.record
+    drop, record = release.plan.drop, release.record
     return {
         "output": str(release.path),
-        "rows_in": known.rows_in,
-        "rows_suppressed": known.suppressed,
-        "rows_held_out": known.held_out,
+        "rows_in": record.rows_in,
+        "rows_suppressed": record.suppressed,
+        "rows_held_out": record.held_out,
         "dropped": drop.identifiers,
         "unmentioned": drop.unmentioned,
-        "warnings": warnings_of(release),
+        "warnings": release_warnings(release),
         "certificate": release.certificate.model_dump(mode="json"),
     }
 
 
-def warnings_of(release: "VerifiedRelease") -> list[str]:
+def release_warnings(release: "VerifiedRelease") -> list[str]:
     """Return what the owner is warned of, by audits too, each sentence once."""
-    made = release.release
-    said = (*made.doubts, *(one for found in made.reports for one in found.warnings))
-    return [*dict.fromkeys(said)]
+    inner = release.release
+    warnings = (*inner.doubts, *(one for audit in inner.reports for one in audit.warnings))
+    return [*dict.fromkeys(warnings)]
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number of things in words, such as `1 row` or `2,000 rows`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -6,43 +6,48 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import Format, FormatOption, OverwriteOption, reads_policies
+from policy_engine.cli.options import Format, FormatOption, OverwriteOption
+from policy_engine.cli.shared_options import with_reading_options
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
-@reads_policies()
+@with_reading_options()
 def attest(
-    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="The policy of the output.")],
-    output: Annotated[
-        Path, typer.Option(metavar="FILE_OR_DIR", help="The output; its sha-256 is attested.")
+    policy: Annotated[
+        Path, typer.Argument(metavar="POLICY", help="The policy that asks for the output.")
     ],
-    by: Annotated[str, typer.Option(metavar="IRI", help="Who attests it.")],
+    output: Annotated[
+        Path, typer.Option(metavar="FILE_OR_DIR", help="The output; its SHA-256 is attested.")
+    ],
+    by: Annotated[str, typer.Option(metavar="IRI", help="Who vouches for it.")],
     asset: Annotated[
-        str, typer.Option(metavar="IRI", help="Which output it is, where the policy has several.")
+        str, typer.Option(metavar="IRI", help="Which output, if the policy has several.")
     ] = "",
     evidence: Annotated[
-        str, typer.Option(metavar="TEXT", help="By what: a report, a ticket, a review.")
+        str, typer.Option(metavar="TEXT", help="What it is based on: a report, a ticket, a review.")
     ] = "",
     to: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where it goes; else OUTPUT.attestation.json."),
+        typer.Option(
+            metavar="FILE", help="Where to write the attestation. Default: OUTPUT.attestation.json."
+        ),
     ] = None,
     overwrite: OverwriteOption = False,
     output_format: FormatOption = Format.TEXT,
     *,
     reading: "Reading",
 ) -> None:
-    """Vouch for the output of a derive or an aggregate, for --certificate of decide and query.
+    """Vouch for an output of derive or aggregate, to be given to decide and query as --certificate.
 
-    What is anonymised or trained is certified when it is made, and never attested.
+    Outputs that are anonymised or trained are certified when they are made, never attested.
     """
     from policy_engine.api.deciding import attest_output  # noqa: PLC0415
     from policy_engine.certificate.attestation import ATTESTATION  # noqa: PLC0415
 
     file = to or output.with_name(f"{output.name}{ATTESTATION}")
-    made = attest_output(
+    attestation = attest_output(
         policy,
         output,
         by,
@@ -53,7 +58,7 @@ def attest(
         **reading.keywords,
     )
     if output_format is Format.JSON:
-        print_json(made.model_dump(mode="json"))
+        print_json(attestation.model_dump(mode="json"))
     else:
-        typer.echo(f"{made.asset}: {made.line()}")
+        typer.echo(f"{attestation.asset}: {attestation.summary()}")
         typer.echo(f"written: {file}")

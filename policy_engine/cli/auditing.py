@@ -2,13 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.audit_options import (
+    AuditedOption,
+    BinsOption,
+    Domain,
+    LabelOption,
+    ModelOption,
+    OutOption,
+    RangesOption,
+    SeedOption,
+    ShadowsOption,
+    TargetOption,
+    TargetsOption,
+)
 from policy_engine.cli.fitted import (
     ClassesOption,
     FeaturesOption,
@@ -22,17 +34,9 @@ from policy_engine.cli.fitted import (
     ViewsOption,
     fitted_model,
 )
-from policy_engine.cli.options import (
-    Format,
-    FormatOption,
-    InputOption,
-    OwnersOption,
-    acts,
-    folder_of,
-    numbers_of,
-    reads_policies,
-    usage,
-)
+from policy_engine.cli.options import Format, FormatOption, InputOption, OwnersOption
+from policy_engine.cli.parsing import parse_numbers, usage_error
+from policy_engine.cli.shared_options import with_acting_options, with_reading_options
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.result import MembershipAudit
@@ -40,75 +44,29 @@ if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 audits = typer.Typer(
-    help="Attack what is to be released: membership inference.", no_args_is_help=True
+    help="Attack a model by membership inference before it is released.", no_args_is_help=True
 )
 
 
-class Domain(StrEnum):
-    """In which form the attacker has the records that he asks about."""
-
-    ORIGINAL = "original"
-    PERTURBED = "perturbed"
-
-
-AuditedOption = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="FILE", help="Records: CSV, CSV.gz, Parquet or npz."),
-]
-LabelOption = Annotated[
-    str, typer.Option("--label", metavar="COLUMN", help="The classes; else the last column.")
-]
-ModelOption = Annotated[
-    Path | None,
-    typer.Option("--model", metavar="FILE", help="The model, in JSON; else a small network."),
-]
-ShadowsOption = Annotated[
-    int, typer.Option("--shadows", min=0, max=10_000, help="How many shadow models to train.")
-]
-TargetsOption = Annotated[
-    int,
-    typer.Option(min=1, max=10_000, help="How many models to attack, each of another half."),
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same figures.")]
-BinsOption = Annotated[
-    int, typer.Option(help="In how many ranges numbers are answered under a local epsilon.")
-]
-RangesOption = Annotated[
-    list[str],
-    typer.Option("--range", metavar="COLUMN=LOW:HIGH", help="Declare the ends of these ranges."),
-]
-TargetOption = Annotated[
-    str,
-    typer.Option(
-        "--target",
-        metavar="IRI",
-        help="Which asset the records are, for --as; else the policies' only dataset.",
-    ),
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        parser=folder_of,
-        help="Keep all figures, the page and the splits there.",
-    ),
-]
-
-
 @audits.command()
-@reads_policies()
-@acts()
+@with_reading_options()
+@with_acting_options()
 def membership(
     data: AuditedOption = None,
     label: LabelOption = "",
     model: ModelOption = None,
     predictions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Instead: a model's answers, the labels, who was in."),
+        typer.Option(
+            metavar="FILE",
+            help="Instead of --data: a model's answers with the labels and who was a member.",
+        ),
     ] = None,
     members: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Which records the target was trained on.")
+        str,
+        typer.Option(
+            metavar="COLUMN", help="The column that says which records the target was trained on."
+        ),
     ] = "",
     fitted: FittedOption = None,
     trust_pickle: TrustOption = False,
@@ -121,33 +79,44 @@ def membership(
     references: ReferenceOption = [],  # noqa: B006
     views: ViewsOption = 1,
     attacks: Annotated[
-        str, typer.Option(metavar="NAME,NAME,...", help="Such as shokri,lira; else all.")
+        str,
+        typer.Option(
+            metavar="NAME,NAME,...", help="The attacks, for example shokri,lira. Default: all."
+        ),
     ] = "",
     shadows: ShadowsOption = 10,
     targets: TargetsOption = 1,
     seed: SeedOption = 0,
     slices: Annotated[
         list[str],
-        typer.Option("--slice", metavar="COLUMN", help="Attack each of its values by itself."),
+        typer.Option(
+            "--slice",
+            metavar="COLUMN",
+            help="Also report the attacks for each value of this column.",
+        ),
     ] = [],  # noqa: B006
     local_epsilon: Annotated[
         float | None,
-        typer.Option(metavar="EPSILON", help="Train on records with randomized response."),
+        typer.Option(metavar="EPSILON", help="Train on records perturbed by randomized response."),
     ] = None,
     bins: BinsOption = 10,
     ranges: RangesOption = [],  # noqa: B006
     attack_domain: Annotated[
-        Domain, typer.Option(help="What the attacker has: records as they were, or perturbed.")
+        Domain, typer.Option(help="Whether the attacker has the original or the perturbed records.")
     ] = Domain.ORIGINAL,
     fail_above: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, metavar="ACCURACY", help="Exit 1 where an attack is right more often."
+            min=0,
+            max=1,
+            metavar="ACCURACY",
+            help="Exit with 1 if an attack is right more often than this.",
         ),
     ] = None,
     out: OutOption = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with tables and pictures.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write an HTML report with tables and charts."),
     ] = None,
     target: TargetOption = "",
     owners: OwnersOption = None,
@@ -157,20 +126,20 @@ def membership(
     reading: "Reading",
     acting: dict[str, Any],
 ) -> None:
-    """Measure how well an attacker tells who was in a model's training data."""
+    """Measure how well an attacker can tell which records a model was trained on."""
     from policy_engine.api.auditing import audit_membership, audit_predictions_file  # noqa: PLC0415
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
 
     if (data is None) == (predictions is None):
         records = "--data FILE with records, alone or beside --fitted FILE with a model"
-        raise usage(f"Give either {records}, or --predictions FILE with answers.")
-    made_by = _made_by(target, reading, acting, owners, certificate)
-    known = fitted_model(
+        raise usage_error(f"Give either {records}, or --predictions FILE with answers.")
+    made_by = _trainer(target, reading, acting, owners, certificate)
+    fitted_target = fitted_model(
         fitted,
         trust_pickle=trust_pickle,
         model_class=model_class,
-        features=_names(features),
-        classes=_names(classes),
+        features=_parse_names(features),
+        classes=_parse_names(classes),
         outputs=outputs,
         time_limit=time_limit,
         retrain=retrain,
@@ -178,7 +147,7 @@ def membership(
         views=views,
     )
     settings = Settings(
-        attacks=_names(attacks),
+        attacks=_parse_names(attacks),
         shadows=shadows,
         targets=targets,
         seed=seed,
@@ -186,12 +155,12 @@ def membership(
         local_epsilon=local_epsilon,
         attack_domain=attack_domain.value,
         bins=bins,
-        ranges=_ranges(ranges),
+        ranges=_parse_ranges(ranges),
     )
     with resumable(out), progress_bar(time_left=True) as progress:
         if predictions is not None:
-            _refuse_training(label, model, members, local_epsilon, fitted, targets)
-            found = audit_predictions_file(
+            _check_no_training(label, model, members, local_epsilon, fitted, targets)
+            audit = audit_predictions_file(
                 predictions,
                 settings=settings,
                 out=out,
@@ -200,24 +169,24 @@ def membership(
                 made_by=made_by,
             )
         else:
-            found = audit_membership(
+            audit = audit_membership(
                 data,
                 label,
                 model,
                 settings=settings,
                 members=members,
-                fitted=known,
+                fitted=fitted_target,
                 out=out,
                 report=report,
                 progress=progress,
                 made_by=made_by,
             )
-    _print_audit(found, output_format, [*_written(out), *filter(None, [report])])
-    if fail_above is not None and _right(found) > fail_above:
+    _print_audit(audit, output_format, [*_written_files(out), *filter(None, [report])])
+    if fail_above is not None and _strongest_accuracy(audit) > fail_above:
         raise typer.Exit(1)
 
 
-def _made_by(
+def _trainer(
     target: str,
     reading: "Reading",
     acting: dict[str, Any],
@@ -228,20 +197,20 @@ def _made_by(
     may not."""
     if acting["party"] is None:
         if target or owners or certificates:
-            given = "--target" if target else "--owners" if owners else "--certificate"
-            raise usage(f"{given} is for --as PARTY. Without it the owner acts.")
+            option = "--target" if target else "--owners" if owners else "--certificate"
+            raise usage_error(f"{option} is for --as PARTY. Without it the owner acts.")
         return "owner"
-    from policy_engine.api.acting import Acting, may_train  # noqa: PLC0415
+    from policy_engine.api.acting import ActingParty, permitted_trainer  # noqa: PLC0415
 
-    return may_train(target, reading, Acting(**acting), owners, certificates)
+    return permitted_trainer(target, reading, ActingParty(**acting), owners, certificates)
 
 
-def _right(found: "MembershipAudit") -> float:
+def _strongest_accuracy(audit: "MembershipAudit") -> float:
     """Return how often the strongest attack is right, or one turned round is shown to be."""
     from policy_engine.audits.membership.verdict import shown_if_turned  # noqa: PLC0415
 
-    strongest = found.attack(found.strongest).figures.accuracy.value
-    return max(strongest, shown_if_turned(found.attacks))
+    strongest = audit.attack(audit.strongest).figures.accuracy.value
+    return max(strongest, shown_if_turned(audit.attacks))
 
 
 @contextmanager
@@ -250,35 +219,35 @@ def resumable(out: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; {_kept_in(out) if out else 'nothing was written'}", err=True)
+        typer.echo(f"interrupted; {_cache_note(out) if out else 'nothing was written'}", err=True)
         raise typer.Exit(130) from None
 
 
-def _kept_in(out: Path) -> str:
+def _cache_note(out: Path) -> str:
     cache = out / "cache"
     if cache.is_dir() and any(cache.iterdir()):
         return f"{cache} keeps what models said, to go on from"
     return f"{out} keeps no model's words to go on from"
 
 
-def _ranges(given: list[str]) -> tuple[tuple[str, float, float], ...]:
+def _parse_ranges(texts: list[str]) -> tuple[tuple[str, float, float], ...]:
     """Return columns and the ends of their ranges, of texts such as `age=18:100`."""
-    found = []
-    for text in given:
+    ranges = []
+    for text in texts:
         name, _, ends = text.rpartition("=")
         try:
             low, high = map(float, ends.split(":"))
         except ValueError:
-            raise usage(f"--range takes COLUMN=LOW:HIGH. {text!r} was given.") from None
-        found.append((name, low, high))
-    return tuple(found)
+            raise usage_error(f"--range takes COLUMN=LOW:HIGH. {text!r} was given.") from None
+        ranges.append((name, low, high))
+    return tuple(ranges)
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 
-def _refuse_training(
+def _check_no_training(
     label: str,
     model: Path | None,
     members: str,
@@ -287,7 +256,7 @@ def _refuse_training(
     targets: int,
 ) -> None:
     """Raise RequestError for what an audit of predictions, where nothing is trained, ignores."""
-    given = {
+    ignored = {
         "--label": label,
         "--model": model,
         "--members": members,
@@ -295,19 +264,21 @@ def _refuse_training(
         "--fitted": fitted,
         "--targets": targets if targets > 1 else None,
     }
-    for name, value in given.items():
+    for name, value in ignored.items():
         if value not in ("", None):
-            raise usage(f"{name} is for --data. A file of --predictions has all of it already.")
+            raise usage_error(
+                f"{name} is for --data. A file of --predictions has all of it already."
+            )
 
 
-def _written(out: Path | None) -> list[Path]:
+def _written_files(out: Path | None) -> list[Path]:
     names = ("audit.json", "scores.csv", "audit.html", "splits.npz")
     return [] if out is None else [out / name for name in names if (out / name).is_file()]
 
 
-def _print_audit(found: "MembershipAudit", output_format: Format, written: list[Path]) -> None:
+def _print_audit(audit: "MembershipAudit", output_format: Format, written: list[Path]) -> None:
     if output_format is Format.JSON:
-        print_json(found.model_dump(mode="json"))
+        print_json(audit.model_dump(mode="json"))
         return
     from policy_engine.cli.tables.audits import (  # noqa: PLC0415
         attacks_table,
@@ -319,20 +290,20 @@ def _print_audit(found: "MembershipAudit", output_format: Format, written: list[
     from policy_engine.kernels.estimates import NotApplicable  # noqa: PLC0415
 
     out = console()
-    for line in audit_lines(found):
+    for line in audit_lines(audit):
         out.print(line, soft_wrap=not out.is_terminal)
-    print_fitting(out, attacks_table(found))
-    for line in marks_lines(found):
+    print_fitting(out, attacks_table(audit))
+    for line in marks_lines(audit):
         out.print(line, soft_wrap=not out.is_terminal)
-    if not isinstance(found.over_targets, NotApplicable):
-        print_fitting(out, over_targets_table(found.over_targets))
+    if not isinstance(audit.over_targets, NotApplicable):
+        print_fitting(out, over_targets_table(audit.over_targets))
     for path in written:
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 
 
 @audits.command()
-@reads_policies()
-@acts()
+@with_reading_options()
+@with_acting_options()
 def tradeoff(
     data: Annotated[
         Path, typer.Option("--data", metavar="FILE", help="Records: CSV, CSV.gz, Parquet or npz.")
@@ -347,7 +318,7 @@ def tradeoff(
     ] = "8,5,3,1,0.1",
     bins: BinsOption = 10,
     ranges: RangesOption = [],  # noqa: B006
-    attack: Annotated[str, typer.Option(metavar="NAME", help="Which attack.")] = "shokri",
+    attack: Annotated[str, typer.Option(metavar="NAME", help="The attack to run.")] = "shokri",
     shadows: ShadowsOption = 10,
     seed: SeedOption = 0,
     out: OutOption = None,
@@ -359,21 +330,25 @@ def tradeoff(
     reading: "Reading",
     acting: dict[str, Any],
 ) -> None:
-    """Show what differential privacy takes from an attacker, and from the model's accuracy."""
+    """Show how differential privacy lowers an attack's success, and the model's accuracy."""
     from policy_engine.api.auditing import audit_tradeoff  # noqa: PLC0415
     from policy_engine.audits.membership.settings import Settings  # noqa: PLC0415
     from policy_engine.audits.membership.tradeoff import Grid  # noqa: PLC0415
 
-    made_by = _made_by(target, reading, acting, owners, certificate)
+    made_by = _trainer(target, reading, acting, owners, certificate)
     grid = Grid(
-        noise_multipliers=numbers_of(noise, "--noise"),
-        local_epsilons=numbers_of(local_epsilon, "--local-epsilon"),
+        noise_multipliers=parse_numbers(noise, "--noise"),
+        local_epsilons=parse_numbers(local_epsilon, "--local-epsilon"),
     )
     settings = Settings(
-        attacks=_names(attack), shadows=shadows, seed=seed, bins=bins, ranges=_ranges(ranges)
+        attacks=_parse_names(attack),
+        shadows=shadows,
+        seed=seed,
+        bins=bins,
+        ranges=_parse_ranges(ranges),
     )
     with resumable(out), progress_bar(time_left=True) as progress:
-        found = audit_tradeoff(
+        result = audit_tradeoff(
             data,
             label,
             model,
@@ -384,14 +359,14 @@ def tradeoff(
             made_by=made_by,
         )
     if output_format is Format.JSON:
-        print_json(found.model_dump(mode="json"))
+        print_json(result.model_dump(mode="json"))
         return
     from policy_engine.cli.tables.audits import tradeoff_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
-    print_fitting(console(), tradeoff_table(found))
-    for said in found.bins:
-        console().print(said, markup=False)
+    print_fitting(console(), tradeoff_table(result))
+    for line in result.bins:
+        console().print(line, markup=False)
     for name in ("tradeoff.json", "tradeoff.svg", "tradeoff.png"):
         if out is not None:
             console().print(f"written: {out / name}", markup=False, soft_wrap=True)

@@ -14,8 +14,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from policy_engine import __version__
-from policy_engine.cli.answers import plain, print_json
-from policy_engine.cli.hints import told
+from policy_engine.cli.answers import print_json, problem_json
+from policy_engine.cli.hints import format_error
 from policy_engine.errors import PolicyEngineError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -24,14 +24,14 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "plan": "releasing:plan",
         "apply": "releasing:apply",
         "show": "releasing:show",
-        "certify": "releasing:certify",
-        "compare": "releasing:compare",
-        "explore": "releasing:explore",
+        "certify": "measuring:certify",
+        "compare": "measuring:compare",
+        "explore": "measuring:explore",
         "decide": "deciding:decide",
         "query": "querying:query",
         "evaluate": "evaluating:evaluate",
-        "fulfil": "owing:fulfil",
-        "duties": "owing:duties",
+        "fulfil": "duties:fulfil",
+        "duties": "duties:duties",
         "attest": "attesting:attest",
         "graph": "inspecting:graph",
         "diff": "inspecting:diff",
@@ -51,25 +51,25 @@ there, which is that of a function or of a group of commands."""
 
 
 @cache
-def app_of(asked: str = "") -> typer.Typer:
+def make_app(requested: str = "") -> typer.Typer:
     """Return the application with the command that is asked for, or else with all of them.
 
     All take several times as long to load as one; help and suggestions need them.
     """
     app = typer.Typer(
-        help="One policy from text to a verified, anonymised release and the decisions about it.",
+        help="Turn a policy into a verified, anonymised release, and decide who may read it.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_root)
-    for name in (asked,) if asked in COMMANDS else COMMANDS:
+    for name in (requested,) if requested in COMMANDS else COMMANDS:
         module, _, attribute = COMMANDS[name].partition(":")
-        found = getattr(import_module(f"policy_engine.cli.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
+        command = getattr(import_module(f"policy_engine.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
         else:
-            app.command(name)(found)
+            app.command(name)(command)
     return app
 
 
@@ -105,9 +105,9 @@ def run(app: typer.Typer) -> NoReturn:
     try:
         app()
     except PolicyEngineError as error:
-        typer.echo(told(error), err=True)
+        typer.echo(format_error(error), err=True)
         if "--format json" in " ".join(sys.argv).replace("--format=", "--format "):
-            print_json({"problems": [*map(plain, error.problems)]})
+            print_json({"problems": [*map(problem_json, error.problems)]})
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         typer.echo("interrupted; nothing was written", err=True)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from policy_engine.cli.options import OverwriteOption, PolicyArgument, reads_policies, usage
+from policy_engine.cli.options import OverwriteOption, PolicyArgument
+from policy_engine.cli.parsing import usage_error
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import write_file
 
 if TYPE_CHECKING:
@@ -22,40 +24,45 @@ class Syntax(StrEnum):
     RDF_XML = "rdf-xml"
 
 
-@reads_policies("parent")
+@with_reading_options("parent")
 def convert(
     policy: PolicyArgument,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
-    to: Annotated[Syntax | None, typer.Option(help="Else what --output ends in.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
+    ] = None,
+    to: Annotated[
+        Syntax | None,
+        typer.Option(help="The syntax. Default: by the ending of --output, or JSON-LD."),
+    ] = None,
     overwrite: OverwriteOption = False,
     *,
     reading: "Reading",
 ) -> None:
-    """Write a policy in another syntax: JSON-LD where neither --to nor --output says which.
+    """Convert a policy to another syntax, without loss or not at all.
 
-    Nothing is lost, or it is refused; what is wrong with a policy is for `validate` to say.
+    The policy is not checked: `validate` does that.
     """
     from policy_engine.policy import read_file  # noqa: PLC0415
     from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
     from policy_engine.policy.syntax.rdf import convert_text  # noqa: PLC0415
 
-    wanted = to.value if to else _named_for(output)
+    syntax_wanted = to.value if to else _syntax_by_ending(output)
     text = read_file(policy)
     syntax, source = syntax_of(policy.name, text), str(policy)
     contexts = reading.vocabulary.contexts(reading.contexts)
-    found = convert_text(text, syntax, wanted, source, contexts, reading.limits)
+    converted = convert_text(text, syntax, syntax_wanted, source, contexts, reading.limits)
     if output is None:
-        typer.echo(found.encode(), nl=False)
+        typer.echo(converted.encode(), nl=False)
     else:
-        write_file(output, found, policy, overwrite=overwrite)
+        write_file(output, converted, policy, overwrite=overwrite)
 
 
-def _named_for(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:
+def _syntax_by_ending(output: Path | None) -> Literal["json-ld", "turtle", "n-triples", "rdf-xml"]:
     """Return the syntax that an output is named for. Raises RequestError where it is for none."""
     from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
 
-    found = syntax_of(output.name if output else "")
-    if output and found == "json-ld" and output.suffix.lower() not in ("", ".json", ".jsonld"):
+    syntax = syntax_of(output.name if output else "")
+    if output and syntax == "json-ld" and output.suffix.lower() not in ("", ".json", ".jsonld"):
         endings = ".jsonld, .json, .ttl, .nt, .rdf, .xml or .owl"
-        raise usage(f"Without --to, --output ends in {endings}. {str(output)!r} was given.")
-    return found
+        raise usage_error(f"Without --to, --output ends in {endings}. {str(output)!r} was given.")
+    return syntax

@@ -19,25 +19,26 @@ from policy_engine.cli.options import (
     PurposeOption,
     TimeOption,
     WorldOption,
-    check_log,
-    paths_of,
-    reads_policies,
-    unanswered,
 )
+from policy_engine.cli.parsing import check_log, exit_with_two, parse_paths
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
-@reads_policies()
+@with_reading_options()
 def decide(
     policy: PolicyOption,
     assignee: AssigneeOption,
     target: Annotated[
-        list[str], typer.Option(metavar="IRI", help="The asset; several are read together.")
+        list[str],
+        typer.Option(metavar="IRI", help="The asset. Repeat it for assets that are read together."),
     ],
-    action: Annotated[str, typer.Option(metavar="IRI", help="What to do with it.")] = "read",
+    action: Annotated[
+        str, typer.Option(metavar="IRI", help="What they want to do with it.")
+    ] = "read",
     purpose: PurposeOption = "",
     time: TimeOption = "",
     world: WorldOption = None,
@@ -46,7 +47,7 @@ def decide(
     hierarchy: HierarchyOption = [],  # noqa: B006
     owners: OwnersOption = None,
     explain: Annotated[
-        bool, typer.Option("--explain", metavar="", help="Say all that led to the answer.")
+        bool, typer.Option("--explain", metavar="", help="Print every step that led to the answer.")
     ] = False,
     log: LogOption = None,
     log_key: LogKeyOption = None,
@@ -55,22 +56,22 @@ def decide(
     reading: "Reading",
 ) -> None:
     """Answer a request: permit (exit 0) or deny (exit 1), with the rule and the reason."""
-    from policy_engine.api.deciding import decide_request, time_at, world_at  # noqa: PLC0415
+    from policy_engine.api.deciding import decide_request, load_time, load_world  # noqa: PLC0415
     from policy_engine.decision import read_request  # noqa: PLC0415
 
     check_log(log, log_key)
-    with unanswered(PolicyEngineError):
-        policies = reading.in_force(*policy, time=time_at(world, time))
+    with exit_with_two(PolicyEngineError):
+        policies = reading.in_force(*policy, time=load_time(world, time))
         request = read_request(assignee, action, target, purpose, policies)
         decision = decide_request(
             policies,
             certificate,
             request,
             reading.hierarchy(hierarchy),
-            world=world_at(world, time, policies),
+            world=load_world(world, time, policies),
             log=log,
             log_key=log_key,
-            data=paths_of(data),
+            data=parse_paths(data),
             owners=owners,
             **reading.keywords,
         )

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import OwnersOption, reads_policies, unanswered
+from policy_engine.cli.options import OwnersOption
+from policy_engine.cli.parsing import exit_with_two
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.errors import PolicyEngineError
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class ReportFormat(StrEnum):
 _FORMATS = "Turtle, N-Triples, RDF/XML or JSON-LD."
 
 
-@reads_policies("parent")
+@with_reading_options("parent")
 def evaluate(
     policy: Annotated[Path, typer.Option(metavar="FILE", help=f"A policy: {_FORMATS}")],
     request: Annotated[Path, typer.Option(metavar="FILE", help=f"A request: {_FORMATS}")],
@@ -34,7 +36,7 @@ def evaluate(
     ] = None,
     owners: OwnersOption = None,
     output_format: Annotated[
-        ReportFormat, typer.Option("--format", help="How to print.")
+        ReportFormat, typer.Option("--format", help="The output format.")
     ] = ReportFormat.TURTLE,
     *,
     reading: "Reading",
@@ -42,7 +44,7 @@ def evaluate(
     """Print what each rule of a policy evaluates to for a request: an ODRL compliance report."""
     from policy_engine.decision.compliance import compliance_report  # noqa: PLC0415 (slow to import)
 
-    with unanswered(PolicyEngineError):
+    with exit_with_two(PolicyEngineError):
         report = compliance_report(
             policy, request, world, reading.contexts, reading.limits, reading.vocabularies, owners
         )

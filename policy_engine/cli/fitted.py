@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.options import usage
+from policy_engine.cli.parsing import usage_error
 
 if TYPE_CHECKING:
     from policy_engine.audits.membership.fitted.target import FittedModel
@@ -24,7 +24,7 @@ FittedOption = Annotated[
     typer.Option(
         "--fitted",
         metavar="FILE",
-        help="A model that is fitted already: skops, XGBoost, LightGBM, .keras, PyTorch, ONNX.",
+        help="A trained model to attack: skops, XGBoost, LightGBM, .keras, PyTorch or ONNX.",
     ),
 ]
 TrustOption = Annotated[
@@ -32,34 +32,41 @@ TrustOption = Annotated[
     typer.Option(
         "--trust-pickle",
         metavar="",
-        help="Open a pickle, TorchScript or .pt2: it may run any code.",
+        help="Open a pickle, TorchScript or .pt2 file, which may run any code.",
     ),
 ]
 ModelClassOption = Annotated[
     str,
     typer.Option(
-        "--model-class", metavar="FILE.py:CLASS", help="Of a state_dict; its code is run."
+        "--model-class",
+        metavar="FILE.py:CLASS",
+        help="The class of a PyTorch state_dict; its code is run.",
     ),
 ]
 FeaturesOption = Annotated[
     str,
     typer.Option(
-        "--features", metavar="COLUMN,...", help="What the fitted model takes; else all others."
+        "--features",
+        metavar="COLUMN,...",
+        help="The columns that the fitted model takes. Default: all others.",
     ),
 ]
 ClassesOption = Annotated[
     str,
     typer.Option(
-        "--classes", metavar="CLASS,...", help="In the order of its answers, if it does not tell."
+        "--classes",
+        metavar="CLASS,...",
+        help="The classes in the order of the model's answers, if the model does not name them.",
     ),
 ]
 OutputsOption = Annotated[
-    Outputs | None, typer.Option("--outputs", help="What its answers are, if that is not plain.")
+    Outputs | None,
+    typer.Option("--outputs", help="What the model's answers are, if that is not clear from them."),
 ]
 RetrainOption = Annotated[
     bool,
     typer.Option(
-        "--retrain", metavar="", help="Train shadow models with the settings that it carries."
+        "--retrain", metavar="", help="Train shadow models with the fitted model's own settings."
     ),
 ]
 ReferenceOption = Annotated[
@@ -67,7 +74,7 @@ ReferenceOption = Annotated[
     typer.Option(
         "--reference",
         metavar="FILE",
-        help="A model of its kind that saw none of the records. May be given several times.",
+        help="A model of the same kind that was trained on none of the records. Can be repeated.",
     ),
 ]
 ViewsOption = Annotated[
@@ -76,12 +83,18 @@ ViewsOption = Annotated[
         "--views",
         min=1,
         max=21,
-        help="In how many ways to ask: images mirrored and shifted, others noisy.",
+        help="How many variants of each record to ask for: images mirrored and "
+        "shifted, others with noise.",
     ),
 ]
 TimeLimitOption = Annotated[
     float,
-    typer.Option("--time-limit", min=0, metavar="SECONDS", help="For opening it, and an answer."),
+    typer.Option(
+        "--time-limit",
+        min=0,
+        metavar="SECONDS",
+        help="How long opening the model, or one answer, may take.",
+    ),
 ]
 
 
@@ -102,7 +115,7 @@ def fitted_model(
 
     Raises RequestError for options that are of a fitted model and stand without one.
     """
-    given = {
+    options = {
         "--trust-pickle": trust_pickle,
         "--model-class": model_class,
         "--features": features,
@@ -113,9 +126,9 @@ def fitted_model(
         "--views": views > 1,
     }
     if fitted is None:
-        for name, value in given.items():
+        for name, value in options.items():
             if value:
-                raise usage(f"{name} is for --fitted FILE, a model that is fitted already.")
+                raise usage_error(f"{name} is for --fitted FILE, a model that is fitted already.")
         return None
     from policy_engine.audits.membership.fitted.target import FittedModel  # noqa: PLC0415
 

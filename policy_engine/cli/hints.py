@@ -48,6 +48,6 @@ def with_options(problem: Problem) -> Problem:
     return replace(problem, hint=_ARGUMENT.sub(lambda found: OPTIONS[found[0]], problem.hint))
 
 
-def told(error: PolicyEngineError) -> str:
+def format_error(error: PolicyEngineError) -> str:
     """Return an error as a command prints it, a problem a line."""
     return "\n".join(locate(with_options(problem), error.source) for problem in error.problems)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from policy_engine.cli.answers import counted, print_json, print_notes
+from policy_engine.cli.answers import format_count, print_json, print_notes
 from policy_engine.cli.options import (
     CertificateOption,
     Format,
@@ -20,10 +20,9 @@ from policy_engine.cli.options import (
     PoliciesArgument,
     TimeOption,
     WorldOption,
-    reads_policies,
-    unanswered,
-    usage,
 )
+from policy_engine.cli.parsing import exit_with_two, usage_error
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import PolicyEngineError
 
@@ -51,7 +50,11 @@ class PageFormat(StrEnum):
 
 ReadLogOption = Annotated[
     Path | None,
-    typer.Option("--log", metavar="FILE", help="A log: what was done, as far as leave needs it."),
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="A decision log, for consents that depend on what was done before.",
+    ),
 ]
 _Drawn = Literal["svg", "mermaid", "dot"]
 _ENDINGS = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
@@ -70,15 +73,18 @@ _TOGETHER = {
 # -- graph ----------------------------------------------------------------------------------------
 
 
-@reads_policies()
+@with_reading_options()
 def graph(
     policies: PoliciesArgument,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where the picture goes: .svg, .mmd or .dot."),
+        typer.Option(metavar="FILE", help="Write the picture to this file (.svg, .mmd or .dot)."),
     ] = None,
     drawing_format: Annotated[
-        DrawingFormat | None, typer.Option("--format", help="Else the ending of --output, or SVG.")
+        DrawingFormat | None,
+        typer.Option(
+            "--format", help="The picture's format. Default: by the ending of --output, or SVG."
+        ),
     ] = None,
     certificate: CertificateOption = [],  # noqa: B006
     owners: OwnersOption = None,
@@ -91,28 +97,28 @@ def graph(
 ) -> None:
     """Draw policies: who may do what with which assets. SVG needs Graphviz's dot.
 
-    With --certificate, what was made from what, and what of it no longer stands; with --owners,
-    whose it is, and which rules do not count.
+    With --certificate, also what was made from what and is no longer valid; with --owners, also
+    who owns what and which rules do not count.
     """
-    from policy_engine.api.deciding import proofs, time_at, world_at  # noqa: PLC0415
+    from policy_engine.api.deciding import load_time, load_world, read_proofs  # noqa: PLC0415
     from policy_engine.authoring.diagram import draw_policy, has_dot  # noqa: PLC0415
     from policy_engine.decision.log import read_history  # noqa: PLC0415
     from policy_engine.policy.owners import load_owners  # noqa: PLC0415
 
-    asked = _drawing_format(output, drawing_format)
-    with unanswered(PolicyEngineError):
-        read = reading.in_force(*policies, time=time_at(world, time))
-        print_notes(read)
-        if asked == "svg" and output is None and not has_dot():
+    drawing_kind = _drawing_format(output, drawing_format)
+    with exit_with_two(PolicyEngineError):
+        in_force = reading.in_force(*policies, time=load_time(world, time))
+        print_notes(in_force)
+        if drawing_kind == "svg" and output is None and not has_dot():
             note = "'dot' of Graphviz is not on the path: this is Mermaid text, not SVG"
             typer.echo(note, err=True)
-            asked = "mermaid"
+            drawing_kind = "mermaid"
         drawing = draw_policy(
-            read,
-            asked,
-            proofs(certificate),
-            owners=load_owners(owners, read, reading.contexts),
-            world=world_at(world, time, read),
+            in_force,
+            drawing_kind,
+            read_proofs(certificate),
+            owners=load_owners(owners, in_force, reading.contexts),
+            world=load_world(world, time, in_force),
             history=read_history(log, log_key) if log else None,
         )
     if output is None:
@@ -121,51 +127,53 @@ def graph(
     write_file(output, drawing.text, *policies, *certificate)
 
 
-def _drawing_format(output: Path | None, given: DrawingFormat | None) -> _Drawn:
+def _drawing_format(output: Path | None, requested: DrawingFormat | None) -> _Drawn:
     """Return what to draw in. Raises RequestError (U001) where the ending says nothing."""
-    named = given.value if given else _ENDINGS.get(output.suffix.lower()) if output else "svg"
+    wanted = (
+        requested.value if requested else _ENDINGS.get(output.suffix.lower()) if output else "svg"
+    )
     for known in get_args(_Drawn):
-        if named == known:
+        if wanted == known:
             return known  # type: ignore[no-any-return]
-    raise usage(f"--output ends in .svg, .mmd or .dot. {str(output)!r} was given.")
+    raise usage_error(f"--output ends in .svg, .mmd or .dot. {str(output)!r} was given.")
 
 
 # -- diff -----------------------------------------------------------------------------------------
 
 
-@reads_policies()
+@with_reading_options()
 def diff(
     old: Annotated[
         Path,
-        typer.Argument(
-            metavar="OLD", help="The policies as they were: a file, a folder or a registry."
-        ),
+        typer.Argument(metavar="OLD", help="The old policies: a file, a folder or a registry."),
     ],
     new: Annotated[
-        Path, typer.Argument(metavar="NEW", help="The policies as they are to be, likewise.")
+        Path,
+        typer.Argument(metavar="NEW", help="The new policies: a file, a folder or a registry."),
     ],
-    before: Annotated[
-        list[Path], typer.Option(metavar="POLICY", help="More policies as they were.")
-    ] = [],  # noqa: B006
-    after: Annotated[
-        list[Path], typer.Option(metavar="POLICY", help="More policies as they are to be.")
-    ] = [],  # noqa: B006
+    before: Annotated[list[Path], typer.Option(metavar="POLICY", help="More old policies.")] = [],  # noqa: B006
+    after: Annotated[list[Path], typer.Option(metavar="POLICY", help="More new policies.")] = [],  # noqa: B006
     parent_before: Annotated[
-        list[Path], typer.Option(metavar="POLICY", help="What only the old ones inherit from.")
+        list[Path],
+        typer.Option(metavar="POLICY", help="A policy that only the old ones inherit from."),
     ] = [],  # noqa: B006
     parent_after: Annotated[
-        list[Path], typer.Option(metavar="POLICY", help="What only the new ones inherit from.")
+        list[Path],
+        typer.Option(metavar="POLICY", help="A policy that only the new ones inherit from."),
     ] = [],  # noqa: B006
     log: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A decision log, to judge its entries by the new ones."),
+        typer.Option(
+            metavar="FILE", help="A decision log: decide its requests again under the new policies."
+        ),
     ] = None,
     world_before: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The state of the world with the old ones, in JSON."),
+        typer.Option(metavar="FILE", help="The state of the world for the old policies, in JSON."),
     ] = None,
     world_after: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The state of the world with the new ones.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The state of the world for the new policies, in JSON."),
     ] = None,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
@@ -174,91 +182,91 @@ def diff(
     *,
     reading: "Reading",
 ) -> None:
-    """Say what changed from one policy to another: exit 0 where nothing did, 1 where something."""
-    from policy_engine.api.deciding import proofs, world_at  # noqa: PLC0415
+    """Show what changed between two versions of policies: exit 0 if nothing did, else 1."""
+    from policy_engine.api.deciding import load_world, read_proofs  # noqa: PLC0415
     from policy_engine.authoring.diff import compare_policies  # noqa: PLC0415
     from policy_engine.policy.owners import load_owners  # noqa: PLC0415
 
     if log is None and (world_before or world_after):
-        raise usage("A state of the world is for a log. Give the log as well: --log FILE.")
-    with unanswered(PolicyEngineError):
-        was = _with_parents(reading, parent_before).in_force(old, *before)
-        is_now = _with_parents(reading, parent_after).in_force(new, *after)
-        for some in (was, is_now):
-            print_notes(some)
-        found = compare_policies(
-            was,
-            is_now,
+        raise usage_error("A state of the world is for a log. Give the log as well: --log FILE.")
+    with exit_with_two(PolicyEngineError):
+        old_policies = _add_parents(reading, parent_before).in_force(old, *before)
+        new_policies = _add_parents(reading, parent_after).in_force(new, *after)
+        for policies in (old_policies, new_policies):
+            print_notes(policies)
+        difference = compare_policies(
+            old_policies,
+            new_policies,
             log,
-            certificates=proofs(certificate),
+            certificates=read_proofs(certificate),
             hierarchy=reading.hierarchy(hierarchy),
-            world_before=world_at(world_before, policies=was),
-            world_after=world_at(world_after, policies=is_now),
-            owners=load_owners(owners, is_now, reading.contexts),
+            world_before=load_world(world_before, policies=old_policies),
+            world_after=load_world(world_after, policies=new_policies),
+            owners=load_owners(owners, new_policies, reading.contexts),
         )
     if output_format is Format.JSON:
-        print_json({"tendency": found.tendency, **found.model_dump(mode="json")})
+        print_json({"tendency": difference.tendency, **difference.model_dump(mode="json")})
     else:
-        for line in difference_lines(found):
+        for line in difference_lines(difference):
             typer.echo(line)
-    raise typer.Exit(0 if found.is_empty else 1)
+    raise typer.Exit(0 if difference.is_empty else 1)
 
 
-def _with_parents(reading: "Reading", parents: list[Path]) -> "Reading":
+def _add_parents(reading: "Reading", parents: list[Path]) -> "Reading":
     return replace(reading, parents=(*reading.parents, *parents)) if parents else reading
 
 
-def difference_lines(found: "Difference") -> Iterator[str]:
+def difference_lines(difference: "Difference") -> Iterator[str]:
     """Yield what changed, by policy and by rule; then the requests answered otherwise."""
     place: tuple[str, str] | None = None
-    for change in found.changes:
+    for change in difference.changes:
         if (change.policy, change.rule) != place:
             place = change.policy, change.rule
             yield f"{change.policy}" + (f", {change.rule}" if change.rule else "")
-        yield f"  {_MARKS[change.tendency]:<8} {_change(change)}"
-    if found.changes:
-        yield f"{counted(len(found.changes), 'change')}. {_TOGETHER[found.tendency]}"
+        yield f"  {_MARKS[change.tendency]:<8} {_format_change(change)}"
+    if difference.changes:
+        yield f"{format_count(len(difference.changes), 'change')}. {_TOGETHER[difference.tendency]}"
     else:
         yield "no change"
-    yield from (f"note: {note}" for note in found.notes)
-    yield from _replay_lines(found)
+    yield from (f"note: {note}" for note in difference.notes)
+    yield from _replay_lines(difference)
 
 
-def _change(change: "Change") -> str:
+def _format_change(change: "Change") -> str:
     if change.before and change.after:
         return f"{change.what}: {change.before} -> {change.after}"
     return f"{change.what}: {change.before or change.after or 'none'}"
 
 
-def _replay_lines(found: "Difference") -> Iterator[str]:
+def _replay_lines(difference: "Difference") -> Iterator[str]:
     from policy_engine.policy.wording import printable, short_name  # noqa: PLC0415
 
-    if found.replay is None:
+    if difference.replay is None:
         return
-    replay = found.replay
-    requests = counted(replay.requests, "distinct request")
+    replay = difference.replay
+    requests = format_count(replay.requests, "distinct request")
     yield f"{len(replay.changed)} of {requests} of the log would be answered otherwise"
     for one in replay.changed:
         purpose = f" for {printable(one.purpose)}" if one.purpose else ""
         targets = " and ".join(map(printable, one.targets))
         who = f"{printable(one.assignee)} {printable(short_name(one.action))} {targets}{purpose}"
-        yield f"  {one.before} -> {one.after}  {who} (logged {counted(one.times, 'time')})"
+        yield f"  {one.before} -> {one.after}  {who} (logged {format_count(one.times, 'time')})"
         yield f"      before: {printable(one.reason_before)}"
         yield f"      after:  {printable(one.reason_after)}"
     if replay.judged_by_rule:
         was, is_judged = ("was", "is") if len(replay.judged_by_rule) == 1 else ("were", "are")
         yield (
-            f"note: {_entries(replay.judged_by_rule)} {was} answered by what is not known now, and "
-            f"{is_judged} judged by the rule that the log names."
+            f"note: {_format_entries(replay.judged_by_rule)} {was} answered by what is not known "
+            f"now, and {is_judged} judged by the rule that the log names."
         )
     if replay.undecided_entries:
         yield (
-            f"note: {_entries(replay.undecided_entries)} cannot be judged: give what was known "
-            "then."
+            f"note: {_format_entries(replay.undecided_entries)} cannot be judged: give what was "
+            "known then."
         )
 
 
-def _entries(numbers: Sequence[int]) -> str:
+def _format_entries(numbers: Sequence[int]) -> str:
     """Return which entries of the log are meant, the first of many by number."""
     if len(numbers) == 1:
         return f"entry {numbers[0]} of the log"
@@ -270,24 +278,26 @@ def _entries(numbers: Sequence[int]) -> str:
 # -- test -----------------------------------------------------------------------------------------
 
 
-@reads_policies("parent")
+@with_reading_options("parent")
 def run_tests(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Policy tests in YAML.")],
     min_coverage: Annotated[
         float,
-        typer.Option(min=0, max=100, metavar="PERCENT", help="Fail where fewer rules are tested."),
+        typer.Option(
+            min=0, max=100, metavar="PERCENT", help="Fail if fewer rules are tested than this."
+        ),
     ] = 0.0,
     owners: OwnersOption = None,
     output_format: Annotated[
-        PageFormat, typer.Option("--format", help="How to print.")
+        PageFormat, typer.Option("--format", help="The output format.")
     ] = PageFormat.TEXT,
     *,
     reading: "Reading",
 ) -> None:
-    """Run policy tests: exit 0 where all pass, 1 where one fails or too few rules are tested."""
+    """Run policy tests: exit 0 if all pass, 1 if one fails or too few rules are tested."""
     from policy_engine.authoring.policy_tests import run_policy_tests  # noqa: PLC0415
 
-    with unanswered(PolicyEngineError):
+    with exit_with_two(PolicyEngineError):
         report = run_policy_tests(
             file, reading.contexts, reading.limits, reading.vocabularies, owners
         )
@@ -312,12 +322,12 @@ def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
         yield from (f"      {printable(failure)}" for failure in one.failures)
     failed = len(report.failed)
     passed = len(report.tests) - failed
-    yield f"{counted(len(report.tests), 'test')}: {passed} passed, {failed} failed"
+    yield f"{format_count(len(report.tests), 'test')}: {passed} passed, {failed} failed"
     timeless = [one.name for one in report.tests if one.by_clock]
     if timeless:
-        named = ", ".join(map(printable, timeless[:_SHOWN])) + ", ..." * (len(timeless) > _SHOWN)
-        told = counted(len(timeless), "test")
-        yield f"note: decided by the clock, for want of a time in the world: {told} ({named})"
+        names = ", ".join(map(printable, timeless[:_SHOWN])) + ", ..." * (len(timeless) > _SHOWN)
+        count = format_count(len(timeless), "test")
+        yield f"note: decided by the clock, for want of a time in the world: {count} ({names})"
     yield _coverage_text(report, min_coverage)
     for rule in report.rules:
         if not rule.covered:
@@ -331,7 +341,7 @@ def _coverage_text(report: "TestReport", min_coverage: float) -> str:
     share = round(report.coverage * 100, 1)
     if share > report.coverage * 100 and share >= min_coverage > report.coverage * 100:
         share = int(report.coverage * 1_000) / 10
-    text = f"tested: {covered} of {counted(len(report.rules), 'rule')}, {share:g} %"
+    text = f"tested: {covered} of {format_count(len(report.rules), 'rule')}, {share:g} %"
     is_short = report.coverage * 100 < min_coverage
     return f"{text}, less than the {min_coverage:g} % asked for" if is_short else text
 

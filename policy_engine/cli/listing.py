@@ -17,34 +17,36 @@ if TYPE_CHECKING:
     from policy_engine.methods.reference import Parameter
 
 hierarchies = typer.Typer(
-    help="Generalisation hierarchies: propose one for a column, to be edited by hand.",
+    help="Generalisation hierarchies: draft one for a column, to be edited by hand.",
     no_args_is_help=True,
 )
 
 
 def methods(output_format: FormatOption = Format.TEXT) -> None:
-    """List what a policy can ask for: methods, what all share, settings of columns, audits."""
+    """List what a policy can ask for: methods, shared parameters, column settings, audits."""
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
     from policy_engine.plan.training import audit_parameters  # noqa: PLC0415 (slow to import)
 
-    known = {
+    methods_known = {
         name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
     }
     audits = {name: (term, audit_parameters(name)) for name, term in terms.audit_methods().items()}
     shared, columns = reference.shared_parameters(), reference.column_parameters()
     if output_format is Format.JSON:
-        settings = {role: [one._asdict() for one in found] for role, found in columns.items()}
-        whole = {"methods": _listing(known), "shared": [one._asdict() for one in shared]}
+        settings = {
+            role: [one._asdict() for one in parameters] for role, parameters in columns.items()
+        }
+        whole = {"methods": _listing(methods_known), "shared": [one._asdict() for one in shared]}
         print_json({**whole, "columns": settings, "audits": _listing(audits)})
         return
     from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    for name, (term, own) in known.items():
+    for name, (term, own) in methods_known.items():
         console().print(parameters_table(f"{name}: {term.definition}", own))
     console().print(parameters_table("Every method", shared))
-    for role, found in columns.items():
-        console().print(parameters_table(f"A column under {role}", found))
+    for role, parameters in columns.items():
+        console().print(parameters_table(f"A column under {role}", parameters))
     for name, (term, own) in audits.items():
         title = f"{name}, by a duty to audit: {term.definition}"
         console().print(parameters_table(title, own, with_engines=False))
@@ -62,13 +64,15 @@ def _listing(known: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[
 
 
 def sample(
-    dataset: Annotated[Sample, typer.Argument(help="What to make up.")],
-    rows: Annotated[int, typer.Option(min=1, max=10_000_000)] = 10_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    dataset: Annotated[Sample, typer.Argument(help="Which sample to generate.")],
+    rows: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many rows.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same file.")] = 1,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
+    ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Make up data to try policies on."""
+    """Generate sample data to try policies on."""
     text = getattr(samples, dataset.value)(rows, seed)
     if output is None:
         typer.echo(text, nl=False)
@@ -79,15 +83,19 @@ def sample(
 @hierarchies.command()
 def suggest(
     table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz or Parquet.")],
-    column: Annotated[str, typer.Argument(metavar="COLUMN")],
-    kind: Annotated[Kind | None, typer.Option(help="Else the values decide.")] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column.")],
+    kind: Annotated[
+        Kind | None, typer.Option(help="The kind of hierarchy. Default: chosen by the values.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
+    ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Propose a hierarchy for a column as CSV: a row a value, from itself to everything."""
-    found = suggest_hierarchy(table, column, kind.value if kind else None)
+    """Propose a hierarchy for a column as CSV: one row for each value, from narrow to wide."""
+    suggestion = suggest_hierarchy(table, column, kind.value if kind else None)
     if output is None:
-        typer.echo(found.to_csv(), nl=False)
+        typer.echo(suggestion.to_csv(), nl=False)
     else:
-        write_file(output, found.to_csv(), table, overwrite=overwrite)
-    typer.echo(f"{found.kind}: {found.reason}", err=True)
+        write_file(output, suggestion.to_csv(), table, overwrite=overwrite)
+    typer.echo(f"{suggestion.kind}: {suggestion.reason}", err=True)

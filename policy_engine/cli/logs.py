@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine import terms
-from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.answers import print_json, problem_json
 from policy_engine.cli.hints import with_options
 from policy_engine.cli.options import Format, FormatOption
 from policy_engine.errors import locate
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from policy_engine.decision.log import Entry, LoggedDeed, LogRecord, Verification
 
 logs = typer.Typer(
-    help="The decision log: check that it is whole, show what was decided and done.",
+    help="The decision log: verify it, and show its entries.",
     no_args_is_help=True,
 )
 
@@ -28,39 +28,40 @@ LogArgument = Annotated[
 def verify(
     log: LogArgument,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The key that the log is chained with.")
+        Path | None, typer.Option(metavar="FILE", help="The key of the log's hash chain.")
     ] = None,
     expect: Annotated[
         str | None,
         typer.Option(
-            metavar="HEAD", help="NUMBER:HASH, or one of the two, that the log must still hold."
+            metavar="HEAD",
+            help="An earlier head that the log must still contain: NUMBER:HASH, or one of the two.",
         ),
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Check a log: exit 0 and its head where it is intact, 1 with every break and its line.
+    """Verify a log: exit 0 with its head if it is intact, 1 with every problem and its line.
 
     What was cut off at the end cannot be seen from the log alone: keep the head that is printed
     elsewhere, and give it as --expect the next time.
     """
     from policy_engine.decision.log import verify_log  # noqa: PLC0415 (slow to import)
 
-    found = verify_log(log, key, expect)
+    verification = verify_log(log, key, expect)
     if output_format is Format.JSON:
-        print_json(_as_json(found))
+        print_json(_verification_json(verification))
     else:
-        for line in _as_text(found, str(log)):
+        for line in _verification_lines(verification, str(log)):
             typer.echo(line)
-    raise typer.Exit(0 if found.intact else 1)
+    raise typer.Exit(0 if verification.intact else 1)
 
 
 @logs.command()
 def show(
     log: LogArgument,
-    last: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many.")] = 10,
+    last: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many to print.")] = 10,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Print the last decisions and deeds of a log; `log verify` says whether it is whole."""
+    """Print the last entries of a log, without verifying it (see `log verify`)."""
     from policy_engine.decision.log import last_entries  # noqa: PLC0415 (slow to import)
 
     entries = last_entries(log, last)
@@ -71,43 +72,43 @@ def show(
         typer.echo(_line(entry))
 
 
-def _as_json(found: "Verification") -> dict[str, object]:
+def _verification_json(verification: "Verification") -> dict[str, object]:
     return {
-        "intact": found.intact,
-        "entries": found.entries,
-        "head": {"number": found.head.number, "hash": found.head.hash},
-        "problems": [*map(plain, found.problems)],
+        "intact": verification.intact,
+        "entries": verification.entries,
+        "head": {"number": verification.head.number, "hash": verification.head.hash},
+        "problems": [*map(problem_json, verification.problems)],
     }
 
 
-def _as_text(found: "Verification", source: str) -> list[str]:
-    if found.intact:
-        entries = f"{found.entries:,} {'entry' if found.entries == 1 else 'entries'}"
-        return [f"{source}: intact, {entries}", f"head: {found.head}"]
-    return [locate(with_options(problem), source) for problem in found.problems]
+def _verification_lines(verification: "Verification", source: str) -> list[str]:
+    if verification.intact:
+        entries = f"{verification.entries:,} {'entry' if verification.entries == 1 else 'entries'}"
+        return [f"{source}: intact, {entries}", f"head: {verification.head}"]
+    return [locate(with_options(problem), source) for problem in verification.problems]
 
 
 def _line(entry: "Entry") -> str:
     """Return an entry on one line; who asks may choose a name that would steer a terminal."""
     head = f"{entry.number}  {entry.logged}"
-    words = _of_deed(head, entry.deed) if entry.deed else _of_decision(head, entry.decided)
+    words = _deed_words(head, entry.deed) if entry.deed else _decision_words(head, entry.decided)
     text = " ".join(filter(None, words))
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
-def _of_deed(head: str, deed: "LoggedDeed") -> list[str]:
+def _deed_words(head: str, deed: "LoggedDeed") -> list[str]:
     evidence = f"({deed.evidence})" if deed.evidence else ""
     who = f"{head}  {deed.state}  {terms.compact(deed.by)}"
     return [who, deed.duty, f"of {deed.policy}", f"at {deed.time}", evidence]
 
 
-def _of_decision(head: str, kept: "LogRecord") -> list[str]:
-    asked = kept.request
+def _decision_words(head: str, record: "LogRecord") -> list[str]:
+    request = record.request
     return [
-        f"{head}  {kept.effect:6}  {terms.compact(asked.assignee)}",
-        terms.compact(asked.action),
-        ", ".join(map(terms.compact, asked.targets)),
-        f"for {terms.compact(asked.purpose)}" if asked.purpose else "",
-        f"by {kept.rule}" if kept.rule else "",
-        f"of {kept.policy}" if kept.policy else "",
+        f"{head}  {record.effect:6}  {terms.compact(request.assignee)}",
+        terms.compact(request.action),
+        ", ".join(map(terms.compact, request.targets)),
+        f"for {terms.compact(request.purpose)}" if request.purpose else "",
+        f"by {record.rule}" if record.rule else "",
+        f"of {record.policy}" if record.policy else "",
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import counted, plain, print_json, print_notes
+from policy_engine.cli.answers import format_count, print_json, print_notes, problem_json
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -20,11 +20,9 @@ from policy_engine.cli.options import (
     PurposeOption,
     TimeOption,
     WorldOption,
-    check_log,
-    paths_of,
-    reads_policies,
-    unanswered,
 )
+from policy_engine.cli.parsing import check_log, exit_with_two, parse_paths
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import check_free
 from policy_engine.errors import PolicyEngineError, join_names
 
@@ -41,19 +39,24 @@ class RowFormat(StrEnum):
     JSON = "json"
 
 
-@reads_policies()
+@with_reading_options()
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT, with WITH and UNION.")],
+    sql: Annotated[
+        str, typer.Argument(metavar="SQL", help="One SELECT statement; WITH and UNION are allowed.")
+    ],
     policy: PolicyOption,
     assignee: AssigneeOption,
     data: DataOption,
     purpose: PurposeOption = "",
     dialect: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose SQL it is: spark, postgres, mysql ...")
+        str,
+        typer.Option(metavar="NAME", help="The SQL dialect: duckdb, spark, postgres, mysql ..."),
     ] = "duckdb",
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", metavar="", help="Print the query as it may run; run nothing."),
+        typer.Option(
+            "--dry-run", metavar="", help="Print the query as it would run, without running it."
+        ),
     ] = False,
     certificate: CertificateOption = [],  # noqa: B006
     hierarchy: HierarchyOption = [],  # noqa: B006
@@ -63,27 +66,28 @@ def query(
     world: WorldOption = None,
     time: TimeOption = "",
     output_format: Annotated[
-        RowFormat, typer.Option("--format", help="How to print.")
+        RowFormat, typer.Option("--format", help="The output format.")
     ] = RowFormat.TEXT,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the rows go; else they are printed.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the rows to this file instead of printing them."),
     ] = None,
     overwrite: OverwriteOption = False,
     *,
     reading: "Reading",
 ) -> None:
-    """Run a query on what one rule lets be read together, rows shuffled: exit 1 if denied."""
-    from policy_engine.api.deciding import query_data, time_at, world_at  # noqa: PLC0415
+    """Run a query on the rows and columns that a rule permits, shuffled: exit 1 if denied."""
+    from policy_engine.api.deciding import load_time, load_world, query_data  # noqa: PLC0415
     from policy_engine.data.table_files import file_format  # noqa: PLC0415
 
     check_log(log, log_key)
-    paths = paths_of(data)
-    with unanswered(PolicyEngineError):
+    paths = parse_paths(data)
+    with exit_with_two(PolicyEngineError):
         if output is not None:
             file_format(output)
             if not overwrite:
                 check_free(output)
-        policies = reading.in_force(*policy, time=time_at(world, time))
+        policies = reading.in_force(*policy, time=load_time(world, time))
         print_notes(policies)
         result = query_data(
             sql,
@@ -93,7 +97,7 @@ def query(
             purpose,
             certificates=certificate,
             hierarchy=reading.hierarchy(hierarchy),
-            world=world_at(world, time, policies),
+            world=load_world(world, time, policies),
             dialect=dialect,
             run=not dry_run,
             owners=owners,
@@ -126,7 +130,7 @@ def _print_rows(
         print_json({"sql": result.sql}) if is_json else typer.echo(result.sql)
     elif output is not None:
         rows.write_rows(result.table, output, *inputs, overwrite=overwrite)
-        typer.echo(f"{counted(result.table.num_rows, 'row')} written: {output}", err=True)
+        typer.echo(f"{format_count(result.table.num_rows, 'row')} written: {output}", err=True)
     elif output_format is RowFormat.JSON:
         print_json(rows.as_json(result.table))
     elif output_format is RowFormat.CSV:
@@ -139,7 +143,7 @@ def _print_table(table: Any) -> None:
     from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
     from policy_engine.decision.query.rows import as_texts  # noqa: PLC0415
 
-    title = counted(table.num_rows, "row")
+    title = format_count(table.num_rows, "row")
     console().print(rows_table(title, tuple(table.column_names), list(as_texts(table))))
 
 
@@ -147,7 +151,7 @@ def _print_denial(result: "QueryResult", output_format: RowFormat) -> None:
     if output_format is RowFormat.JSON:
         denial = {
             "permitted": False,
-            "reasons": [*map(plain, result.reasons)],
+            "reasons": [*map(problem_json, result.reasons)],
             "columns": result.columns,
             "allowed": result.allowed,
             "suggestion": result.suggestion,

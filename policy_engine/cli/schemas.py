@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.options import reads_policies
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import write_file
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
-@reads_policies("parent")
+@with_reading_options("parent")
 def schema(
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else printed.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
+    ] = None,
     *,
     reading: "Reading",
 ) -> None:
-    """Print the JSON Schema of policies, for editors that check and complete as one types."""
+    """Print the JSON Schema of policies, for editors that check and complete while you type."""
     from policy_engine.authoring.schema import policy_schema  # noqa: PLC0415 (slow to import)
 
     text = json.dumps(policy_schema(reading.vocabularies), indent=1, ensure_ascii=False) + "\n"

@@ -4,63 +4,58 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import plain, print_json
+from policy_engine.cli.answers import print_json, problem_json
 from policy_engine.cli.hints import with_options
-from policy_engine.cli.options import (
-    DataOption,
-    OwnersOption,
-    PoliciesArgument,
-    ProblemFormat,
-    paths_of,
-    reads_policies,
-)
+from policy_engine.cli.options import DataOption, OwnersOption, PoliciesArgument, ProblemFormat
+from policy_engine.cli.parsing import parse_paths
+from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.errors import Problem, locate
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 
-@reads_policies()
+@with_reading_options()
 def validate(
     policies: PoliciesArgument,
     output_format: Annotated[
-        ProblemFormat, typer.Option("--format", help="How to print.")
+        ProblemFormat, typer.Option("--format", help="The output format.")
     ] = ProblemFormat.TEXT,
     data: DataOption = [],  # noqa: B006
     owners: OwnersOption = None,
     *,
     reading: "Reading",
 ) -> None:
-    """Read policies strictly: exit 0, or 1 with every problem and its place, 2 if it cannot run.
+    """Check policies: exit 0 if they are valid, 1 with every problem and its place, else 2.
 
-    Several are a set: their outputs have to be their own to name. Of a folder or a registry, the
-    policies that are in force now are read. With --data, the columns that they name have to be
-    there; with --owners, the rules that do not count are told.
+    Several policies are checked as one set; of a folder or a registry, those in force now. With
+    --data, also check that the columns they name exist; with --owners, also list the rules that do
+    not count.
     """
     from policy_engine.authoring.validating import check_files  # noqa: PLC0415
 
-    checked = check_files(policies, reading, paths_of(data), owners)
+    checked = check_files(policies, reading, parse_paths(data), owners)
     if output_format is ProblemFormat.SARIF:
         from policy_engine.authoring.sarif import sarif_log  # noqa: PLC0415
 
-        found = {
+        problems = {
             str(one.path): [*map(with_options, (*one.problems, *one.hints))] for one in checked
         }
-        print_json(sarif_log(found))
+        print_json(sarif_log(problems))
     elif output_format is ProblemFormat.JSON:
-        print_json([_as_json(one) for one in checked])
+        print_json([_file_json(one) for one in checked])
     else:
         for one in checked:
             _print(one)
     raise typer.Exit(max(one.exit_code for one in checked))
 
 
-def _as_json(one: Any) -> dict[str, Any]:
+def _file_json(one: Any) -> dict[str, Any]:
     return {
         "file": str(one.path),
         "valid": not one.problems,
-        "problems": [*map(plain, one.problems)],
-        "hints": [*map(plain, one.hints)],
+        "problems": [*map(problem_json, one.problems)],
+        "hints": [*map(problem_json, one.hints)],
         **({"notes": one.notes} if one.notes else {}),
     }
 

@@ -48,6 +48,7 @@ from policy_engine.policy.owners import Claims, Owners
 
 _VIEWS = 8
 _UNKNOWN_WORLD = World()
+_ShortfallKey = tuple[int, str, str, tuple[str, ...]]
 
 
 class Decider:
@@ -109,9 +110,7 @@ class Decider:
         self._bare_view = View(self.index, Hierarchy(), self.owners)
         self._views: dict[Hierarchy, View] = {}
         self._outputs: dict[tuple[str, str, str], Output] = {}
-        self._shortfall_memo: dict[
-            tuple[int, str, str, tuple[str, ...]], tuple[Shortfall, ...]
-        ] = {}
+        self._shortfall_memo: dict[_ShortfallKey, tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
         self._transformations = TransformationCache()
         self.notes, outputs = in_force.notes, {one.asset for one in self.index.outputs}
@@ -198,9 +197,8 @@ class Decider:
             if not refusal and with_prohibitions:
                 refusal = making_refusal(case, made.clause, was_done=False)
             if refusal:
-                nearest = [
-                    leave for _, leave in making_consents(case, made.clause) if leave.shortfalls
-                ]
+                consents = (one for _, one in making_consents(case, made.clause))
+                nearest = [one for one in consents if one.shortfalls]
                 reported = nearest or [OwnerConsent()]
                 for one in reported:
                     source = one.clause.policy.source if one.clause else ""

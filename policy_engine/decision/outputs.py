@@ -5,7 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from policy_engine.certificate.attestation import Attestation
-from policy_engine.certificate.certificate import MAKE, UNMADE, Certificate, proven, shortcomings
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN, proven, shortcomings
 from policy_engine.data.column_names import column_iri, column_name
 from policy_engine.errors import PlanError
 from policy_engine.plan.audit_duties import certified_duties
@@ -102,7 +103,7 @@ class Output:
 
     def proof_lines(self) -> Iterator[str]:
         """Yield what the certificate says, in a line."""
-        yield from (one.line() for one in self.attested[:1])
+        yield from (one.summary() for one in self.attested[:1])
         if self.certificate is not None:
             digest = self.certificate.output_digest
             yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
@@ -145,7 +146,7 @@ def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
             continue
         yield from (problem.message for problem in shortcomings(one))
         if not one.tells_making:
-            yield f"{UNMADE} {MAKE}"
+            yield f"{MAKING_UNKNOWN} {MAKE_HINT}"
         if _comparable_plan(certified) != _comparable_plan(plan):
             yield "Its certificate is of another plan than the policy's."
 

@@ -51,7 +51,7 @@ def test_the_output_is_at_hand_in_every_kind(people):
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_frames_of_a_package_that_is_not_there_are_told(people, monkeypatch, package):
     release = apply_policy(people / "policy.jsonld", {DATASET: ROWS})
-    monkeypatch.setattr("policy_engine.api.releasing.find_spec", lambda _name: None)
+    monkeypatch.setattr("policy_engine.api.verified_release.find_spec", lambda _name: None)
     with pytest.raises(DataError, match="C011"):
         getattr(release, f"to_{package}")()
 

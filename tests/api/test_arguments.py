@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import policy_engine
-from policy_engine.api.arguments import checked
+from policy_engine.api.arguments import check_arguments
 from policy_engine.api.inputs import ApplyOptions, InputOptions, Inputs
 from policy_engine.api.releasing import ReleaseOptions
 from policy_engine.errors import ArgumentError, PolicyEngineError
@@ -20,7 +20,7 @@ FUNCTIONS = [
 ]
 
 
-@checked
+@check_arguments
 def sample(
     place: str | Path | None = None,
     choices: Mapping[str, Sequence[float]] = {},

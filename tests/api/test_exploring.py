@@ -5,12 +5,12 @@ from building import DATASET, column, people_policy
 from policy_engine.api.exploring import (
     Outcome,
     Run,
-    changed,
+    change_parameters,
+    combine_settings,
     explore,
     explore_policy,
-    settings_of,
-    trade_off,
     trade_off_chart,
+    trade_off_lines,
 )
 from policy_engine.audits.reports.charts import canvas
 from policy_engine.audits.utility import NotApplicable
@@ -39,12 +39,12 @@ def outcome(loss):
 
 
 def test_settings_are_all_combinations():
-    found = settings_of({"k": (2, 5), "l": (2, 3), "t": ()})
+    found = combine_settings({"k": (2, 5), "l": (2, 3), "t": ()})
     assert found == ({"k": 2, "l": 2}, {"k": 2, "l": 3}, {"k": 5, "l": 2}, {"k": 5, "l": 3})
 
 
 def test_each_setting_is_measured(plan):
-    two, three, six = explore(plan, LocalEngine(), settings_of({"k": (2, 3, 6)}))
+    two, three, six = explore(plan, LocalEngine(), combine_settings({"k": (2, 3, 6)}))
     assert [one.outcome.classes for one in (two, three, six)] == [3, 2, 1]
     assert six.outcome.global_certainty_penalty == 1
     assert {m.bound: m.achieved for m in six.outcome.measurements} == {"k": 6, "l": 2}
@@ -72,9 +72,9 @@ def test_a_parameter_that_no_model_has_is_an_error(plan):
 
 def test_nothing_but_the_parameters_changes(plan):
     step = plan.anonymize
-    assert changed(step, {"k": 5, "l": 2}).methods["l-diversity"].k == 5
-    assert changed(step, {"k": 5}).columns == step.columns
-    assert changed(step, {}) == step
+    assert change_parameters(step, {"k": 5, "l": 2}).methods["l-diversity"].k == 5
+    assert change_parameters(step, {"k": 5}).columns == step.columns
+    assert change_parameters(step, {}) == step
 
 
 def test_progress_is_told_by_setting(plan):
@@ -107,11 +107,11 @@ RUNS = (
 
 
 def test_the_loss_is_drawn_against_k_for_each_setting_of_the_rest():
-    assert trade_off(RUNS) == {"l = 2": ((2, 0.1), (5, 0.3)), "l = 3": ((5, 0.4),)}
+    assert trade_off_lines(RUNS) == {"l = 2": ((2, 0.1), (5, 0.3)), "l = 3": ((5, 0.4),)}
 
 
 def test_the_loss_is_drawn_against_the_first_parameter_without_k():
-    assert trade_off([Run(setting={"t": 0.2}, outcome=outcome(0.3))]) == {"": ((0.2, 0.3),)}
+    assert trade_off_lines([Run(setting={"t": 0.2}, outcome=outcome(0.3))]) == {"": ((0.2, 0.3),)}
 
 
 @pytest.mark.parametrize(("name", "start"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])

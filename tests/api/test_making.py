@@ -16,7 +16,7 @@ from policy_engine import (
     plan_policy,
     read_request,
 )
-from policy_engine.api.acting import Acting, asked_by
+from policy_engine.api.acting import ActingParty, making_request
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.cli import app
 from policy_engine.decision import World
@@ -220,10 +220,10 @@ def test_of_a_derived_input_the_certificate_is_asked_for(people, tmp_path):
 
 def acted(source, *prohibitions, data=DATASET, **parts):
     """Return who makes what a policy asks for, or why not, without making it."""
-    acting = Acting(ANALYST, policies=[other(prohibitions=prohibitions)], world=NOON, **parts)
-    found = asked_by(source, Reading(), None, {data: "nowhere.csv"}, acting)
+    acting = ActingParty(ANALYST, policies=[other(prohibitions=prohibitions)], world=NOON, **parts)
+    found = making_request(source, Reading(), None, {data: "nowhere.csv"}, acting)
     try:
-        return found.made_by([], products(found.policy))[0]
+        return found.makers([], products(found.policy))[0]
     except DeniedError as error:
         return str(error)
 
@@ -258,10 +258,10 @@ def test_a_prohibition_of_a_regulator_reaches_who_makes():
     told = {}
     for name in ("law", "stranger"):
         forbids = other(prohibitions=[{**NEVER, "assigner": f"http://x.org/{name}"}])
-        acting = Acting(ANALYST, policies=[forbids], world=NOON)
-        found = asked_by(source, Reading(), owners, {DATASET: "nowhere.csv"}, acting)
+        acting = ActingParty(ANALYST, policies=[forbids], world=NOON)
+        found = making_request(source, Reading(), owners, {DATASET: "nowhere.csv"}, acting)
         try:
-            told[name] = found.made_by([], products(found.policy))[0].party
+            told[name] = found.makers([], products(found.policy))[0].party
         except DeniedError as error:
             told[name] = error.code
     assert told == {"law": "D007", "stranger": ANALYST}

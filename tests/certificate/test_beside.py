@@ -8,14 +8,14 @@ from places import POLICIES
 
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import (
-    certificate_beside,
+    certificate_place,
+    find_certificate,
     load_certificate,
     load_certificates,
-    only_output,
-    place_of_certificate,
+    single_output,
 )
 from policy_engine.certificate.publication import Publication, sharing
-from policy_engine.certificate.publication.journal import Journal, Pair, find_journal
+from policy_engine.certificate.publication.journal import CertifiedPair, Journal, find_journal
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import load_policy
@@ -38,10 +38,10 @@ def renamed(out, name):
 def test_a_certificate_is_found_by_what_it_names(out, name):
     renamed(out, name)
     file = out / "anonPeople.csv"
-    place, found = certificate_beside(file)
+    place, found = find_certificate(file)
     assert place == out / name
     assert load_certificate(out) == load_certificate(file) == load_certificate(place) == found
-    assert only_output(out) == only_output(file) == file
+    assert single_output(out) == single_output(file) == file
 
 
 def test_a_folder_with_a_certificate_is_not_taken_for_what_one_beside_it_names(out):
@@ -55,7 +55,7 @@ def test_a_certificate_of_another_file_and_what_is_none_is_not_that_of_an_output
     other = out / "other.csv"
     other.write_bytes((out / "anonPeople.csv").read_bytes())
     (out / f"other.csv.{CERTIFICATE}").write_text("{}")
-    assert certificate_beside(other) is None
+    assert find_certificate(other) is None
     with pytest.raises(CertificateError, match="V005"):
         load_certificates(out)
     assert load_certificate(out / CERTIFICATE).holds
@@ -63,7 +63,7 @@ def test_a_certificate_of_another_file_and_what_is_none_is_not_that_of_an_output
 
 def test_where_two_certificates_name_an_output_neither_is_believed(out):
     (out / OWN).write_bytes((out / CERTIFICATE).read_bytes())
-    for look in (certificate_beside, load_certificates):
+    for look in (find_certificate, load_certificates):
         with pytest.raises(CertificateError, match="V015"):
             look(out / "anonPeople.csv")
     for path in (out, out / OWN, out / CERTIFICATE):
@@ -79,10 +79,10 @@ def test_an_output_that_was_changed_is_told_by_whatever_certificate_names_it(out
 
 
 def test_the_first_certificate_of_a_folder_has_the_usual_name(out, tmp_path):
-    assert place_of_certificate(out / "anonPeople.csv") == out / CERTIFICATE
-    assert place_of_certificate(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
-    assert place_of_certificate(tmp_path / "new" / "b.csv") == tmp_path / "new" / CERTIFICATE
-    shared = place_of_certificate(tmp_path / "new" / "b.csv", shares=True)
+    assert certificate_place(out / "anonPeople.csv") == out / CERTIFICATE
+    assert certificate_place(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
+    assert certificate_place(tmp_path / "new" / "b.csv") == tmp_path / "new" / CERTIFICATE
+    shared = certificate_place(tmp_path / "new" / "b.csv", shares=True)
     assert shared == tmp_path / "new" / f"b.csv.{CERTIFICATE}"
 
 
@@ -105,7 +105,7 @@ def test_a_journal_of_the_version_before_is_read(tmp_path):
     facts = {"stage": stage, "file": "a.csv", "replaced": ["a.csv"]}
     (tmp_path / JOURNAL).write_text(json.dumps(facts))
     found = find_journal(tmp_path, tmp_path)
-    assert found == Journal(tmp_path, stage, (Pair(CERTIFICATE, "a.csv"),), ["a.csv"])
+    assert found == Journal(tmp_path, stage, (CertifiedPair(CERTIFICATE, "a.csv"),), ["a.csv"])
 
 
 @pytest.mark.parametrize("certificate", [CERTIFICATE, OWN])
@@ -113,7 +113,7 @@ def test_a_journal_of_any_certificate_is_read(tmp_path, certificate):
     stage, pair = f"{STAGE}{'0' * 32}", {"certificate": certificate, "file": "a.csv"}
     facts = {"stage": stage, "pairs": [pair, {"certificate": f"b.{CERTIFICATE}"}], "replaced": []}
     (tmp_path / JOURNAL).write_text(json.dumps(facts))
-    pairs = Pair(certificate, "a.csv"), Pair(f"b.{CERTIFICATE}")
+    pairs = CertifiedPair(certificate, "a.csv"), CertifiedPair(f"b.{CERTIFICATE}")
     assert find_journal(tmp_path, tmp_path) == Journal(tmp_path, stage, pairs)
 
 
@@ -140,6 +140,6 @@ def test_a_journal_that_moves_what_no_release_has_is_refused(tmp_path, pairs):
 def test_nothing_is_published_beside_a_released_model(out, monkeypatch):
     plan = make_plan(load_policy(POLICIES / "model-release.jsonld"))
     model = load_certificate(out).model_copy(update={"plan": plan})
-    monkeypatch.setattr(sharing, "certificates_in", lambda _folder: {CERTIFICATE: model})
+    monkeypatch.setattr(sharing, "folder_certificates", lambda _folder: {CERTIFICATE: model})
     with pytest.raises(OutputError, match="a released model has a folder of its own"):
         sharing.check_shared(out, [], [])

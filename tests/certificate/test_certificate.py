@@ -12,17 +12,10 @@ from policy_engine.api.applying import apply_policy
 from policy_engine.api.certifying import certify_output
 from policy_engine.api.planning import plan_policy
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import (
-    Certificate,
-    Certified,
-    check,
-    check_digest,
-    files_of,
-    proven,
-    read_certificate,
-    shortcomings,
-)
+from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
+from policy_engine.certificate.certifying import CertifiedRelease, check_bounds
 from policy_engine.certificate.page import certificate_html
+from policy_engine.certificate.shortcomings import file_figures, proven, shortcomings
 from policy_engine.engines.engine import Ended, Stored
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -146,7 +139,7 @@ def test_an_output_is_the_one_that_was_certified_or_it_is_told(certificate, rele
     output = Stored.of_file(released / "release" / "anonPeople.csv")
     check_digest(certificate, output)
     with pytest.raises(CertificateError, match="V004 The certificate beside the output is of none"):
-        check_digest(certificate.refused(), output)
+        check_digest(certificate.as_refusal(), output)
     other = certificate.model_copy(update={"output_digest": "0" * 64})
     with pytest.raises(CertificateError, match="V004 The output is not the one") as told:
         check_digest(other, output)
@@ -157,7 +150,7 @@ def test_check_names_the_class_and_the_bound_that_broke(certificate):
     broken = certificate.measurements[0].model_copy(update={"achieved": 1, "worst": 7})
     short = certificate.model_copy(update={"measurements": (broken,)})
     with pytest.raises(CertificateError) as caught:
-        check(Certified(short, None))
+        check_bounds(CertifiedRelease(short, None))
     assert str(caught.value) == "V001 k is to be at least 2, but is 1 in class 7 of the output."
 
 
@@ -172,13 +165,17 @@ def test_check_names_the_class_and_the_bound_that_broke(certificate):
 def test_check_says_in_which_sense_a_bound_broke(certificate, sense, achieved, words):
     broken = Measurement(bound="t", column="disease", sense=sense, asked=0.1, achieved=achieved)
     with pytest.raises(CertificateError, match=f"V001 {words} of the output."):
-        check(Certified(certificate.model_copy(update={"measurements": (broken,)}), None))
+        check_bounds(
+            CertifiedRelease(certificate.model_copy(update={"measurements": (broken,)}), None)
+        )
 
 
 def test_check_says_how_many_cells_break_their_masking(certificate):
     broken = Measurement(bound="rounding", column="pay", sense="at most", asked=0, achieved=2)
     with pytest.raises(CertificateError) as told:
-        check(Certified(certificate.model_copy(update={"measurements": (broken,)}), None))
+        check_bounds(
+            CertifiedRelease(certificate.model_copy(update={"measurements": (broken,)}), None)
+        )
     assert str(told.value) == "V001 2 cells of 'pay' do not keep its rounding."
 
 
@@ -194,39 +191,41 @@ def test_check_counts_the_attempts_at_a_model():
 def test_check_forgives_what_rounding_alone_can_do(certificate):
     for sense, achieved in (("at most", 0.1 + 1e-12), ("at least", 0.1 - 1e-12)):
         near = Measurement(bound="t", sense=sense, asked=0.1, achieved=achieved)
-        check(Certified(certificate.model_copy(update={"measurements": (near,)}), None))
+        check_bounds(
+            CertifiedRelease(certificate.model_copy(update={"measurements": (near,)}), None)
+        )
 
 
 @pytest.fixture
 def found(people):
     made = apply_policy(people / "policy.jsonld", {DATASET: people / "people.csv"})
-    return Certified(made.certificate, made.record)
+    return CertifiedRelease(made.certificate, made.record)
 
 
 def changed(found, record=None, **facts):
     kept = found.record.model_copy(update=record or {})
-    return Certified(found.certificate.model_copy(update=facts), kept)
+    return CertifiedRelease(found.certificate.model_copy(update=facts), kept)
 
 
 def test_check_counts_rows(found):
-    check(found)
+    check_bounds(found)
     none = "V003 The output has 5 rows, the input 6, of which 0 were suppressed."
     with pytest.raises(CertificateError) as told:
-        check(changed(found, rows_out=5))
+        check_bounds(changed(found, rows_out=5))
     assert str(told.value) == none
-    check(changed(found, {"held_out": 1}, rows_out=5))
+    check_bounds(changed(found, {"held_out": 1}, rows_out=5))
     with pytest.raises(CertificateError, match="6, of which 0 were suppressed and 2 kept"):
-        check(changed(found, {"held_out": 2}, rows_out=5))
+        check_bounds(changed(found, {"held_out": 2}, rows_out=5))
 
 
 def test_rows_may_be_suppressed_up_to_the_limit(found):
     with pytest.raises(CertificateError, match=r"V003 1 rows are suppressed\. Allowed are 0\."):
-        check(changed(found, {"suppressed": 1}, rows_out=5))
+        check_bounds(changed(found, {"suppressed": 1}, rows_out=5))
     limit = Recoding(algorithm="full-domain", max_suppression=0.2)
     allowed = with_recoding(found.certificate, limit)
-    check(changed(found, {"suppressed": 1}, rows_out=5, plan=allowed))
+    check_bounds(changed(found, {"suppressed": 1}, rows_out=5, plan=allowed))
     with pytest.raises(CertificateError, match="V003 The output has 4 rows, the input 6, of which"):
-        check(changed(found, {"suppressed": 1}, rows_out=4, plan=allowed))
+        check_bounds(changed(found, {"suppressed": 1}, rows_out=4, plan=allowed))
 
 
 def test_a_certificate_of_nothing_does_not_hold(found):
@@ -237,7 +236,7 @@ def test_what_is_told_of_a_refused_release_is_nothing_of_an_output(found):
     made = found.certificate.model_copy(
         update={"ended": Ended(seconds=1, stage="partitioning", left=1), "approximated": ("age",)}
     )
-    told = made.refused()
+    told = made.as_refusal()
     assert (told.output_digest, told.commitment, told.rows_out) == ("", None, 0)
     assert (told.measurements, told.models, told.ended, told.approximated) == ((), (), None, ())
     assert told.utility == NotApplicable(reason="nothing was released")
@@ -278,10 +277,10 @@ def test_files_of_a_model_are_told_with_what_is_asked_of_them(
 ):
     asked = FileBounds(smallest_leaf=10, rare_values=1)
     files = FilesMeasured(asked=asked, smallest_leaf=leaf, rare_values=rare, broken=broken)
-    told = [*files_of(certificate.model_copy(update={"files": files}))]
+    told = [*file_figures(certificate.model_copy(update={"files": files}))]
     assert [name for name, *_ in told] == ["smallestLeaf", "rareValues", "checks of the files"]
     assert [f"{asked}: {found}, {holds}" for _, asked, found, holds in told] == expected
-    assert [*files_of(certificate)] == []
+    assert [*file_figures(certificate)] == []
 
 
 def test_a_certificate_is_a_table_of_a_page(certificate):

@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 from policy_engine import apply_policy, certify_output, compare_release, plan_policy
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import Certificate, read_certificate, shortcomings
+from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import read_record
+from policy_engine.certificate.shortcomings import shortcomings
 from policy_engine.cli import app
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request
@@ -352,7 +353,7 @@ def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):
 def test_certificates_of_tables_models_and_nothing_are_read(made):
     data = {DATASET: made / "people.csv"}
     for held in (apply_policy(made / "policy.jsonld", data), None):
-        found = held.certificate if held else load_certificate(made / "release").refused()
+        found = held.certificate if held else load_certificate(made / "release").as_refusal()
         assert read_certificate(found.to_jsonld()) == found
     for kind in (certificate_of, of_a_model):
         assert read(json.dumps(kind(made))) is not None
@@ -411,7 +412,7 @@ def test_a_mutated_record_is_refused_or_opens_nothing_else(made, data):
     text = json.dumps(data.draw(mutated(true)))
     if not refused(read_record, text):
         found, kept = read_record(text), read_record(json.dumps(true))
-        assert found.opens(kept.commitment) == (found.alone() == kept)
+        assert found.opens(kept.commitment) == (found.without_earlier() == kept)
 
 
 @settings(deadline=None, max_examples=examples(30))

@@ -7,7 +7,12 @@ from building import DATASET, PEOPLE, column
 
 from policy_engine import apply_policy, certify_output
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.record import load_record, named, opening, read_record
+from policy_engine.certificate.record import (
+    absolute_name,
+    find_opening_record,
+    load_record,
+    read_record,
+)
 from policy_engine.data.commitment import Commitment
 from policy_engine.errors import CertificateError, DataError
 
@@ -49,10 +54,12 @@ def without(text, *names):
 def test_what_is_committed_to_is_all_of_a_record_but_its_nonce_and_those_before(recorded):
     alone = load_record(recorded / "record.json")
     facts = without(alone.to_json(), "nonce", "earlier", "joined", "rows_joined")
-    assert alone.commitment == Commitment.to(facts, alone.nonce)
+    assert alone.commitment == Commitment.make(facts, alone.nonce)
     joined = {"joined": (alone.input,), "rows_joined": 5, "earlier": (alone,)}
     both = alone.model_copy(update=joined)
-    assert both.commitment == Commitment.to(without(both.to_json(), "nonce", "earlier"), both.nonce)
+    assert both.commitment == Commitment.make(
+        without(both.to_json(), "nonce", "earlier"), both.nonce
+    )
 
 
 @pytest.mark.parametrize("change", [{"joined": ()}, {"rows_joined": 4}, {"rows_joined": None}])
@@ -126,15 +133,15 @@ def test_no_record_is_told(recorded):
 def test_a_certificate_that_commits_to_nothing_is_opened_by_nobody(recorded):
     record = load_record(recorded / "record.json")
     with pytest.raises(CertificateError, match="V008 The certificate commits to no input"):
-        opening(record, None)
+        find_opening_record(record, None)
 
 
 def test_a_place_is_named_by_its_path_from_the_root_or_as_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert named(Path("a.csv")) == named("a.csv") == str(tmp_path / "a.csv")
+    assert absolute_name(Path("a.csv")) == absolute_name("a.csv") == str(tmp_path / "a.csv")
     for place in ("memory", "table:people", "s3a://bucket/a.csv"):
-        assert named(place) == place
-    assert named(None) == ""
+        assert absolute_name(place) == place
+    assert absolute_name(None) == ""
 
 
 def test_a_record_has_the_digests_of_the_taxonomies(tmp_path):
@@ -155,10 +162,10 @@ def test_a_record_has_the_digests_of_the_taxonomies(tmp_path):
 def test_of_several_records_in_a_file_the_one_that_opens_is_taken(recorded):
     earlier = load_record(recorded / "record.json")
     later = earlier.model_copy(update={"nonce": "1" * 64, "earlier": (earlier,)})
-    assert opening(later, earlier.commitment) == earlier
-    assert opening(later, later.commitment).nonce == "1" * 64
+    assert find_opening_record(later, earlier.commitment) == earlier
+    assert find_opening_record(later, later.commitment).nonce == "1" * 64
     with pytest.raises(CertificateError, match="V008") as told:
-        opening(later, Commitment(value="2" * 64), "record.json")
+        find_opening_record(later, Commitment(value="2" * 64), "record.json")
     assert told.value.source == "record.json"
 
 

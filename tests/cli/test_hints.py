@@ -4,7 +4,7 @@ import re
 import pytest
 from places import ROOT
 
-from policy_engine.cli.hints import OPTIONS, told, with_options
+from policy_engine.cli.hints import OPTIONS, format_error, with_options
 from policy_engine.errors import OutputError, Problem
 
 PACKAGE = ROOT / "policy_engine"
@@ -23,7 +23,7 @@ def texts(path):
 def test_a_hint_names_options_on_the_command_line_and_arguments_in_python():
     error = OutputError.of("O001", "It exists.", "Give another path, or overwrite=True.")
     assert str(error) == "O001 It exists. Give another path, or overwrite=True."
-    assert told(error) == "O001 It exists. Give another path, or --overwrite."
+    assert format_error(error) == "O001 It exists. Give another path, or --overwrite."
 
 
 @pytest.mark.parametrize("argument", OPTIONS)

@@ -274,7 +274,7 @@ def test_a_certificate_of_another_policy_is_none(certificates):
 
 def test_a_certificate_of_an_output_that_was_refused_is_none(certificates):
     [certificate] = certificates
-    assert not answer(people_policy(), OUTPUT, certificates=[certificate.refused()]).permitted
+    assert not answer(people_policy(), OUTPUT, certificates=[certificate.as_refusal()]).permitted
 
 
 @pytest.mark.parametrize("field", ["achieved", "asked"])

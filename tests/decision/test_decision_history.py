@@ -383,7 +383,7 @@ def test_what_is_read_of_a_log_is_read_once(tmp_path, monkeypatch):
     path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 99))]
     log, decider, read = DecisionLog.open(path), Decider(given), []
     log.decide(decider, asking())
-    monkeypatch.setattr(state, "record", lambda _history, entry: read.append(entry["number"]))
+    monkeypatch.setattr(state, "record_entry", lambda _history, entry: read.append(entry["number"]))
     for _ in range(3):
         log.decide(decider, asking())
     DecisionLog.open(path).append(log.decide(decider, asking()))

@@ -11,7 +11,8 @@ from policy_engine import apply_policy, certify_output, explore_policy
 from policy_engine.authoring.diagram import draw_policy
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import proven, read_certificate
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.certificate.shortcomings import proven
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import CertificateError, PlanError
 from policy_engine.policy import read_policy

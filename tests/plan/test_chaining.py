@@ -13,7 +13,7 @@ from policy_engine.api.exploring import explore_policy
 from policy_engine.api.planning import estimate_policy, plan_policy
 from policy_engine.audits.membership.releases import CoveredValues, as_values, fit_for_release
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.cli.answers import warnings_of
+from policy_engine.cli.answers import release_warnings
 from policy_engine.errors import AuditError, DataError, PlanError
 from policy_engine.plan.chaining import looks_generalised
 from policy_engine.plan.lineage import Generalised
@@ -154,7 +154,7 @@ def test_a_model_of_a_release_learns_what_its_cells_stand_for(many, tmp_path):
     assert found["city"]["values"] == ["Bern", "Nice", "Oslo", "Rome"]
     assert [one.name for one in release.certificate.upstream[0].generalised] == ["age", "city"]
     assert release.certificate.models[0].on_others.low > 0.51  # of two classes, alike
-    assert not any("not seen to have learnt" in said for said in warnings_of(release))
+    assert not any("not seen to have learnt" in said for said in release_warnings(release))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_a_feature_that_says_nothing_is_told(many, tmp_path):
 def test_a_model_that_is_no_better_than_the_commonest_class_is_told(many, tmp_path):
     text = policy([train("GaussianNB", DATASET, feature=[f"{DATASET}/dose"]), use()])
     release = apply_policy(text, {DATASET: many}, tmp_path / "model", seed=4)
-    assert any("not seen to have learnt anything" in said for said in warnings_of(release))
+    assert any("not seen to have learnt anything" in said for said in release_warnings(release))
 
 
 # -- without a certificate ------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_cells_of_an_unknown_release_are_doubted(people, quasi, is_told):
     alone = made.rename(people.parent / "alone.csv")
     release = apply_policy(step(OUTPUT, AGAIN, quasi=quasi), {OUTPUT: alone})
     assert any("'age' are ranges or sets" in said for said in release.release.doubts) is is_told
-    assert warnings_of(release) == list(release.release.doubts)
+    assert release_warnings(release) == list(release.release.doubts)
 
 
 @pytest.mark.parametrize(

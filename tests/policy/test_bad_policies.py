@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from places import TESTS
 
-from policy_engine.cli.hints import told
+from policy_engine.cli.hints import format_error
 from policy_engine.errors import CODES, PolicyEngineError
 from policy_engine.plan.products import check_plannable
 from policy_engine.policy import read_policies
@@ -24,7 +24,7 @@ def read_and_check(text):
 def test_bad_policy_fails_as_expected(path):
     with pytest.raises(PolicyEngineError) as error:
         read_and_check(path.read_bytes())
-    assert f"{told(error.value)}\n" == path.with_suffix(".expected").read_text("utf-8")
+    assert f"{format_error(error.value)}\n" == path.with_suffix(".expected").read_text("utf-8")
 
 
 def problems(text):

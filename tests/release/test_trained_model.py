@@ -27,7 +27,7 @@ from policy_engine.api.certifying import certify_output
 from policy_engine.api.planning import estimate_policy, plan_policy
 from policy_engine.audits.membership.released.files import read_estimator
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import proven, shortcomings
+from policy_engine.certificate.shortcomings import proven, shortcomings
 from policy_engine.data.catalog import make_catalog
 from policy_engine.decision import Request, decide
 from policy_engine.engines.engine import silent

@@ -106,13 +106,13 @@ def replay(old: PolicySide, new: PolicySide, log: str | Path) -> Replay:
 def _entries_with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
     """Yield the decisions of a log, each with what was done before it."""
     from policy_engine.decision.log import read_log  # noqa: PLC0415
-    from policy_engine.decision.log.state import record  # noqa: PLC0415
+    from policy_engine.decision.log.state import record_entry  # noqa: PLC0415
 
     history = History()
     for entry in read_log(log):
         if entry.decision is not None:
             yield entry, history
-        record(history, entry.plain())
+        record_entry(history, entry.to_json())
 
 
 def _new_effect(

@@ -9,7 +9,7 @@ from policy_engine.decision import Decider
 from policy_engine.decision.duties import find_duty
 from policy_engine.decision.history import History
 from policy_engine.decision.log import LoggedDeed, LogRecord
-from policy_engine.decision.log.state import record
+from policy_engine.decision.log.state import record_entry
 from policy_engine.errors import RequestError
 from policy_engine.policy.doing import meaning_of
 
@@ -25,7 +25,7 @@ def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History
     for number, one in enumerate(logged, 1):
         try:
             if isinstance(one, LoggedDuty):
-                record(history, _duty_record(decider, one))
+                record_entry(history, _duty_record(decider, one))
             else:
                 failures += _replay_request(decider, one, history, number)
         except RequestError as error:
@@ -41,8 +41,10 @@ def _replay_request(
     """Take up a request as often as it was made, and return what was not answered as it says."""
     for _ in range(one.times):
         decision = decider.decide(one.request, one.world, history)
-        logged_decision = LogRecord.of(decision).model_dump(exclude_none=True)
-        record(history, {"decision": logged_decision, "logged": datetime.now(UTC).isoformat()})
+        logged_decision = LogRecord.from_decision(decision).model_dump(exclude_none=True)
+        record_entry(
+            history, {"decision": logged_decision, "logged": datetime.now(UTC).isoformat()}
+        )
         if decision.effect != one.effect:
             mismatch = f"expected {one.effect}, got {decision.effect}: {decision.reason}"
             return [f"logged before, entry {number}: {mismatch}"]

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from policy_engine.certificate.publication.destinations import (
-    check_alone,
-    check_apart,
+    check_model_folder,
+    check_not_input,
     destination,
-    destination_of,
-    destinations_of,
     model_destination,
+    plan_destination,
+    plan_destinations,
 )
 from policy_engine.certificate.publication.files import Publication
 from policy_engine.certificate.publication.renewing import renew
@@ -32,22 +32,22 @@ def publication(
     A table, of one asset alone, is published in the catalog of a session. One run at a time
     writes to a destination: with `wait` the others wait for it, and tell `progress`.
     """
-    how: dict[str, Any] = {"overwrite": overwrite, "wait": wait, "progress": progress}
-    [*_, last] = places.values()
-    if str(last).startswith(TABLE):
-        return TablePublication(session, str(last), **how)
-    return Publication(*places.values(), assets=tuple(places), **how)
+    options: dict[str, Any] = {"overwrite": overwrite, "wait": wait, "progress": progress}
+    [*_, place] = places.values()
+    if str(place).startswith(TABLE):
+        return TablePublication(session, str(place), **options)
+    return Publication(*places.values(), assets=tuple(places), **options)
 
 
 __all__ = [
     "Publication",
     "TablePublication",
-    "check_alone",
-    "check_apart",
+    "check_model_folder",
+    "check_not_input",
     "destination",
-    "destination_of",
-    "destinations_of",
     "model_destination",
+    "plan_destination",
+    "plan_destinations",
     "publication",
     "renew",
 ]

@@ -51,7 +51,7 @@ def model_destination(output: Place, asset: str) -> Place:
     return storage.join(output, local_name(asset))
 
 
-def destination_of(output: str | Path, plan: Plan) -> Place:
+def plan_destination(output: str | Path, plan: Plan) -> Place:
     """Return where an output goes, given the path of it or of a folder for it.
 
     Raises OutputError (O002) for an empty path, which would be the current folder's.
@@ -65,28 +65,28 @@ def destination_of(output: str | Path, plan: Plan) -> Place:
     return destination(parse_location(output), asset, like, as_folder=plan.engine == "spark")
 
 
-def destinations_of(plans: Sequence[Plan], output: str | Path) -> list[Place]:
+def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Place]:
     """Return where outputs go. Raises OutputError (O002) where they cannot share a folder."""
-    files = [destination_of(output, plan) for plan in plans]
+    files = [plan_destination(output, plan) for plan in plans]
     if len(files) == 1:
         return files
     assets = [plan.publish.asset for plan in plans]
     names = {storage.name(file).lower() for file in files}
     models = [plan.publish.asset for plan in plans if plan.train]
-    why = ""
+    problem = ""
     if any(file == parse_location(output) for file in files):
-        why = f"go into a folder. Given: {str(output)!r}"
+        problem = f"go into a folder. Given: {str(output)!r}"
     elif models:
-        why = f"do not go into one folder: the model {models[0]!r} has one of its own"
+        problem = f"do not go into one folder: the model {models[0]!r} has one of its own"
     elif len(names) < len(files):
-        why = f"would have one name in the folder: {join_names(sorted(names))}"
-    if why:
-        message = f"The outputs {join_names(assets)} {why}."
+        problem = f"would have one name in the folder: {join_names(sorted(names))}"
+    if problem:
+        message = f"The outputs {join_names(assets)} {problem}."
         raise OutputError.of("O002", message, "Choose one of them: asset=IRI.")
     return files
 
 
-def check_apart(output: Place, catalog: Catalog) -> None:
+def check_not_input(output: Place, catalog: Catalog) -> None:
     """Refuse to write an output over one of its inputs, even where it may be overwritten."""
     for dataset in catalog.datasets:
         if storage.is_same(output, dataset.location):
@@ -94,7 +94,7 @@ def check_apart(output: Place, catalog: Catalog) -> None:
             raise OutputError.of("O001", message, "Give another path.")
 
 
-def check_alone(model: Place, report: str | Path | None) -> None:
+def check_model_folder(model: Place, report: str | Path | None) -> None:
     """Raise where a model would not lie alone with its certificate: such a release is not valid.
 
     OutputError (O001) where its folder holds anything else, (O002) for a report within it.
@@ -102,14 +102,17 @@ def check_alone(model: Place, report: str | Path | None) -> None:
     folder = storage.parent(model)
     with storage.write_errors(folder):
         released = (CERTIFICATE, storage.name(model))
-        found = unknown_names(folder, released) if storage.is_folder(folder) else ()
-    if found:
+        unexpected = unknown_names(folder, released) if storage.is_folder(folder) else ()
+    if unexpected:
         message = f"A model is released into a folder of its own. {str(folder)!r} holds "
         raise OutputError.of(
-            "O001", f"{message}{format_names(found)}.", "Give the path of a new folder."
+            "O001", f"{message}{format_names(unexpected)}.", "Give the path of a new folder."
         )
-    here = Path(folder).resolve()
-    if report is not None and here in (Path(report).resolve(), *Path(report).resolve().parents):
+    folder_path = Path(folder).resolve()
+    if report is not None and folder_path in (
+        Path(report).resolve(),
+        *Path(report).resolve().parents,
+    ):
         message = f"The report {str(report)!r} would lie in the folder of the released model, "
         message += "and is for its owner alone."
         raise OutputError.of("O002", message, "Give a folder outside of it: report=DIR.")

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from policy_engine.certificate.beside import place_of_certificate
+from policy_engine.certificate.beside import certificate_place
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.publication.journal import (
+    CertifiedPair,
     Journal,
-    Pair,
     discard,
     find_journal,
     sweep,
@@ -54,7 +54,7 @@ class Publication:
         self._assets = dict(zip(files, assets, strict=True)) if assets else {}
         self._certificates: dict[Place, Place] = {}
         self._overwrite, self._wait, self._progress = overwrite, wait, progress
-        self._made: list[Place] = []
+        self._made_folders: list[Place] = []
         self._hold: Hold
         self._has_begun = False
         self._stage = storage.join(self.folder, f"{STAGE}{secrets.token_hex(16)}")
@@ -62,20 +62,20 @@ class Publication:
     @property
     def staged(self) -> Place:
         """The place to which the only output, or the first, is to be written."""
-        return self.stage_of(self.file)
+        return self.staged_file(self.file)
 
-    def stage_of(self, file: Place) -> Place:
+    def staged_file(self, file: Place) -> Place:
         """Return the place to which an output is to be written."""
         return storage.join(self._stage, storage.name(file))
 
-    def certificate_of(self, file: Place) -> Place:
+    def certificate_place(self, file: Place) -> Place:
         """Return where the certificate of an output lies, once it is published."""
         return self._certificates[file]
 
     def __enter__(self) -> "Publication":
         with write_errors(self.file):
             try:
-                self._hold = self._held()
+                self._hold = self._hold_folder()
             except BaseException:
                 self._remove_made()
                 raise
@@ -85,7 +85,7 @@ class Publication:
                 self._name_certificates()
                 self._check_free()
             except BaseException:
-                self._leave()
+                self._clean_up()
                 raise
         return self
 
@@ -95,13 +95,13 @@ class Publication:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._leave()
+        self._clean_up()
 
     def hide(self, *files: Place) -> None:
         """Take from others what rights they have to outputs as they were written; else to all."""
         with write_errors(self.file):
             for file in files or self.files:
-                hide(self.stage_of(file))
+                hide(self.staged_file(file))
 
     def publish(self, *certificates: Certificate) -> None:
         """Make the outputs and their certificates, in the same order, visible.
@@ -116,18 +116,18 @@ class Publication:
     def refuse(self, certificate: Certificate) -> None:
         """Leave a certificate that says why there is no output; an earlier release stays."""
         file = next(one for one in self.files if storage.name(one) == certificate.file)
-        if not storage.is_taken(file) and not storage.is_taken(self.certificate_of(file)):
+        if not storage.is_taken(file) and not storage.is_taken(self.certificate_place(file)):
             self._publish({file: certificate}, with_outputs=False)
 
     def _publish(self, certified: Mapping[Place, Certificate], *, with_outputs: bool) -> None:
         with write_errors(self.file):
             self._check_free()
-            self._check_held()
+            self._check_hold()
             for file, certificate in certified.items():
-                name = storage.name(self.certificate_of(file))
+                name = storage.name(self.certificate_place(file))
                 staged = storage.join(self._stage, name)
                 storage.write_bytes(staged, certificate.to_jsonld().encode())
-                for place in (staged, *([self.stage_of(file)] if with_outputs else [])):
+                for place in (staged, *([self.staged_file(file)] if with_outputs else [])):
                     show(place, self._stage)
             storage.sync(self._stage)
             journal = self._journal(certified, with_outputs=with_outputs)
@@ -136,20 +136,23 @@ class Publication:
 
     def _journal(self, files: Iterable[Place], *, with_outputs: bool) -> Journal:
         pairs = tuple(
-            Pair(
-                storage.name(self.certificate_of(file)), storage.name(file) if with_outputs else ""
+            CertifiedPair(
+                storage.name(self.certificate_place(file)),
+                storage.name(file) if with_outputs else "",
             )
             for file in files
         )
-        named = [name for pair in pairs for name in (pair.certificate, pair.file) if name]
-        replaced = [one for one in named if storage.is_taken(storage.join(self.folder, one))]
+        names = [name for pair in pairs for name in (pair.certificate, pair.file) if name]
+        replaced = [one for one in names if storage.is_taken(storage.join(self.folder, one))]
         return Journal(self.folder, storage.name(self._stage), pairs, replaced)
 
-    def _held(self) -> Hold:
+    def _hold_folder(self) -> Hold:
         """Return the hold of the destination's folder, made first where there is none."""
         waiting = (lambda: self._progress("waiting for another run", 0, 0)) if self._wait else None
         for _ in range(_ATTEMPTS):
-            self._made += [one for one in _missing(self.folder) if one not in self._made]
+            self._made_folders += [
+                one for one in _missing_folders(self.folder) if one not in self._made_folders
+            ]
             storage.make_folder(self.folder)
             # Another run that made the folder may be taking it away again.
             with suppress(FileNotFoundError):
@@ -163,7 +166,7 @@ class Publication:
             journal.finish()
         sweep(self.folder, storage.name(self._stage))
 
-    def _check_held(self) -> None:
+    def _check_hold(self) -> None:
         if not self._hold.is_kept():
             message = f"What marked {str(self.folder)!r} as in use was removed during the run."
             raise OutputError.of("O001", message, "Another run may be making a release there.")
@@ -172,7 +175,7 @@ class Publication:
         """Find where the certificates lie or are to lie, and whether the folder may be shared."""
         shares = len(self.files) > 1
         for file in self.files:
-            self._certificates[file] = place_of_certificate(file, shares=shares)
+            self._certificates[file] = certificate_place(file, shares=shares)
         check_shared(self.folder, [*self._certificates.values()], [*self._assets.values()])
 
     def _check_free(self) -> None:
@@ -184,9 +187,9 @@ class Publication:
         is_taken = storage.is_taken(file)
         is_certified = storage.is_taken(certificate)
         if (is_taken or is_certified) and not self._overwrite:
-            both = ((file, is_taken), (certificate, is_certified))
-            taken = join_names(str(place) for place, is_there in both if is_there)
-            message = f"The output exists: {taken}."
+            places = ((file, is_taken), (certificate, is_certified))
+            existing = join_names(str(place) for place, is_there in places if is_there)
+            message = f"The output exists: {existing}."
             raise OutputError.of("O001", message, "Give another path, or overwrite=True.")
         certified = _certified_file(certificate) if is_certified else None
         if certified is not None and certified != storage.name(file):
@@ -196,7 +199,7 @@ class Publication:
             message = f"{str(file)!r} is not a release: no certificate lies beside it."
             raise OutputError.of("O001", message, "Only a release is overwritten; move it away.")
 
-    def _leave(self) -> None:
+    def _clean_up(self) -> None:
         """Remove what is staged, unless it is still needed to finish; give the folder back."""
         try:
             with suppress(OSError):
@@ -209,11 +212,11 @@ class Publication:
     def _remove_made(self) -> None:
         """Remove the folders made for an output that did not come to be."""
         with suppress(OSError):
-            for folder in sorted(self._made, key=lambda one: -len(str(one))):
+            for folder in sorted(self._made_folders, key=lambda one: -len(str(one))):
                 storage.remove_empty(folder)
 
 
-def _missing(folder: Place) -> Iterator[Place]:
+def _missing_folders(folder: Place) -> Iterator[Place]:
     """Yield the folder and those above it that there are not, the deepest first."""
     while not storage.exists(folder) and storage.parent(folder) != folder:
         yield folder

@@ -25,7 +25,7 @@ _OLD_CERTIFICATE, _OLD_OUTPUT = f"{OLD}certificate", f"{OLD}output"
 
 
 @dataclass(frozen=True)
-class Pair:
+class CertifiedPair:
     """The names of a certificate and of the output that it is of, empty where there is none."""
 
     certificate: str
@@ -114,7 +114,7 @@ class Journal:
 
     folder: Place
     stage: str
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[CertifiedPair, ...] = ()
     replaced: list[str] = field(default_factory=list)
 
     @classmethod
@@ -123,7 +123,7 @@ class Journal:
         facts: dict[str, Any] = json.loads(text)
         if "file" in facts:  # of a run of a version that knew one output a folder
             facts["pairs"] = [{"certificate": CERTIFICATE, "file": facts.pop("file")}]
-        pairs = tuple(Pair(**one) for one in facts.pop("pairs"))
+        pairs = tuple(CertifiedPair(**one) for one in facts.pop("pairs"))
         return cls(folder, pairs=pairs, **facts)
 
     @property
@@ -163,11 +163,11 @@ class Journal:
         interrupts when the journal has gone comes too late: all is published, and stays so.
         """
         facts = {name: value for name, value in asdict(self).items() if name != "folder"}
-        storage.write_bytes(self._ended, json.dumps(facts).encode())
+        storage.write_bytes(self._staged_journal, json.dumps(facts).encode())
         for part in self.parts:
             part.keep()
         try:
-            _rename(self._ended, storage.join(self.folder, JOURNAL))
+            _rename(self._staged_journal, storage.join(self.folder, JOURNAL))
             self.finish()
         except BaseException:
             with suppress(OSError, OutputError):
@@ -176,7 +176,7 @@ class Journal:
 
     def finish(self) -> None:
         """Bring the publication to its end, forward or back, however far it has come."""
-        if storage.exists(self._back):
+        if storage.exists(self._turn_back_mark):
             self._undo()
             return
         parts = self.parts
@@ -189,8 +189,8 @@ class Journal:
     def _turn_back(self) -> None:
         if storage.is_taken(storage.join(self.folder, JOURNAL)):
             with suppress(OSError):
-                storage.write_bytes(self._back, b"")
-                storage.sync(storage.parent(self._back))
+                storage.write_bytes(self._turn_back_mark, b"")
+                storage.sync(storage.parent(self._turn_back_mark))
             self._undo()
 
     def _undo(self) -> None:
@@ -202,22 +202,22 @@ class Journal:
         self._end()
 
     @property
-    def _back(self) -> Place:
+    def _turn_back_mark(self) -> Place:
         return storage.join(storage.join(self.folder, self.stage), BACK)
 
     @property
-    def _ended(self) -> Place:
+    def _staged_journal(self) -> Place:
         """Where the journal lies in the stage: what is kept beside it, nobody needs."""
         return storage.join(storage.join(self.folder, self.stage), JOURNAL)
 
     def _end(self) -> None:
         place = storage.join(self.folder, JOURNAL)
-        if storage.is_taken(storage.parent(self._ended)):
-            storage.move(place, self._ended)
+        if storage.is_taken(storage.parent(self._staged_journal)):
+            storage.move(place, self._staged_journal)
         else:
             storage.remove(place)
         with suppress(OSError):  # it may come again with the power; to finish twice is no harm
-            for folder in (self.folder, storage.parent(self._ended)):
+            for folder in (self.folder, storage.parent(self._staged_journal)):
                 storage.sync(folder)
 
 
@@ -255,14 +255,14 @@ def sweep(folder: Place, own: str) -> None:
     Raises OutputError (O002) where one holds what it was to replace, and what it needs to go on
     is gone: only a person can tell where that belongs.
     """
-    others = [name for name in storage.names(folder) if is_stage(name) and name != own]
-    for stage in (storage.join(folder, name) for name in others):
+    stages = [name for name in storage.names(folder) if is_stage(name) and name != own]
+    for stage in (storage.join(folder, name) for name in stages):
         if not storage.is_folder(stage) or _is_link(stage):
             continue
-        kept = _kept(stage)
-        if kept and not storage.is_taken(storage.join(stage, JOURNAL)):
-            found = join_names(str(place) for place in kept)
-            message = f"A publication was broken off, its journal is gone, and it kept {found}."
+        kept_places = _kept_places(stage)
+        if kept_places and not storage.is_taken(storage.join(stage, JOURNAL)):
+            listed = join_names(str(place) for place in kept_places)
+            message = f"A publication was broken off, its journal is gone, and it kept {listed}."
             hint = f"That is the release it replaced. Move it away, then remove {str(stage)!r}."
             raise OutputError.of("O002", message, hint)
         with suppress(OSError):
@@ -274,12 +274,12 @@ def discard(stage: Place) -> None:
 
     Raises OSError.
     """
-    for place in reversed(_kept(stage)):
+    for place in reversed(_kept_places(stage)):
         storage.remove(place)
     storage.remove(stage)
 
 
-def _kept(stage: Place) -> list[Place]:
+def _kept_places(stage: Place) -> list[Place]:
     """Return what a stage keeps of what is replaced, certificates before outputs."""
     names = storage.names(stage) if storage.is_folder(stage) else ()
     return [storage.join(stage, name) for name in names if name.startswith(OLD)]
@@ -311,11 +311,11 @@ def _is_sound(journal: Journal) -> bool:
     )
 
 
-def _is_sound_pair(pair: Pair) -> bool:
-    own = pair.certificate.removesuffix(CERTIFICATE).removesuffix(".")
+def _is_sound_pair(pair: CertifiedPair) -> bool:
+    output_name = pair.certificate.removesuffix(CERTIFICATE).removesuffix(".")
     return (
         is_certificate(pair.certificate)
-        and (own == "" or not name_problem(own))
+        and (output_name == "" or not name_problem(output_name))
         and (pair.file == "" or not name_problem(pair.file))
     )
 

@@ -18,7 +18,7 @@ def hide(place: Place) -> None:
     Of another machine's storage, its own rules hold.
     """
     if not storage.is_remote(place):
-        for path in _tree(storage.local_path(place)):
+        for path in _walk(storage.local_path(place)):
             _set_mode(path, 0o700 if path.is_dir() else 0o600)
 
 
@@ -30,13 +30,13 @@ def show(place: Place, stage: Place) -> None:
     """
     if storage.is_remote(place):
         return
-    file_mode, folder_mode = _modes_of_new(storage.local_path(stage))
-    for path in _tree(storage.local_path(place)):
+    file_mode, folder_mode = _new_file_modes(storage.local_path(stage))
+    for path in _walk(storage.local_path(place)):
         _set_mode(path, folder_mode if path.is_dir() else file_mode)
         storage.sync(path)
 
 
-def _tree(path: Path) -> Iterator[Path]:
+def _walk(path: Path) -> Iterator[Path]:
     """Yield all in a folder and then the folder, no links; of a file, the file."""
     if path.is_dir():
         for root, _, files in os.walk(path, topdown=False):
@@ -46,7 +46,7 @@ def _tree(path: Path) -> Iterator[Path]:
         yield path
 
 
-def _modes_of_new(stage: Path) -> tuple[int, int]:
+def _new_file_modes(stage: Path) -> tuple[int, int]:
     probe = stage / secrets.token_hex(8)
     os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     file_mode = probe.stat().st_mode & _ALL

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from policy_engine.certificate.beside import certificate_beside
+from policy_engine.certificate.beside import find_certificate
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import write_file
@@ -22,15 +22,15 @@ def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored])
     """
     folder = storage.parent(output)
     with write_errors(output):
-        held = hold(folder)
+        folder_hold = hold(folder)
         try:
             check_publication(folder)
-            found = certificate_beside(output)
-            if found is None:
+            existing = find_certificate(output)
+            if existing is None:
                 message = f"No certificate lies beside {str(output)!r}, to be renewed."
                 hint = "How an output was made is told by apply, which certifies what it makes."
                 raise DataError.of("C002", message, hint)
-            place, _ = found
+            place, _ = existing
             check_digest(certificate, stored())
             text = certificate.to_jsonld()
             if storage.is_remote(place):
@@ -38,4 +38,4 @@ def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored])
             else:
                 write_file(storage.local_path(place), text)
         finally:
-            held.release()
+            folder_hold.release()

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from policy_engine.certificate.beside import certificates_in, names_of_certificates
+from policy_engine.certificate.beside import certificate_names, folder_certificates
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data import storage
 from policy_engine.data.storage import Place
@@ -16,16 +16,16 @@ def check_shared(folder: Place, own: Collection[Place], assets: Collection[str])
     of the `assets`: nobody could tell which of the two is meant. The certificates that are to be
     replaced are its `own`. Raises OSError.
     """
-    known = certificates_in(folder)
-    for name in names_of_certificates(folder):
+    certificates = folder_certificates(folder)
+    for name in certificate_names(folder):
         place = storage.join(folder, name)
-        why = "" if place in own else _why_alone(known.get(name), assets)
-        if why:
-            message = f"{str(place)!r} {why}."
+        refusal = "" if place in own else _refusal(certificates.get(name), assets)
+        if refusal:
+            message = f"{str(place)!r} {refusal}."
             raise OutputError.of("O001", message, "Give each release a folder of its own.")
 
 
-def _why_alone(certificate: Certificate | None, assets: Collection[str]) -> str:
+def _refusal(certificate: Certificate | None, assets: Collection[str]) -> str:
     if certificate is None:
         return "certifies another file, or is not a certificate"
     if certificate.plan.train is not None:

@@ -24,8 +24,8 @@ from policy_engine.engines.spark.catalog_tables import (
 from policy_engine.engines.spark.jobs import running
 from policy_engine.errors import OutputError, PolicyEngineError
 
-_OWN = "__policy_engine_"
-_STAGED = f"{_OWN}stage_"
+_PREFIX = "__policy_engine_"
+_STAGE_INFIX = f"{_PREFIX}stage_"
 _PAUSE = 1.0
 
 
@@ -52,28 +52,28 @@ class TablePublication:
         self._session, self._overwrite = session, overwrite
         self._wait, self._progress = wait, progress
         self._name = sql_name(location)
-        self._own = secrets.token_hex(8)
-        self._stage = sql_name(location, f"{_STAGED}{self._own}")
-        self._old = sql_name(location, f"{_OWN}old")
-        self._lock, self._kind = sql_name(location, f"{_OWN}lock"), ""
+        self._token = secrets.token_hex(8)
+        self._stage = sql_name(location, f"{_STAGE_INFIX}{self._token}")
+        self._old = sql_name(location, f"{_PREFIX}old")
+        self._lock, self._kind = sql_name(location, f"{_PREFIX}lock"), ""
 
     @property
     def staged(self) -> Place:
         """The table to which the output is to be written."""
         return f"{TABLE}{self._stage}"
 
-    def stage_of(self, _file: Place) -> Place:
+    def staged_file(self, _file: Place) -> Place:
         """Return the table to which the only output is to be written."""
         return self.staged
 
     def __enter__(self) -> "TablePublication":
         self._exists(self._name)  # tells of a name that is none before anything is made
-        self._hold()
+        self._take_lock()
         try:
             self._settle()
             self._check_free()
         except BaseException:
-            self._leave()
+            self._clean_up()
             raise
         return self
 
@@ -83,7 +83,7 @@ class TablePublication:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._leave()
+        self._clean_up()
 
     def hide(self, *_files: Place) -> None:
         """Leave all as it is: who may read tables is for the catalog to say."""
@@ -100,13 +100,13 @@ class TablePublication:
         """Leave nothing: a certificate is a property of its table, and there is none."""
 
     def _replace(self) -> None:
-        is_there = self._exists(self._name)
-        if is_there:
+        exists = self._exists(self._name)
+        if exists:
             self._rename(self._name, self._old)
         try:
             self._rename(self._stage, self._name)
         except BaseException:
-            if is_there:
+            if exists:
                 with suppress(PolicyEngineError):
                     self._rename(self._old, self._name)
             raise
@@ -127,10 +127,10 @@ class TablePublication:
             if _is_stage_of(table.name, name):
                 self._drop(joined(*above, table.name))
 
-    def _hold(self) -> None:
+    def _take_lock(self) -> None:
         """Make the view that stands for a lock; wait for another run's, or say so (O001)."""
         is_told = False
-        while not self._is_held():
+        while not self._try_lock():
             if not self._wait:
                 message = f"Another run is making a release in {self.file!r}."
                 hint = f"If it has ended, drop {self._lock!r}; else wait=True."
@@ -140,13 +140,13 @@ class TablePublication:
                 is_told = True
             time.sleep(_PAUSE * (1 + random.random()))  # noqa: S311 (no secret)
 
-    def _is_held(self) -> bool:
-        who = f"process {os.getpid()} of {socket.gethostname()}".replace("'", "")
-        made = {
-            "VIEW": f"CREATE VIEW {self._lock} COMMENT '{who}' AS SELECT 1 AS run",
-            "TABLE": f"CREATE TABLE {self._lock} (run INT) COMMENT '{who}'",  # without views
+    def _try_lock(self) -> bool:
+        holder = f"process {os.getpid()} of {socket.gethostname()}".replace("'", "")
+        statements = {
+            "VIEW": f"CREATE VIEW {self._lock} COMMENT '{holder}' AS SELECT 1 AS run",
+            "TABLE": f"CREATE TABLE {self._lock} (run INT) COMMENT '{holder}'",  # without views
         }
-        for kind, statement in made.items():
+        for kind, statement in statements.items():
             try:
                 self._run(statement)
             except PolicyEngineError:
@@ -159,7 +159,7 @@ class TablePublication:
                 return True
         return False
 
-    def _leave(self) -> None:
+    def _clean_up(self) -> None:
         with suppress(PolicyEngineError):
             self._drop(self._stage)
         with suppress(PolicyEngineError):
@@ -201,11 +201,11 @@ class TablePublication:
 
 def _check_name(location: str) -> None:
     """Refuse the names of what runs keep beside a table, which others would take for theirs."""
-    if _OWN in location.lower():
-        message = f"{location!r} has {_OWN!r} in its name, as what runs keep beside a table."
+    if _PREFIX in location.lower():
+        message = f"{location!r} has {_PREFIX!r} in its name, as what runs keep beside a table."
         raise OutputError.of("O002", message, "Give another name.")
 
 
 def _is_stage_of(other: str, name: str) -> bool:
-    stage = f"{re.escape(name)}{_STAGED}[0-9a-f]{{16}}"
+    stage = f"{re.escape(name)}{_STAGE_INFIX}[0-9a-f]{{16}}"
     return re.fullmatch(stage, other, re.IGNORECASE) is not None

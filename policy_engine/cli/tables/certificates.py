@@ -6,8 +6,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.audits.gate import format_measurement, measurement_state
-from policy_engine.certificate.certificate import Certificate, files_of
+from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.record import Record
+from policy_engine.certificate.shortcomings import file_figures
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.plan.lineage import Maker
@@ -24,16 +25,16 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
         name = f"{m.bound} of {m.column}" if m.column else m.bound
         name = f"cells that break {name}" if m.bound in maskings() else name
         verdict = "[green]holds[/]" if m.holds else "[red]broken[/]"
-        asked = f"{m.sense} {m.asked:g}"
-        table.add_row(escape(name), asked, printed_figure(m.achieved, m.sense), verdict)
+        bound = f"{m.sense} {m.asked:g}"
+        table.add_row(escape(name), bound, printed_figure(m.achieved, m.sense), verdict)
     for one in certificate.attacks:
         name = f"{one.bound.measure} of {one.attack}"
         if one.bound.fpr is not None:
             name = f"{one.bound.measure} {one.bound.fpr:g} of {one.attack}"
-        asked = f"{one.bound.sense} {one.bound.asked:g}"
-        table.add_row(escape(name), asked, format_measurement(one), _STATES[measurement_state(one)])
-    for name, asked, achieved, holds in files_of(certificate):
-        table.add_row(name, asked, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
+        bound = f"{one.bound.sense} {one.bound.asked:g}"
+        table.add_row(escape(name), bound, format_measurement(one), _STATES[measurement_state(one)])
+    for name, bound, achieved, holds in file_figures(certificate):
+        table.add_row(name, bound, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
     table.add_section()
     for name, value in _figures(certificate, record):
         table.add_row(name, "", value, "")
@@ -50,8 +51,8 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
-    yield from _of_makers(certificate)
-    yield from _of_models(certificate)
+    yield from _maker_rows(certificate)
+    yield from _model_rows(certificate)
     asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
         return
@@ -71,7 +72,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield "discernability", f"{utility.discernability:,}"
 
 
-def _of_makers(certificate: Certificate) -> Iterator[tuple[str, str]]:
+def _maker_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """Yield who made it, or that nobody knows."""
     made_by = certificate.made_by
     if isinstance(made_by, Maker):
@@ -80,19 +81,19 @@ def _of_makers(certificate: Certificate) -> Iterator[tuple[str, str]]:
     else:
         yield "made by", f"the {made_by}" if made_by else "not known, measured alone"
     for one in certificate.plan.by_consent:
-        asked = escape(", ".join(one.bounds)) or "in any way"
-        yield f"by leave of {escape(one.rule)}", f"{escape(one.asset)}: {asked}"
+        bounds = escape(", ".join(one.bounds)) or "in any way"
+        yield f"by leave of {escape(one.rule)}", f"{escape(one.asset)}: {bounds}"
 
 
-def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:
+def _model_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """Yield what is told of the models that were attacked, and with what."""
     if not certificate.attempts:
         return
     yield "attempts at a model", f"{certificate.attempts:,}"
     for one in certificate.models:
-        yield "right about its members", in_percent(one.on_members)
-        yield "right about other records", in_percent(one.on_others)
-        yield "membership told by labels alone", in_percent(one.baseline)
+        yield "right about its members", format_percent(one.on_members)
+        yield "right about other records", format_percent(one.on_others)
+        yield "membership told by labels alone", format_percent(one.baseline)
     added = dict.fromkeys(
         name for step in certificate.plan.audits for name in step.method.gate_attacks
     )
@@ -103,6 +104,6 @@ def _of_models(certificate: Certificate) -> Iterator[tuple[str, str]]:
             yield f"no evidence by {escape(attack)}", escape(why)
 
 
-def in_percent(figure: Estimate) -> str:
+def format_percent(figure: Estimate) -> str:
     """Return a share that is rounded to percents, with its interval."""
     return f"{figure.value:.0%} (95% interval {figure.low:.0%} to {figure.high:.0%})"

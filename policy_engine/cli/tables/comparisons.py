@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from policy_engine.audits.utility import Comparison
 
 
-def comparison_tables(found: "Comparison") -> Iterator[Table]:
+def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
     """Yield what a comparison found: the whole, each column, the correlations most changed."""
-    whole = new_table(found.title, "measure", "")
-    of_all = f" of {found.original.rows:,}" if found.original else ""
-    whole.add_row("rows", f"{found.release.rows:,}{of_all}")
-    whole.add_row("global certainty penalty", printed_loss(found.certainty_penalty))
-    whole.add_row("information lost", _percent(found.entropy))
-    whole.add_row("average class size over k", f"{found.average_class_ratio:.2f}")
-    whole.add_row("discernability", f"{found.discernability:,}")
-    whole.add_row("error of queries", _query_error(found))
-    whole.add_row("accuracy of a classifier", _accuracy(found))
-    if found.is_certified_input is False:
-        whole.add_row("[red]beware[/]", "the original is not what the release was made from")
-    yield whole
+    overview = new_table(comparison.title, "measure", "")
+    original_rows = f" of {comparison.original.rows:,}" if comparison.original else ""
+    overview.add_row("rows", f"{comparison.release.rows:,}{original_rows}")
+    overview.add_row("global certainty penalty", printed_loss(comparison.certainty_penalty))
+    overview.add_row("information lost", _percent(comparison.entropy))
+    overview.add_row("average class size over k", f"{comparison.average_class_ratio:.2f}")
+    overview.add_row("discernability", f"{comparison.discernability:,}")
+    overview.add_row("error of queries", _query_error(comparison))
+    overview.add_row("accuracy of a classifier", _accuracy(comparison))
+    if comparison.is_certified_input is False:
+        overview.add_row("[red]beware[/]", "the original is not what the release was made from")
+    yield overview
     names = ("column", "role", "loss", "information lost", "Hellinger", "total variation")
     columns = new_table("Columns", *names)
-    for one in found.columns:
+    for one in comparison.columns:
         loss = printed_loss(one.loss)
         distances = printed_loss(one.hellinger), printed_loss(one.total_variation)
         columns.add_row(escape(one.name), one.role, loss, _percent(one.entropy), *distances)
     yield columns
     pairs = new_table("Correlations most changed", "columns", "measure", "before", "after")
-    changed = [pair for pair in found.pairs if pair.change is not None]
+    changed = [pair for pair in comparison.pairs if pair.change is not None]
     for pair in sorted(changed, key=lambda pair: -abs(pair.change or 0.0))[:_MOST_PAIRS]:
         name = escape(f"{pair.first}, {pair.second}")
         pairs.add_row(name, pair.measure, f"{pair.before:.3f}", f"{pair.after:.3f}")
@@ -52,15 +52,15 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.1%}"
 
 
-def _query_error(found: "Comparison") -> str:
-    errors = found.queries
+def _query_error(comparison: "Comparison") -> str:
+    errors = comparison.queries
     if isinstance(errors, NotApplicable):
         return escape(errors.reason)
     return f"median {errors.median:.1%}, mean {errors.mean:.1%} of {errors.queries:,} range counts"
 
 
-def _accuracy(found: "Comparison") -> str:
-    model = found.classification
+def _accuracy(comparison: "Comparison") -> str:
+    model = comparison.classification
     if isinstance(model, NotApplicable):
         return escape(model.reason)
     return (
@@ -95,5 +95,5 @@ def runs_table(runs: "Sequence[Run]") -> Table:
 
 
 def _achieved(one: Measurement) -> str:
-    of_what = f" of {one.column}" if one.column else ""
-    return f"{one.bound} {printed_figure(one.achieved, one.sense)}{of_what}"
+    of_column = f" of {one.column}" if one.column else ""
+    return f"{one.bound} {printed_figure(one.achieved, one.sense)}{of_column}"

@@ -21,29 +21,31 @@ def decision_lines(decision: Decision) -> Iterator[str]:
 
 def explanation(decision: Decision) -> Iterator[str]:
     """Yield the answer as one would give it to a person: who, what, when, why, what is owed."""
-    asked = decision.request
-    purpose = f" for {terms.compact(asked.purpose)}" if asked.purpose else ", for no purpose said"
-    targets = " together with ".join(asked.targets)
+    request = decision.request
+    purpose = (
+        f" for {terms.compact(request.purpose)}" if request.purpose else ", for no purpose said"
+    )
+    targets = " together with ".join(request.targets)
     when = f"{decision.time:%Y-%m-%d %H:%M:%S %Z}" if decision.time else "a time not said"
     clock = " by the clock" if decision.time_by == "clock" else ""
     yield escape(
-        f"{asked.assignee} asks to {terms.local_name(asked.action)} {targets}{purpose}, "
+        f"{request.assignee} asks to {terms.local_name(request.action)} {targets}{purpose}, "
         f"at {when}{clock}."
     )
     yield from decision_lines(decision)
     for match in decision.matches:
         yield escape(_matched(match))
-        is_told = decision.derivation and (match.policy, match.rule) == (
+        is_shown = decision.derivation and (match.policy, match.rule) == (
             decision.policy,
             decision.rule,
         )
-        yield from () if is_told else (f"  - {escape(line)}" for line in _ways(match))
+        yield from () if is_shown else (f"  - {escape(line)}" for line in _ways(match))
     if decision.strategy:
         yield escape(f"The conflict strategy that decided is {decision.strategy!r}.")
-    for owed in decision.duties:
-        actions = " and ".join(map(terms.compact, owed.actions))
-        by = f" by {printed_list(owed.by)}" if owed.by else ""
-        yield escape(f"{owed.state.capitalize()}: {actions}{by} ({owed.duty}, of {owed.rule}).")
+    for duty in decision.duties:
+        actions = " and ".join(map(terms.compact, duty.actions))
+        by = f" by {printed_list(duty.by)}" if duty.by else ""
+        yield escape(f"{duty.state.capitalize()}: {actions}{by} ({duty.duty}, of {duty.rule}).")
     yield escape(f"Looked at: policies {', '.join(one[:12] for one in decision.policy_digests)}.")
 
 

@@ -27,8 +27,8 @@ def plan_table(plan: Plan) -> Table:
         columns = f"{escape(location)}: {printed_list(read.columns)}"
         table.add_row("read", escape(read.asset), columns)
         if read.generalised:
-            made = ", ".join(f"{one.name}{one.how}" for one in read.generalised)
-            table.add_row("", "generalised before", escape(made))
+            generalised = ", ".join(f"{one.name}{one.how}" for one in read.generalised)
+            table.add_row("", "generalised before", escape(generalised))
     if plan.join:
         rows = "rows of one key; those without a partner are left out"
         keys = printed_list(tuple(f"{one.asset}/{one.on}" for one in plan.join.inputs))
@@ -43,27 +43,29 @@ def plan_table(plan: Plan) -> Table:
         table.add_row("train", *_training(plan.train))
     for audit in plan.audits:
         _add_audit(table, audit, plan)
-    once = "every bound is measured on what was written"
+    condition = "every bound is measured on what was written"
     if plan.audits:
-        once += ", and every attack stays below its bounds"
-    table.add_row("publish", escape(plan.publish.asset), f"once {once}")
+        condition += ", and every attack stays below its bounds"
+    table.add_row("publish", escape(plan.publish.asset), f"once {condition}")
     for consent in plan.by_consent:
-        asked = ", ".join(consent.bounds) or "in any way"
-        leave = escape(f"by leave of {consent.rule}")
-        table.add_row("", leave, escape(f"{consent.asset}: {asked}"))
+        bounds = ", ".join(consent.bounds) or "in any way"
+        consent_line = escape(f"by leave of {consent.rule}")
+        table.add_row("", consent_line, escape(f"{consent.asset}: {bounds}"))
     readers = printed_list(plan.assignees) if plan.assignees else "anybody"
     purposes = tuple(map(terms.compact, plan.purposes))
-    to_what_end = printed_list(purposes) if purposes else "any purpose"
-    table.add_row("", "for", f"{readers}, {to_what_end}")
+    purposes_listed = printed_list(purposes) if purposes else "any purpose"
+    table.add_row("", "for", f"{readers}, {purposes_listed}")
     return table
 
 
-def _add_anonymization(table: Table, plan: Plan, asked: Anonymize) -> None:
-    columns_of = asked.columns
-    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in asked.bounds())
-    how = _how(asked, plan.engine)
-    table.add_row("anonymize", f"{', '.join(asked.methods)}: {', '.join(bounds)}", how)
-    table.add_row("", "generalise", escape(", ".join(map(_with_how, columns_of.quasi_identifier))))
+def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
+    columns_of = anonymize.columns
+    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in anonymize.bounds())
+    algorithm = _how(anonymize, plan.engine)
+    table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
+    table.add_row(
+        "", "generalise", escape(", ".join(map(_format_column, columns_of.quasi_identifier)))
+    )
     for what, names in (
         ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
         ("pseudonymise", columns_of.pseudonymize),
@@ -75,10 +77,10 @@ def _add_anonymization(table: Table, plan: Plan, asked: Anonymize) -> None:
             table.add_row("", what, printed_list(names))
 
 
-def _training(asked: Modelling) -> tuple[str, str]:
+def _training(modelling: Modelling) -> tuple[str, str]:
     """Return what is trained, and of what."""
-    share = f"on {asked.share:.0%} of the records, from {printed_list(asked.features)}"
-    return escape(f"{described(asked.architecture)} for {asked.label}"), share
+    share = f"on {modelling.share:.0%} of the records, from {printed_list(modelling.features)}"
+    return escape(f"{described(modelling.architecture)} for {modelling.label}"), share
 
 
 def _add_audit(table: Table, audit: AuditStep, plan: Plan) -> None:
@@ -120,9 +122,9 @@ def described(architecture: Architecture) -> str:
     return f"network ({layers}, {architecture.epochs} epochs{private})"
 
 
-def _how(asked: Anonymize, engine: str) -> str:
+def _how(anonymize: Anonymize, engine: str) -> str:
     """Return the algorithm with the options that it has, and where it runs."""
-    options = asked.recoding
+    options = anonymize.recoding
     if options.algorithm == "full-domain":
         parts = [f"least {options.loss}", f"at most {options.max_suppression:.0%} suppressed"]
     else:
@@ -135,6 +137,6 @@ def _how(asked: Anonymize, engine: str) -> str:
     return f"{options.algorithm} ({', '.join(parts)}), {engine}"
 
 
-def _with_how(column: QuasiIdentifier) -> str:
+def _format_column(column: QuasiIdentifier) -> str:
     how = column.taxonomy or column.generalization
     return f"{column.name} ({how})" if how else column.name

@@ -19,8 +19,8 @@ def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, and wide enough for tables when piped."""
-    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+    terminal = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    return terminal if terminal.is_terminal else Console(stderr=stderr, highlight=False, width=120)
 
 
 def new_table(title: str, *columns: str) -> Table:
@@ -44,18 +44,18 @@ def print_fitting(out: Console, table: Table) -> None:
     if table.title:
         out.print(f"[bold]{table.title}[/]")
     for name, *cells in zip(first.cells, *(one.cells for one in others), strict=True):
-        out.print(f"[bold]{_in_line(name)}[/]")
-        told = (
-            f"{_in_line(one.header)}\N{NO-BREAK SPACE}{_in_line(cell)}"
+        out.print(f"[bold]{_join_cell_lines(name)}[/]")
+        parts = (
+            f"{_join_cell_lines(one.header)}\N{NO-BREAK SPACE}{_join_cell_lines(cell)}"
             for one, cell in zip(others, cells, strict=True)
         )
-        out.print(Padding(", ".join(told), (0, 0, 0, 2)))
+        out.print(Padding(", ".join(parts), (0, 0, 0, 2)))
 
 
 _ENDLESS = 10_000
 
 
-def _in_line(cell: Any) -> str:
+def _join_cell_lines(cell: Any) -> str:
     """Return the lines of a cell, as markup, in one: the second in brackets."""
     value, _, below = str(cell).partition("\n")
     if not below:

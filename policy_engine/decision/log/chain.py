@@ -15,7 +15,7 @@ from policy_engine.errors import DataError, OutputError
 
 Key = str | Path | bytes | None
 LEAST_KEY = 32
-_NOT_UTF_8, _KEPT = b"\xff", b"\xfe"
+_NOT_UTF_8, _SNAPSHOT_PREFIX = b"\xff", b"\xfe"
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Chain:
 
     def hash(self, entry: Entry) -> str:
         """Return the hash that an entry should have."""
-        return self.hash_of(entry.hashed_text())
+        return self.text_hash(entry.hashed_text())
 
-    def hash_of(self, text: bytes) -> str:
+    def text_hash(self, text: bytes) -> str:
         """Return the hash that an entry of a text should have."""
         if self.key is None:
             return hashlib.sha256(text).hexdigest()
@@ -41,18 +41,18 @@ class Chain:
         # values pseudonymised under the same key from having entries signed.
         return hmac.new(self.key, _NOT_UTF_8 + text, hashlib.sha256).hexdigest()
 
-    def digest(self, kept: bytes) -> str:
+    def digest(self, text: bytes) -> str:
         """Return the digest, in hexadecimal, of what is kept of a log beside it."""
         if self.key is None:
-            return hashlib.sha256(kept).hexdigest()
-        return hmac.new(self.key, _KEPT + kept, hashlib.sha256).hexdigest()
+            return hashlib.sha256(text).hexdigest()
+        return hmac.new(self.key, _SNAPSHOT_PREFIX + text, hashlib.sha256).hexdigest()
 
-    def next(self, last: Entry | None, said: Decision | LoggedDeed) -> Entry:
+    def next(self, last: Entry | None, content: Decision | LoggedDeed) -> Entry:
         """Return the entry of what is said after the last one. Raises as `following` does."""
         number, own_hash = (last.number, last.hash) if last else (0, START)
-        return self.following(number, own_hash, said)
+        return self.following(number, own_hash, content)
 
-    def following(self, number: int, previous: str, said: Decision | LoggedDeed) -> Entry:
+    def following(self, number: int, previous: str, content: Decision | LoggedDeed) -> Entry:
         """Return the entry of a decision or a deed after one of that number and hash.
 
         Raises OutputError (O002) where it holds what UTF-8 cannot write.
@@ -63,34 +63,36 @@ class Chain:
                 number=number + 1,
                 previous=previous,
                 logged=now(),
-                decision=LogRecord.of(said) if isinstance(said, Decision) else None,
-                deed=said if isinstance(said, LoggedDeed) else None,
+                decision=LogRecord.from_decision(content)
+                if isinstance(content, Decision)
+                else None,
+                deed=content if isinstance(content, LoggedDeed) else None,
             )
             return entry.model_copy(update={"hash": self.hash(entry)})
         except (ValidationError, UnicodeEncodeError):
             message = "It cannot be logged: a name in it is not a text that UTF-8 can write."
             raise OutputError.of("O002", message) from None
 
-    def own_faults(self, entry: Entry) -> Iterator[str]:
+    def entry_faults(self, entry: Entry) -> Iterator[str]:
         """Yield what is wrong with an entry by itself."""
         if entry.chain != self.kind:
             yield f"its chain is {entry.chain!r}, not {self.kind!r} as is asked for"
         elif self.hash(entry) != entry.hash:
-            under = ", or was made with another key" if self.key else ""
-            yield f"it was changed{under}: its hash is not that of what it says"
+            other_key = ", or was made with another key" if self.key else ""
+            yield f"it was changed{other_key}: its hash is not that of what it says"
 
 
-def key_of(given: Key) -> bytes | None:
+def read_key(source: Key) -> bytes | None:
     """Return the key of a chain: bytes, or what a file holds without the blanks around it.
 
     Only a key that is given counts. The environment's is that of pseudonyms: an auditor who
     checks a log is not to be able to look them up. Raises DataError (C013) for no key, or one
     that is too short.
     """
-    if given is None:
+    if source is None:
         return None
 
-    key = launching.key_of(given) or b""
+    key = launching.key_of(source) or b""
     if len(key) < LEAST_KEY:
         message = f"The key has {len(key)} bytes. A key has at least {LEAST_KEY}."
         raise DataError.of("C013", message, "Make one: openssl rand -hex 32 > key.")

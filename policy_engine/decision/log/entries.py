@@ -128,22 +128,22 @@ class LogRecord(_Logged):
 
     @field_validator("time")
     @classmethod
-    def _iso(cls, time: str) -> str:
+    def _check_time(cls, time: str) -> str:
         if time:
             datetime.fromisoformat(time)
         return time
 
     @classmethod
-    def of(cls, decision: Decision) -> "LogRecord":
+    def from_decision(cls, decision: Decision) -> "LogRecord":
         """Return what is kept of a decision."""
-        asked = decision.request
+        request = decision.request
         return cls(
             effect=decision.effect,
             request=LoggedRequest(
-                assignee=asked.assignee,
-                action=asked.action,
-                targets=asked.targets,
-                purpose=asked.purpose,
+                assignee=request.assignee,
+                action=request.action,
+                targets=request.targets,
+                purpose=request.purpose,
             ),
             policy=decision.policy,
             rule=decision.rule,
@@ -178,7 +178,7 @@ class LoggedDeed(_Logged):
 
     @field_validator("time")
     @classmethod
-    def _iso(cls, time: str) -> str:
+    def _check_time(cls, time: str) -> str:
         datetime.fromisoformat(time)
         return time
 
@@ -200,16 +200,16 @@ class Entry(_Logged):
     hash: Hash = START
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_content(self) -> Self:
         if (self.decision is None) == (self.deed is None):
             raise ValueError("an entry holds a decision or a deed")
         return self
 
     def text(self) -> bytes:
         """Return the entry as it stands in a log: canonical JSON, without the end of the line."""
-        return canonical(self.plain())
+        return canonical(self.to_json())
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the entry as JSON has it."""
         return self.model_dump(exclude_none=True)
 
@@ -227,12 +227,12 @@ class Entry(_Logged):
     @property
     def request(self) -> Request:
         """The request that was decided, to be decided again. Raises as `decided` does."""
-        asked = self.decided.request
+        logged_request = self.decided.request
         return Request(
-            assignee=asked.assignee,
-            action=asked.action,
-            targets=asked.targets,
-            purpose=asked.purpose,
+            assignee=logged_request.assignee,
+            action=logged_request.action,
+            targets=logged_request.targets,
+            purpose=logged_request.purpose,
         )
 
     @property
@@ -269,8 +269,8 @@ def _leaves(verdict: Verdict) -> Iterator[LoggedCondition]:
         for part in verdict.parts:
             yield from _leaves(part)
         return
-    asked = verdict.condition
-    operand = asked.left_operand if isinstance(asked, Constraint) else asked.operator
+    condition = verdict.condition
+    operand = condition.left_operand if isinstance(condition, Constraint) else condition.operator
     yield LoggedCondition(operand=operand, state=verdict.state)
 
 
@@ -282,14 +282,14 @@ def _counted(decision: Decision) -> tuple[LoggedCount, ...] | None:
     """Return what a permit is an execution of, where that is more than meets the eye."""
     if decision.counted is None or decision.effect != "permit":
         return None
-    found = tuple(
+    counts = tuple(
         LoggedCount(policy=one.policy, rule=one.rule, targets=one.targets, party=one.party or None)
         for one in decision.counted
     )
-    plain = LoggedCount(
+    named_rule_count = LoggedCount(
         policy=decision.policy, rule=decision.rule, targets=decision.request.targets
     )
-    return None if found == (plain,) else found
+    return None if counts == (named_rule_count,) else counts
 
 
 def _origin(one: MadeFrom) -> LoggedOrigin:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.log.locks import lock, unlock
-from policy_engine.decision.log.pending import noted, whole_size
+from policy_engine.decision.log.pending import complete_size, pending_note
 from policy_engine.decision.log.places import (
     LONGEST,
     Row,
     Tail,
-    opened_to_append,
-    opened_to_read,
+    open_for_appending,
+    open_for_reading,
     reading,
     writing,
 )
@@ -37,25 +37,25 @@ class LinesFile:
         """Return the file's end, alone with it; a file that is not there is begun."""
         with writing(self.path):
             # Opened for each entry: the lock of one open file would not part its threads.
-            number = opened_to_append(self.path)
+            number = open_for_appending(self.path)
             try:
                 lock(number)
-                whole = whole_size(self.path, number)
+                whole = complete_size(self.path, number)
                 if whole < os.fstat(number).st_size:
                     os.ftruncate(number, whole)
-                add, rows = partial(_add, number, self.path), partial(_rows, number)
-                yield Tail(_last(number), add, rows)
+                add, rows = partial(_append, number, self.path), partial(_rows, number)
+                yield Tail(_last_line(number), add, rows)
             finally:
                 os.close(number)
 
     def rows(self, start: int = 0) -> Iterator[Row]:
         """Yield the lines that were there when the reading began."""
         with reading(self.path):
-            number = opened_to_read(self.path)
+            number = open_for_reading(self.path)
             try:
                 # Under the lock nobody is in the midst of a line; without it lines only get more.
                 lock(number, shared=True)
-                size = whole_size(self.path, number)
+                size = complete_size(self.path, number)
                 unlock(number)
                 yield from _rows(number, start, size)
             finally:
@@ -64,20 +64,20 @@ class LinesFile:
 
 def _rows(number: int, start: int, size: int = -1) -> Iterator[Row]:
     """Yield the lines of an open file from a place on, up to a size or to its end."""
-    left = (os.fstat(number).st_size if size < 0 else size) - start
+    remaining = (os.fstat(number).st_size if size < 0 else size) - start
     with os.fdopen(os.dup(number), "rb") as file:
         file.seek(start)
         line = 0
-        while left > 0 and (text := file.readline(min(left, LONGEST + 1))):
-            left, line = left - len(text), line + 1
+        while remaining > 0 and (text := file.readline(min(remaining, LONGEST + 1))):
+            remaining, line = remaining - len(text), line + 1
             if not text.endswith(b"\n"):
-                yield Row(line, text, _TORN if left <= 0 else _TOO_LONG, start=start)
+                yield Row(line, text, _TORN if remaining <= 0 else _TOO_LONG, start=start)
                 return
             yield Row(line, text[:-1], start=start)
             start += len(text)
 
 
-def _last(number: int) -> Row | None:
+def _last_line(number: int) -> Row | None:
     """Return the last line, looking no further back than it begins."""
     size = os.fstat(number).st_size
     length = min(size, _BLOCK)
@@ -103,12 +103,12 @@ def _read(number: int, length: int) -> bytes:
     return b"".join(parts)
 
 
-def _add(number: int, path: Path, entry: Entry) -> int:
+def _append(number: int, path: Path, entry: Entry) -> int:
     """Write an entry in one piece and see it onto the disk, or leave the file as it was."""
     data, size = entry.text() + b"\n", os.fstat(number).st_size
     if len(data) > LONGEST:
         raise OSError(errno.EFBIG, f"an entry of {len(data):,} bytes is too long")
-    with noted(path, size, data):
+    with pending_note(path, size, data):
         try:
             _write(number, data)
         except OSError:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from policy_engine.decision import Decider
 from policy_engine.decision.history import History
 from policy_engine.decision.log import snapshots
-from policy_engine.decision.log.chain import Chain, Key, key_of
+from policy_engine.decision.log.chain import Chain, Key, read_key
 from policy_engine.decision.log.entries import Entry, LoggedDeed
 from policy_engine.decision.log.lines import LinesFile
 from policy_engine.decision.log.places import Row, Store, Tail
@@ -18,9 +18,9 @@ from policy_engine.decision.log.state import LogState
 from policy_engine.decision.log.table import LogTable
 from policy_engine.decision.log.verification import (
     Head,
-    NoEntryError,
+    InvalidEntryError,
     Verification,
-    entry_of,
+    parse_entry,
     verify,
 )
 from policy_engine.decision.model import Decision, Request, World
@@ -44,16 +44,16 @@ class Transaction:
         """What was done by all that stands in the log."""
         return self.state.history
 
-    def append(self, said: Decision | LoggedDeed) -> Entry:
+    def append(self, content: Decision | LoggedDeed) -> Entry:
         """Add a decision, or a deed. Raises as `DecisionLog.append` does."""
         last = self.state.mark
-        entry = self.log.chain.following(last.number, last.hash, said)
+        entry = self.log.chain.following(last.number, last.hash, content)
         self.state.add(entry, self._tail.add(entry))
         return entry
 
 
 @dataclass
-class _Known:
+class _LogMemo:
     """What a process has read of a log so far, and of which file: another one may have its name.
 
     Both are one value, since several threads set it.
@@ -68,7 +68,7 @@ class DecisionLog:
 
     store: Store
     chain: Chain
-    _known: _Known = field(default_factory=_Known, repr=False, compare=False)
+    _memo: _LogMemo = field(default_factory=_LogMemo, repr=False, compare=False)
 
     @classmethod
     def open(cls, path: str | Path, key: Key = None) -> "DecisionLog":
@@ -80,9 +80,9 @@ class DecisionLog:
         (O002) where the log cannot be written, and LogError (G002) where its last entry is not
         whole or not of this chain.
         """
-        log = cls(_store(path), Chain(key_of(key)))
+        log = cls(_store(path), Chain(read_key(key)))
         with log.store.appending() as tail:
-            log._last(tail.last)
+            log._last_entry(tail.last)
         return log
 
     @property
@@ -107,22 +107,22 @@ class DecisionLog:
 
         What is appended within counts once the context is left, and then is on the disk.
         """
-        known = self._known
-        if known.reading is None and self.path.exists():
-            file = _identity(self.path)
-            known.reading = self._read(), file
+        memo = self._memo
+        if memo.reading is None and self.path.exists():
+            file = _file_identity(self.path)
+            memo.reading = self._read(), file
         with self.store.appending() as tail:
-            self._last(tail.last)
-            before, known.reading = known.reading, None
+            self._last_entry(tail.last)
+            earlier, memo.reading = memo.reading, None
             # A log is ended by renaming its file: what has its name now is another one.
-            file = _identity(self.path)
-            is_same = before is not None and before[1] == file
-            state = before[0] if before and is_same else snapshots.load(self.path, self.chain)
+            file = _file_identity(self.path)
+            is_same = earlier is not None and earlier[1] == file
+            state = earlier[0] if earlier and is_same else snapshots.load(self.path, self.chain)
             state.read(tail.rows(state.mark.start))
             snapshots.save(state)
             yield Transaction(self, state, tail)
         # Only now is it in the log: a commit that fails, on a full disk say, leaves none of it.
-        known.reading = state, file
+        memo.reading = state, file
 
     def history(self) -> History:
         """Return what was done by all that stands in the log now.
@@ -136,23 +136,23 @@ class DecisionLog:
         state.read(self.store.rows(state.mark.start))
         return state
 
-    def append(self, said: Decision | LoggedDeed) -> Entry:
+    def append(self, content: Decision | LoggedDeed) -> Entry:
         """Log a decision, or a deed; once the entry is returned, it is on the disk.
 
         Raises OutputError (O002) and LogError (G002) as `open` does; then nothing was written.
         """
         with self.store.appending() as tail:
-            entry = self.chain.next(self._last(tail.last), said)
+            entry = self.chain.next(self._last_entry(tail.last), content)
             tail.add(entry)
         return entry
 
-    def _last(self, row: Row | None) -> Entry | None:
+    def _last_entry(self, row: Row | None) -> Entry | None:
         """Return the last entry, which the next one is to vouch for."""
         if row is None:
             return None
         try:
-            entry = entry_of(row)
-        except NoEntryError as error:
+            entry = parse_entry(row)
+        except InvalidEntryError as error:
             message = f"The last entry of the log is broken: {error}."
             hint = "Nothing is appended to it. Keep a copy, and go on without that entry."
             raise LogError.of("G002", message, hint, str(self.path)) from None
@@ -161,7 +161,7 @@ class DecisionLog:
             raise DataError.of(
                 "C013", message, "Give the key that it is chained with.", str(self.path)
             )
-        for fault in self.chain.own_faults(entry):
+        for fault in self.chain.entry_faults(entry):
             message = f"The last entry of the log cannot be built upon: {fault}."
             raise LogError.of("G002", message, source=str(self.path))
         return entry
@@ -186,7 +186,7 @@ def read_history(path: str | Path, key: Key = None) -> History:
 
     And DataError: C004 for another ending, C013 for a key that is none.
     """
-    return DecisionLog(_store(path), Chain(key_of(key))).history()
+    return DecisionLog(_store(path), Chain(read_key(key))).history()
 
 
 def verify_log(
@@ -203,16 +203,16 @@ def verify_log(
     (C013), LogError (G001) where it cannot be read, RequestError (U001) for what is not a head.
     """
     expected = Head.of(str(expect)) if isinstance(expect, str | int) else expect
-    return verify(_store(path).rows(), Chain(key_of(key)), expected)
+    return verify(_store(path).rows(), Chain(read_key(key)), expected)
 
 
-def _identity(path: Path) -> _Identity:
+def _file_identity(path: Path) -> _Identity:
     """Return what tells a file from others, whatever it is called; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _store(path: str | Path) -> Store:
@@ -229,8 +229,8 @@ def _store(path: str | Path) -> Store:
 def _entries(rows: Iterable[Row], source: str) -> Iterator[Entry]:
     for row in rows:
         try:
-            yield entry_of(row)
-        except NoEntryError as error:
+            yield parse_entry(row)
+        except InvalidEntryError as error:
             place = Place(line=row.line, column=1)
             problem = Problem("G001", f"This is not an entry: {error}.", place=place)
             raise LogError(problem, source=source) from None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from policy_engine.decision.log.places import opened_to_read
+from policy_engine.decision.log.places import open_for_reading
 
 ENDING = ".pending"
 _PAGE = 4_096
@@ -17,12 +17,12 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 
 
 @contextmanager
-def noted(path: Path, size: int, data: bytes) -> Iterator[None]:
+def pending_note(path: Path, size: int, data: bytes) -> Iterator[None]:
     """Note what is appended to a log of some size, where a kill could tear it."""
     if size // _PAGE == (size + len(data) - 1) // _PAGE:
         yield
         return
-    place = _beside(path)
+    place = _note_path(path)
     with suppress(OSError), os.fdopen(os.open(place, _NEW, 0o600), "wb") as file:
         file.write(b"%d\n%b" % (size, data))
     yield
@@ -30,7 +30,7 @@ def noted(path: Path, size: int, data: bytes) -> Iterator[None]:
         place.unlink()
 
 
-def whole_size(path: Path, number: int) -> int:
+def complete_size(path: Path, number: int) -> int:
     """Return the size of an open log without the entry in the midst of which a writer was killed.
 
     To be asked under the log's lock: else somebody may be writing that entry just now.
@@ -39,7 +39,7 @@ def whole_size(path: Path, number: int) -> int:
     if not size or _read(number, size - 1, 1) == b"\n":
         return size
     with suppress(OSError, ValueError):
-        with os.fdopen(opened_to_read(_beside(path)), "rb") as file:
+        with os.fdopen(open_for_reading(_note_path(path)), "rb") as file:
             start, data = int(file.readline()), file.read()
         torn = _read(number, start, len(data)) if 0 <= start < size else b""
         if torn and len(torn) == size - start and data.startswith(torn):
@@ -52,5 +52,5 @@ def _read(number: int, start: int, length: int) -> bytes:
     return os.read(number, length)
 
 
-def _beside(path: Path) -> Path:
+def _note_path(path: Path) -> Path:
     return path.with_name(f"{path.name}{ENDING}")

@@ -67,23 +67,23 @@ class Store(Protocol):
         """
 
 
-def opened_to_append(path: Path) -> int:
+def open_for_appending(path: Path) -> int:
     """Return the log, open; where it is not there, made for its owner alone. Raises OSError."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOT_FOLLOWED | _ALWAYS
     try:
-        return _regular(os.open(path, flags, 0o600))
+        return _check_regular(os.open(path, flags, 0o600))
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise OSError(error.errno, "it is a symbolic link") from None
         raise
 
 
-def opened_to_read(path: Path) -> int:
+def open_for_reading(path: Path) -> int:
     """Return the log, open. Raises OSError."""
-    return _regular(os.open(path, os.O_RDONLY | _ALWAYS))
+    return _check_regular(os.open(path, os.O_RDONLY | _ALWAYS))
 
 
-def _regular(number: int) -> int:
+def _check_regular(number: int) -> int:
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise OSError(errno.EINVAL, "it is not a regular file")

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from policy_engine.decision.history import History
 from policy_engine.decision.log.chain import Chain
 from policy_engine.decision.log.entries import canonical
-from policy_engine.decision.log.places import opened_to_read
+from policy_engine.decision.log.places import open_for_reading
 from policy_engine.decision.log.state import LogState, Mark
 
 ENDING = ".state"
@@ -29,35 +29,35 @@ def load(path: Path, chain: Chain) -> LogState:
     its mark still stands in the log is for `LogState.read` to say.
     """
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        digest, _, body = _bytes(path).partition(b"\n")
+        digest, _, body = _read_snapshot(path).partition(b"\n")
         if digest == chain.digest(body).encode():
-            return _state(body, path, chain)
+            return _parse_snapshot(body, path, chain)
     return LogState(chain, str(path))
 
 
 def save(state: LogState) -> None:
     """Keep a state beside its log where enough was added; where that fails, nothing is lost."""
     number = state.mark.number
-    if number - state.kept < max(LEAST, state.kept // 8):
+    if number - state.saved < max(LEAST, state.saved // 8):
         return
     path = Path(state.source)
     place = path.with_name(f"{path.name}{ENDING}")
     draft = path.with_name(f"{place.name}-{token_hex(4)}")
-    body = canonical(_plain(state))
+    body = canonical(_snapshot_json(state))
     with suppress(OSError):
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
                 file.write(state.chain.digest(body).encode() + b"\n" + body)
             draft.replace(place)
-            state.kept = number
+            state.saved = number
         finally:
             draft.unlink(missing_ok=True)
 
 
-def _bytes(path: Path) -> bytes:
+def _read_snapshot(path: Path) -> bytes:
     """Return what was kept. Raises ValueError where it is not of whoever owns the log."""
-    number = opened_to_read(path.with_name(f"{path.name}{ENDING}"))
+    number = open_for_reading(path.with_name(f"{path.name}{ENDING}"))
     with os.fdopen(number, "rb") as file:
         own = os.fstat(number)
         if own.st_uid != path.stat().st_uid or stat.S_IMODE(own.st_mode) & 0o022:
@@ -65,7 +65,7 @@ def _bytes(path: Path) -> bytes:
         return file.read()
 
 
-def _plain(state: LogState) -> dict[str, Any]:
+def _snapshot_json(state: LogState) -> dict[str, Any]:
     mark = state.mark
     return {
         "format": _FORMAT,
@@ -74,9 +74,9 @@ def _plain(state: LogState) -> dict[str, Any]:
     }
 
 
-def _state(body: bytes, path: Path, chain: Chain) -> LogState:
-    kept = from_json(body)
-    if kept["format"] != _FORMAT:
+def _parse_snapshot(body: bytes, path: Path, chain: Chain) -> LogState:
+    document = from_json(body)
+    if document["format"] != _FORMAT:
         raise ValueError("it is of another version")
-    mark = Mark(*kept["mark"])
-    return LogState(chain, str(path), History.from_json(kept["history"]), mark, mark.number)
+    mark = Mark(*document["mark"])
+    return LogState(chain, str(path), History.from_json(document["history"]), mark, mark.number)

@@ -12,7 +12,7 @@ from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.log.chain import Chain
 from policy_engine.decision.log.entries import START, Entry
 from policy_engine.decision.log.places import Row
-from policy_engine.decision.log.verification import NoEntryError, entry_of
+from policy_engine.decision.log.verification import InvalidEntryError, parse_entry
 from policy_engine.errors import LogError, PolicyEngineError
 
 Plain = Mapping[str, Any]
@@ -33,14 +33,14 @@ class Mark:
 class LogState:
     """The history of a log up to a mark; every entry of it was verified as it was read.
 
-    `kept` is the number of the entry up to which it is kept beside the log.
+    `saved` is the number of the entry up to which it is kept beside the log.
     """
 
     chain: Chain
     source: str
     history: History = field(default_factory=History)
     mark: Mark = Mark()
-    kept: int = 0
+    saved: int = 0
 
     def read(self, rows: Iterator[Row]) -> None:
         """Take up the rows from the mark on, of which the first is the one that was read last.
@@ -55,43 +55,45 @@ class LogState:
 
     def add(self, entry: Entry, start: int) -> None:
         """Take up the next entry."""
-        self._add(entry.plain(), start)
+        self._add(entry.to_json(), start)
 
     def _add(self, entry: Plain, start: int) -> None:
         number, before = entry["number"], self.mark
         if (number, entry["previous"]) != (before.number + 1, before.hash):
-            raise self._broken(f"entry {number} does not follow entry {before.number}")
-        record(self.history, entry)
+            raise self._broken_log(f"entry {number} does not follow entry {before.number}")
+        record_entry(self.history, entry)
         self.mark = Mark(number, entry["hash"], start)
 
     def _check_mark(self, row: Row | None) -> None:
-        found = None if row is None else self._entry(row)
-        if found is None or (found["number"], found["hash"]) != (self.mark.number, self.mark.hash):
+        entry = None if row is None else self._entry(row)
+        if entry is None or (entry["number"], entry["hash"]) != (self.mark.number, self.mark.hash):
             message = f"The log does not hold entry {self.mark.number}, which it held before. It "
-            beside = f"{self.source}.state"
-            what = f"remove {Path(beside).name}" if Path(beside).exists() else "open the log again"
-            hint = f"If that is meant, {what}; counts begin anew."
+            snapshot = f"{self.source}.state"
+            remedy = (
+                f"remove {Path(snapshot).name}" if Path(snapshot).exists() else "open the log again"
+            )
+            hint = f"If that is meant, {remedy}; counts begin anew."
             raise LogError.of("G002", f"{message}was cut, or replaced.", hint, self.source)
 
     def _entry(self, row: Row) -> Plain:
         """Return an entry that has the hash of what it says."""
-        found = _plain(row, self.chain)
-        if found is not None:
-            return found
+        parsed = _parse_entry(row, self.chain)
+        if parsed is not None:
+            return parsed
         try:
-            entry = entry_of(row)
-        except NoEntryError as error:
-            raise self._broken(f"{error}") from None
-        for fault in self.chain.own_faults(entry):
-            raise self._broken(f"of entry {entry.number}, {fault}")
-        return entry.plain()
+            entry = parse_entry(row)
+        except InvalidEntryError as error:
+            raise self._broken_log(f"{error}") from None
+        for fault in self.chain.entry_faults(entry):
+            raise self._broken_log(f"of entry {entry.number}, {fault}")
+        return entry.to_json()
 
-    def _broken(self, why: str) -> PolicyEngineError:
+    def _broken_log(self, why: str) -> PolicyEngineError:
         message = f"How often rules were exercised cannot be told from the log: {why}."
         return LogError.of("G002", message, "`log verify` tells all that is wrong.", self.source)
 
 
-def _plain(row: Row, chain: Chain) -> Plain | None:
+def _parse_entry(row: Row, chain: Chain) -> Plain | None:
     """Return an entry as JSON has it, where its hash is right; to validate it takes ten times that.
 
     The hash is of the text without it, so that what has the right one is as it was written.
@@ -99,39 +101,47 @@ def _plain(row: Row, chain: Chain) -> Plain | None:
     text = row.text
     start = text.rfind(_HASH)
     end = start + len(_HASH) + _SIZE + 1
-    if row.fault or start < 0 or chain.hash_of(text[:start] + text[end:]) != _hash_at(text, start):
+    if (
+        row.fault
+        or start < 0
+        or chain.text_hash(text[:start] + text[end:]) != _hash_at(text, start)
+    ):
         return None
-    found: Plain = from_json(text)
-    is_same = row.columns in (None, (found["number"], found["hash"]))
-    return found if is_same and found["chain"] == chain.kind else None
+    entry: Plain = from_json(text)
+    is_same = row.columns in (None, (entry["number"], entry["hash"]))
+    return entry if is_same and entry["chain"] == chain.kind else None
 
 
 def _hash_at(text: bytes, start: int) -> str:
     return text[start + len(_HASH) :][:_SIZE].decode(errors="replace")
 
 
-def record(history: History, entry: Plain) -> None:
+def record_entry(history: History, entry: Plain) -> None:
     """Add to a history what an entry tells."""
     if "deed" in entry:
         _record_deed(history, entry["deed"], entry.get("number", 0))
         return
-    kept = entry["decision"]
-    asked, time = kept["request"], kept["time"] or entry["logged"]
-    party, action = asked["assignee"], asked["action"]
-    if kept["effect"] != "permit":
-        for owed in kept["duties"]:
-            history.record_refusal((owed["policy"], owed["rule"], owed["duty"]), party, time)
+    decision = entry["decision"]
+    request, time = decision["request"], decision["time"] or entry["logged"]
+    party, action = request["assignee"], request["action"]
+    if decision["effect"] != "permit":
+        for duty in decision["duties"]:
+            history.record_refusal((duty["policy"], duty["rule"], duty["duty"]), party, time)
         return
-    executions = kept.get("counted")
+    executions = decision.get("counted")
     if executions is None:
-        executions = [{**kept, "targets": asked["targets"]}]
+        executions = [{**decision, "targets": request["targets"]}]
     if executions:
-        history.record_permit(party, action, asked["targets"], _origins(kept))
-        history.record_in_force(kept["policy_digests"], time)
+        history.record_permit(party, action, request["targets"], _origins(decision))
+        history.record_in_force(decision["policy_digests"], time)
     for one in executions:
-        rule, who = (one["policy"], one["rule"]), one.get("party") or party
-        history.record_beginning(one["policy"], who, (*one["targets"], *asked["targets"]), time)
-        history.record_execution(rule, who, action, one["targets"], kept["policy_digests"])
+        rule, exerciser = (one["policy"], one["rule"]), one.get("party") or party
+        history.record_beginning(
+            one["policy"], exerciser, (*one["targets"], *request["targets"]), time
+        )
+        history.record_execution(
+            rule, exerciser, action, one["targets"], decision["policy_digests"]
+        )
 
 
 def _origins(kept: Plain) -> Iterator[MadeFrom]:
@@ -142,5 +152,5 @@ def _origins(kept: Plain) -> Iterator[MadeFrom]:
 def _record_deed(history: History, deed: Plain, number: int) -> None:
     time = datetime.fromisoformat(deed["time"])
     evidence, meaning = deed.get("evidence", ""), deed.get("meaning", "")
-    done = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number, meaning)
-    history.record_deed(deed["policy"], deed["duty"], done)
+    recorded = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number, meaning)
+    history.record_deed(deed["policy"], deed["duty"], recorded)

@@ -14,8 +14,8 @@ from policy_engine.decision.log.places import (
     LONGEST,
     Row,
     Tail,
-    opened_to_append,
-    opened_to_read,
+    open_for_appending,
+    open_for_reading,
     reading,
     writing,
 )
@@ -41,15 +41,15 @@ class LogTable:
         import sqlite3  # noqa: PLC0415
 
         with writing(self.path, sqlite3.Error):
-            os.close(opened_to_append(self.path))
+            os.close(open_for_appending(self.path))
             with closing(_connected(self.path, "rw")) as connection:
                 connection.execute("PRAGMA synchronous = EXTRA")
                 connection.execute("BEGIN IMMEDIATE")
                 if not _has_table(connection):
                     connection.execute(_TABLE)
-                found = connection.execute(_LAST).fetchone()
+                last = connection.execute(_LAST).fetchone()
                 add, rows = partial(_add, connection), partial(_rows, connection)
-                yield Tail(found and _row(*found), add, rows)
+                yield Tail(last and _row(*last), add, rows)
                 connection.execute("COMMIT")
 
     def rows(self, start: int = 0) -> Iterator[Row]:
@@ -61,7 +61,7 @@ class LogTable:
         import sqlite3  # noqa: PLC0415
 
         with reading(self.path, sqlite3.Error):
-            os.close(opened_to_read(self.path))
+            os.close(open_for_reading(self.path))
             _undo(self.path)
             with closing(_connected(self.path, "ro")) as connection:
                 connection.execute("BEGIN")
@@ -115,17 +115,17 @@ def _has_table(connection: "sqlite3.Connection") -> bool:
     A view in the table's place, or a trigger on it, would show or keep what it likes.
     """
     query = "SELECT sql FROM sqlite_master WHERE type != 'table' OR name NOT LIKE 'sqlite_stat_'"
-    found = [sql for (sql,) in connection.execute(query)]
-    if found not in ([], [_TABLE.encode()]):
+    statements = [sql for (sql,) in connection.execute(query)]
+    if statements not in ([], [_TABLE.encode()]):
         raise ValueError("the database holds other things than a decision log")
-    return bool(found)
+    return bool(statements)
 
 
 def _rows(connection: "sqlite3.Connection", start: int) -> Iterator[Row]:
     # A table may have numbers below 1, which are for `log verify` to tell of.
     least = start or -(2**63)
-    for found in connection.execute(_ROWS, (least,)):
-        yield _row(*found)
+    for row in connection.execute(_ROWS, (least,)):
+        yield _row(*row)
 
 
 def _row(number: int, entry: Any, own_hash: Any) -> Row:

@@ -41,12 +41,12 @@ class Head:
 
         Raises RequestError (U001) where it is neither.
         """
-        found = _HEAD.fullmatch(text.strip())
-        if not found:
+        match = _HEAD.fullmatch(text.strip())
+        if not match:
             message = f"A head is NUMBER:HASH, or one of the two. {text!r} was given."
             raise RequestError.of("U001", message, "`log verify` prints it.")
-        number = found[1] or found[3]
-        return cls(int(number) if number else -1, (found[2] or "").lower())
+        number = match[1] or match[3]
+        return cls(int(number) if number else -1, (match[2] or "").lower())
 
 
 @dataclass(frozen=True)
@@ -67,25 +67,25 @@ class Verification:
         return not self.problems
 
 
-class NoEntryError(ValueError):
+class InvalidEntryError(ValueError):
     """What makes a row no entry, as the end of a sentence about it."""
 
 
-def entry_of(row: Row) -> Entry:
+def parse_entry(row: Row) -> Entry:
     """Return the entry in a row. Raises NoEntryError, which quotes nothing of what stands there."""
     if row.fault:
-        raise NoEntryError(row.fault)
+        raise InvalidEntryError(row.fault)
     try:
         entry = Entry.model_validate_json(row.text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(map(str, first["loc"]))
-        whole = "it is not JSON" if first["type"] == "json_invalid" else "it says nothing whole"
-        raise NoEntryError(f"{where!r} is wrong" if where else whole) from None
+        problem = "it is not JSON" if first["type"] == "json_invalid" else "it says nothing whole"
+        raise InvalidEntryError(f"{where!r} is wrong" if where else problem) from None
     if entry.text() != row.text:
-        raise NoEntryError("it is not written as the log writes it")
+        raise InvalidEntryError("it is not written as the log writes it")
     if row.columns not in (None, (entry.number, entry.hash)):
-        raise NoEntryError("the columns beside it say other than the entry")
+        raise InvalidEntryError("the columns beside it say other than the entry")
     return entry
 
 
@@ -113,46 +113,51 @@ class _Walk:
         self.expected = expected
         self.rows = 0
         self.head = Head()
-        self.is_known = True
-        self.is_held = expected is None or expected.is_at(0, START)
+        self.is_readable = True
+        self.has_expected_head = expected is None or expected.is_at(0, START)
 
     def faults(self, row: Row) -> Iterator[str]:
         """Yield what is wrong with the next row, and take it as the last one."""
         self.rows += 1
         try:
-            entry = entry_of(row)
-        except NoEntryError as error:
-            self.is_known = False
+            entry = parse_entry(row)
+        except InvalidEntryError as error:
+            self.is_readable = False
             yield f"This is not an entry: {error}."
             return
         if self.rows == 1 and self.chain.key is None and entry.chain == "hmac-sha-256":
             message = "The log is chained with a key, and none is given."
             raise DataError.of("C013", message, "Give the key that it is chained with.")
-        own = list(self.chain.own_faults(entry))
-        yield from (f"Entry {entry.number}: {fault}." for fault in own)
-        if self.is_known:
-            yield from _misplaced(entry, self.head)
-        self.head, self.is_known = Head(entry.number, entry.hash), True
-        if self.expected and not own:
-            self.is_held = self.is_held or self.expected.is_at(entry.number, entry.hash)
+        entry_problems = list(self.chain.entry_faults(entry))
+        yield from (f"Entry {entry.number}: {fault}." for fault in entry_problems)
+        if self.is_readable:
+            yield from _sequence_problem(entry, self.head)
+        self.head, self.is_readable = Head(entry.number, entry.hash), True
+        if self.expected and not entry_problems:
+            self.has_expected_head = self.has_expected_head or self.expected.is_at(
+                entry.number, entry.hash
+            )
 
     def missing(self) -> Iterator[str]:
         """Yield what is wrong with the log as a whole, once all rows were seen."""
-        if not self.is_held:
+        if not self.has_expected_head:
             yield (
                 f"The log does not hold the head {self.expected}; it ends at {self.head}. "
                 "It was cut, or replaced."
             )
 
 
-def _misplaced(entry: Entry, last: Head) -> Iterator[str]:
-    due = last.number + 1
-    if entry.number > due:
+def _sequence_problem(entry: Entry, last: Head) -> Iterator[str]:
+    expected = last.number + 1
+    if entry.number > expected:
         until = entry.number - 1
-        missing = f"Entry {due} is" if until == due else f"Entries {due} to {until} are"
+        missing = (
+            f"Entry {expected} is" if until == expected else f"Entries {expected} to {until} are"
+        )
         yield f"{missing} missing before entry {entry.number}."
-    elif entry.number < due:
-        yield f"Entry {entry.number} stands where {due} is due: it was inserted, moved or repeated."
+    elif entry.number < expected:
+        where = f"Entry {entry.number} stands where {expected} is due"
+        yield f"{where}: it was inserted, moved or repeated."
     elif entry.previous != last.hash:
         yield f"Entry {entry.number} was made after another entry {last.number} than stands here."
 

@@ -14,15 +14,15 @@ from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
 from policy_engine.decision.query.asking import QueryRequest
 from policy_engine.decision.query.filters import Filter
-from policy_engine.decision.query.grammar import as_text, nesting, parse_query
+from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters
 from policy_engine.decision.query.model import Columns, QueryResult
 from policy_engine.decision.query.outputs import check_certified
 from policy_engine.decision.query.rewriting import TableView, rewrite
 from policy_engine.decision.query.scope import TableReading, read_columns
-from policy_engine.decision.query.showing import numbers, shown
+from policy_engine.decision.query.showing import nan_columns, read_views
 from policy_engine.decision.query.shuffling import fresh_key
-from policy_engine.decision.query.suggesting import choices, smaller_query
+from policy_engine.decision.query.suggesting import permitted_choices, smaller_query
 from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import Problem, join_names
 from policy_engine.plan.spelling import respell_hierarchies
@@ -65,14 +65,14 @@ def query(
     (C005), CertificateError (V004) where the data of an output is not what was certified, and what
     `answer` raises.
     """
-    given = world or World()
+    state = world or World()
     columns = owners.columns if owners else ()
-    said = [hierarchy or Hierarchy(), given.memberships]
-    known = respell_hierarchies(catalog, policies, said, columns)
+    hierarchies = [hierarchy or Hierarchy(), state.memberships]
+    spelled = respell_hierarchies(catalog, policies, hierarchies, columns)
     data = [dataset.iri for dataset in catalog.datasets]
-    decider = Decider(policies, certificates, known, owners, data)
+    decider = Decider(policies, certificates, spelled, owners, data)
     # One moment for all that is asked: a constraint on the time must not change in between.
-    now = given.model_copy(update={"time": given.time or datetime.now(UTC)})
+    now = state.model_copy(update={"time": state.time or datetime.now(UTC)})
 
     def access(
         request: Request,
@@ -81,7 +81,7 @@ def query(
         history: History | None,
     ) -> RowAccess:
         found = decider.row_access(request, now, datasets, together, history)
-        by = {"time_by": "caller" if given.time else "clock"}
+        by = {"time_by": "caller" if state.time else "clock"}
 
         def decided(grants: Collection[Grant]) -> Decision:
             return found.decided(grants).model_copy(update=by)
@@ -93,19 +93,19 @@ def query(
         check_certified(dataset, catalog, decider, now, history, asked)
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
-    request = read_request(assignee, _reading(policies), targets, purpose, policies)
+    request = read_request(assignee, _reading_action(policies), targets, purpose, policies)
     asker = QueryRequest(request, access, verify)
     return answer(sql, asker, catalog, dialect, run=run, key=key, log=log)
 
 
-def _reading(policies: Sequence[Policy]) -> str:
+def _reading_action(policies: Sequence[Policy]) -> str:
     """Return what reading is called in the policies: ODRL's name where they do not agree."""
-    found = {Names([policy]).full("read", "action") for policy in policies}
-    return found.pop() if len(found) == 1 else READ
+    names = {Names([policy]).full("read", "action") for policy in policies}
+    return names.pop() if len(names) == 1 else READ
 
 
 @dataclass(frozen=True)
-class _Granted:
+class _QueryDecision:
     """What was decided of all that a query reads, and the rows of each table that may be read."""
 
     together: RowAccess
@@ -167,7 +167,7 @@ def answer(
     """
     tables = Tables(catalog)
     reading = read_columns(parse_query(sql, dialect), tables)
-    granted = _granted(asker, reading, tables, log) if reading.columns else None
+    granted = _decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
         asker = replace(asker, history=granted.history)
         return _denial(reading, granted.together, granted.filters, tables, asker, dialect)
@@ -176,11 +176,11 @@ def answer(
         iri: TableView(tables.names[iri], reading.columns[iri], rows)
         for iri, rows in filters.items()
     }
-    read = _verified(views, tables, asker, key or fresh_key()) if run else {}
-    could_be_nan = numbers(views, tables, read)
+    read = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
+    could_be_nan = nan_columns(views, tables, read)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
-    with nesting():
-        text = as_text(rewrite(reading.tree, printed), dialect)
+    with depth_guard():
+        text = to_sql(rewrite(reading.tree, printed), dialect)
         table = _run(reading, views, read) if run else None
     return QueryResult(
         permitted=True,
@@ -192,9 +192,9 @@ def answer(
     )
 
 
-def _granted(
+def _decide_query(
     asker: QueryRequest, reading: TableReading, tables: Tables, log: "DecisionLog | None"
-) -> _Granted:
+) -> _QueryDecision:
     """Return what may be read of what a query reads; with a log by it, and now said in it, too."""
     if log is None:
         return _grant(asker, reading, tables, None)
@@ -203,31 +203,31 @@ def _granted(
     # Looks into the data now, so that nobody waits for that behind the log's lock.
     _grant(asker, reading, tables, history)
     with log.transaction() as alone:
-        found = _grant(asker, reading, tables, alone.history)
-        alone.append(found.logged)
-    return found
+        decision = _grant(asker, reading, tables, alone.history)
+        alone.append(decision.logged)
+    return decision
 
 
 def _grant(
     asker: QueryRequest, reading: TableReading, tables: Tables, history: History | None
-) -> _Granted:
+) -> _QueryDecision:
     asker = replace(asker, history=history)
     together = asker.ask(reading.columns)
     rows = GrantedRows()
     if together.permissions:
-        with nesting():
+        with depth_guard():
             rows = row_filters(asker.ask_each(reading.columns, together), tables)
-    return _Granted(together, rows, history)
+    return _QueryDecision(together, rows, history)
 
 
-def _verified(
+def _read_verified(
     views: Mapping[str, TableView], tables: Tables, asker: QueryRequest, key: bytes
 ) -> "Mapping[str, pa.Table]":
     """Return what views show of data that is what it is given for, before it is read and after."""
     datasets = [tables.catalog.dataset(iri) for iri in views]
     for dataset in datasets:
         asker.verify(dataset, asker.history)
-    read = shown(views, tables, key)
+    read = read_views(views, tables, key)
     for dataset in datasets:
         asker.verify(dataset, asker.history)
     return read
@@ -245,7 +245,7 @@ def _run(
         iri: TableView(view.table, view.columns, Filter(logic.true()))
         for iri, view in views.items()
     }
-    text = as_text(rewrite(reading.tree, plain), "duckdb")
+    text = to_sql(rewrite(reading.tree, plain), "duckdb")
     return running.run({"": text}, read)[""]
 
 
@@ -263,26 +263,26 @@ def _denial(
     allowed: tuple[Columns, ...] = ()
     if not filters:
         datasets = {iri: tables.catalog.dataset(iri).columns for iri in reading.columns}
-        some = {iri: names or datasets[iri] for iri, names in reading.columns.items()}
-        allowed = choices(asker.ask, some)
+        columns_read = {iri: names or datasets[iri] for iri, names in reading.columns.items()}
+        allowed = permitted_choices(asker.ask, columns_read)
     cut = smaller_query(reading, allowed, tables, asker.ask)
     return QueryResult(
         permitted=False,
         columns=reading.columns,
         decision=together.decision,
         allowed=allowed,
-        reasons=tuple(_why(reading.columns, together, filters, tables)),
-        suggestion=as_text(cut, dialect) if cut else "",
+        reasons=tuple(_denial_reasons(reading.columns, together, filters, tables)),
+        suggestion=to_sql(cut, dialect) if cut else "",
     )
 
 
-def _why(
+def _denial_reasons(
     columns: Columns, together: RowAccess, filters: Mapping[str, Filter], tables: Tables
 ) -> Iterator[Problem]:
     for iri, rows in filters.items():
         if rows.is_nothing:
-            what = _what(columns[iri])
-            yield Problem("Q006", f"{tables.names[iri]}: no row of {what} may be read.")
+            subject = _format_columns(columns[iri])
+            yield Problem("Q006", f"{tables.names[iri]}: no row of {subject} may be read.")
             yield from _notes(rows)
     if filters:
         return
@@ -291,14 +291,14 @@ def _why(
         f"{rule_name(miss.rule, miss.policy)}: {', and '.join(miss.missing)}."
         for miss in decision.near_misses[1:]
     ]
-    read = [f"{tables.names[iri]}: {_what(names)}" for iri, names in columns.items()]
-    what = " and ".join(read) + (", all of it together," if len(read) > 1 else "")
-    told = [line for line in decision.derivation if line.startswith("its constraint")]
-    hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in told))
-    yield Problem("Q006", f"{what} may not be read. {decision.reason}", hint)
+    read = [f"{tables.names[iri]}: {_format_columns(names)}" for iri, names in columns.items()]
+    subject = " and ".join(read) + (", all of it together," if len(read) > 1 else "")
+    unsatisfied = [line for line in decision.derivation if line.startswith("its constraint")]
+    hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in unsatisfied))
+    yield Problem("Q006", f"{subject} may not be read. {decision.reason}", hint)
 
 
-def _what(columns: tuple[str, ...]) -> str:
+def _format_columns(columns: tuple[str, ...]) -> str:
     if len(columns) == 1:
         return f"the column {columns[0]!r}"
     return f"the columns {join_names(columns)} together" if columns else "the whole table"

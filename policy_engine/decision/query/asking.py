@@ -40,13 +40,13 @@ class QueryRequest:
         """
         if len(columns) == 1:
             return dict.fromkeys(columns, together)
-        known = {id(grant.rule) for grant in together.permissions}
-        found = {}
+        rules = {id(grant.rule) for grant in together.permissions}
+        accesses = {}
         for iri, names in columns.items():
             part = self._ask({iri: names}, columns)
-            own = tuple(grant for grant in part.permissions if id(grant.rule) in known)
-            found[iri] = replace(part, permissions=own)
-        return found
+            shared = tuple(grant for grant in part.permissions if id(grant.rule) in rules)
+            accesses[iri] = replace(part, permissions=shared)
+        return accesses
 
     def _ask(self, part: Columns, whole: Columns) -> RowAccess:
         request = self.request.model_copy(update={"targets": _targets(part)})
@@ -56,9 +56,9 @@ class QueryRequest:
 
 def _targets(columns: Columns) -> tuple[str, ...]:
     """Return columns as a request has them; a dataset as a whole where it has none of them."""
-    named = (
+    iris = (
         iri
         for dataset, names in columns.items()
         for iri in ([column_iri(dataset, name) for name in names] or [dataset])
     )
-    return tuple(map(terms.canonical, named))
+    return tuple(map(terms.canonical, iris))

@@ -60,14 +60,14 @@ class RowTable:
 
 def filter_columns(access: RowAccess, dataset: Dataset) -> tuple[str, ...]:
     """Return the columns of a dataset that the rules on its rows speak of."""
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for grant in (*access.permissions, *access.prohibitions):
         with suppress(NotUnderstood):
-            found += _conditions(access, grant)
-    operands = {leaf.left_operand for one in found for leaf in one.condition.constraints()}
-    named = (column_name(dataset.iri, terms.canonical(operand)) for operand in operands)
-    spelled = {dataset.find_column(name) for name in named if name is not None}
-    return tuple(name for name in dataset.columns if name in spelled)
+            verdicts += _conditions(access, grant)
+    operands = {leaf.left_operand for one in verdicts for leaf in one.condition.constraints()}
+    names = (column_name(dataset.iri, terms.canonical(operand)) for operand in operands)
+    columns = {dataset.find_column(name) for name in names if name is not None}
+    return tuple(name for name in dataset.columns if name in columns)
 
 
 def row_filter(access: RowAccess, table: RowTable) -> Filter:
@@ -94,15 +94,19 @@ def _readable(access: RowAccess, table: RowTable, notes: list[str]) -> exp.Expr:
     for grant in access.prohibitions:
         prohibited = _prohibits(access, grant, table, notes)
         if grant.conflict == "perm":
-            own = [permitted.copy() for one, permitted in permits if one.policy == grant.policy]
-            prohibited = logic.conjunction([prohibited, logic.negation(logic.disjunction(own))])
+            own_permissions = [
+                permitted.copy() for one, permitted in permits if one.policy == grant.policy
+            ]
+            prohibited = logic.conjunction(
+                [prohibited, logic.negation(logic.disjunction(own_permissions))]
+            )
         parts.append(logic.negation(prohibited))
     return logic.conjunction(parts)
 
 
 def _permits(access: RowAccess, grant: Grant, table: RowTable, notes: list[str]) -> exp.Expr:
     try:
-        return logic.known(_joined(_conditions(access, grant), table), logic.false())
+        return logic.coalesce(_joined(_conditions(access, grant), table), logic.false())
     except NotUnderstood as why:
         notes.append(f"{rule_name(grant.rule.label(), grant.policy)} permits no row: {why}.")
         return logic.false()
@@ -111,7 +115,7 @@ def _permits(access: RowAccess, grant: Grant, table: RowTable, notes: list[str])
 def _prohibits(access: RowAccess, grant: Grant, table: RowTable, notes: list[str]) -> exp.Expr:
     try:
         _check_undivided(grant.rule)
-        return logic.known(_joined(_conditions(access, grant), table), logic.true())
+        return logic.coalesce(_joined(_conditions(access, grant), table), logic.true())
     except NotUnderstood as why:
         notes.append(f"{rule_name(grant.rule.label(), grant.policy)} prohibits every row: {why}.")
         return logic.true()
@@ -134,7 +138,7 @@ def _conditions(access: RowAccess, grant: Grant) -> list[Verdict]:
     A label may be that of several rules, where policies are inherited from.
     """
     rule = grant.rule
-    found = [
+    evaluated = [
         match.conditions
         for match in access.decision.matches
         if (match.policy, match.rule, match.kind) == (grant.policy, rule.label(), rule.kind)
@@ -142,9 +146,9 @@ def _conditions(access: RowAccess, grant: Grant) -> list[Verdict]:
         == rule.constraints
     ]
     is_bound = rule.constraints or any(m.refinements for part in _members(rule) for m in part)
-    if (is_bound and not found) or (len(found) > 1 and any(found)):
+    if (is_bound and not evaluated) or (len(evaluated) > 1 and any(evaluated)):
         raise NotUnderstood("what its conditions evaluated to is not known")
-    return list(found[0]) if found else []
+    return list(evaluated[0]) if evaluated else []
 
 
 def _joined(verdicts: Iterable[Verdict], table: RowTable) -> exp.Expr:

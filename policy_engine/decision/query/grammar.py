@@ -145,31 +145,31 @@ def parse_query(sql: str, dialect: str) -> exp.Query:
     if len(sql) > _LONGEST or _NO_TEXT.search(sql):
         message = f"A query has at most {_LONGEST:,} characters, all of them proper Unicode."
         raise QueryError.of("Q001", f"{message} {len(sql):,} were given.")
-    with nesting():
+    with depth_guard():
         tree = _one_statement(_statements(sql, dialect), sql)
         _check(tree)
     return tree
 
 
-def as_text(tree: exp.Expr, dialect: str) -> str:
+def to_sql(tree: exp.Expr, dialect: str) -> str:
     """Return a tree as SQL, every name in quotes. Raises QueryError (Q005) where the dialect has
     no words for it."""
     try:
-        with nesting():
+        with depth_guard():
             return tree.sql(
                 dialect, identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
             )
     except (UnsupportedError, ValueError) as error:
-        raise denied(f"A part of the query has no form in {dialect}: {error}") from None
+        raise not_allowed_error(f"A part of the query has no form in {dialect}: {error}") from None
 
 
-def denied(message: str, hint: str = "") -> PolicyEngineError:
+def not_allowed_error(message: str, hint: str = "") -> PolicyEngineError:
     """Return the error of a part of SQL that is not understood."""
     return QueryError.of("Q005", message, hint)
 
 
 @contextmanager
-def nesting() -> Iterator[None]:
+def depth_guard() -> Iterator[None]:
     """Refuse what is nested deeper than can be walked."""
     try:
         yield
@@ -194,21 +194,21 @@ def _silence() -> Iterator[None]:
 def _statements(sql: str, dialect: str) -> list[exp.Expr]:
     try:
         with _silence():
-            found = sqlglot.parse(sql, read=dialect)
+            statements = sqlglot.parse(sql, read=dialect)
     except ParseError as error:
-        told: dict[str, Any] = error.errors[0] if error.errors else {}
-        place = Place("", told.get("line") or 0, told.get("col") or 0)
-        message, hint = _unparsed(sql, told)
+        details: dict[str, Any] = error.errors[0] if error.errors else {}
+        place = Place("", details.get("line") or 0, details.get("col") or 0)
+        message, hint = _syntax_problem(sql, details)
         raise QueryError(Problem("Q001", message, hint, place), source="query") from None
     except (SqlglotError, ValueError):
         message = "The query cannot be parsed: it holds what is not a word, name or value of SQL."
         raise QueryError.of("Q001", message, "Is a quote not closed?") from None
-    return [one for one in found if one is not None and not isinstance(one, exp.Semicolon)]
+    return [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
 
 
-def _unparsed(sql: str, told: dict[str, Any]) -> tuple[str, str]:
+def _syntax_problem(sql: str, details: dict[str, Any]) -> tuple[str, str]:
     """Return where the text stops being a query, in our words, and the word that is near."""
-    missing = _EXPECTED.match(str(told.get("description") or ""))
+    missing = _EXPECTED.match(str(details.get("description") or ""))
     if missing:
         return f"The query cannot be parsed: {missing[1]!r} is missing.", ""
     words = [*map(str.upper, _WORD.findall(sql))]
@@ -217,10 +217,12 @@ def _unparsed(sql: str, told: dict[str, Any]) -> tuple[str, str]:
         return message, did_you_mean(
             words[0], _BEGINS
         ) or f"A query begins with {join_names(_BEGINS)}."
-    message = f"The query cannot be parsed: {str(told.get('highlight') or '')[:40]!r} has no place"
-    lost = [known for known in _CLAUSES if known not in words]
-    near = [did_you_mean(word, [known]) for word in words for known in lost]
-    return f"{message} here.", next(filter(None, near), "")
+    message = (
+        f"The query cannot be parsed: {str(details.get('highlight') or '')[:40]!r} has no place"
+    )
+    unused = [known for known in _CLAUSES if known not in words]
+    suggestions = [did_you_mean(word, [known]) for word in words for known in unused]
+    return f"{message} here.", next(filter(None, suggestions), "")
 
 
 _BEGINS = ("SELECT", "WITH")
@@ -255,44 +257,44 @@ def _check(node: exp.Expr) -> None:
 def _check_one(node: exp.Expr) -> None:
     kind = type(node)
     if kind not in _PLAIN and kind not in _PARTS:
-        raise denied(f"{_name(node)} is not allowed in a query.")
+        raise not_allowed_error(f"{_part_name(node)} is not allowed in a query.")
     if kind in _PARTS:
         for part in (part for part, value in node.args.items() if value):
             if part not in _PARTS[kind]:
                 words = part.strip("_").replace("_", " ").upper()
-                raise denied(f"{words} is not allowed in {_name(node)}.")
+                raise not_allowed_error(f"{words} is not allowed in {_part_name(node)}.")
     if any(comment.lstrip().startswith("+") for comment in node.comments or ()):
-        raise denied("Hints to the engine are not allowed in a query.")
+        raise not_allowed_error("Hints to the engine are not allowed in a query.")
     if kind in _SPECIAL:
         _SPECIAL[kind](node)
 
 
 def _check_name(node: exp.Expr) -> None:
     if str(node.this).lower() not in _NAMED:
-        raise denied(f"The function {str(node.this)[:60]!r} is not allowed in a query.")
+        raise not_allowed_error(f"The function {str(node.this)[:60]!r} is not allowed in a query.")
 
 
 def _check_word(node: exp.Expr) -> None:
     if str(node.this).upper() not in _WORDS:
-        raise denied(f"{str(node.this)[:60]!r} is not allowed in a query.")
+        raise not_allowed_error(f"{str(node.this)[:60]!r} is not allowed in a query.")
 
 
 def _check_type(node: exp.Expr) -> None:
     name = getattr(node.this, "name", str(node.this))
     if name not in _TYPES:
-        raise denied(f"The type {name!r} is not allowed in a query.")
+        raise not_allowed_error(f"The type {name!r} is not allowed in a query.")
 
 
 def _check_join(node: exp.Expr) -> None:
-    said = {part: str(node.args.get(part) or "").upper() for part in ("method", "side", "kind")}
+    words = {part: str(node.args.get(part) or "").upper() for part in ("method", "side", "kind")}
     allowed = {
         "method": ("", "NATURAL"),
         "side": ("", "LEFT", "RIGHT", "FULL"),
         "kind": ("", "INNER", "OUTER", "CROSS"),
     }
-    for part, word in said.items():
+    for part, word in words.items():
         if word not in allowed[part]:
-            raise denied(f"{word} JOIN is not allowed in a query.")
+            raise not_allowed_error(f"{word} JOIN is not allowed in a query.")
 
 
 def _check_alias(node: exp.Expr) -> None:
@@ -300,7 +302,9 @@ def _check_alias(node: exp.Expr) -> None:
     is_column = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
     is_anew = isinstance(node.parent, exp.Star) and node.arg_key == "replace"
     if not (is_column or is_anew):
-        raise denied("A name (AS) is allowed for a whole column of the select list alone.")
+        raise not_allowed_error(
+            "A name (AS) is allowed for a whole column of the select list alone."
+        )
 
 
 def _check_star(node: exp.Expr) -> None:
@@ -312,7 +316,7 @@ def _check_star(node: exp.Expr) -> None:
         and parent.arg_key == "expressions"
     )
     if not (is_listed or is_table or isinstance(parent, exp.Count)):
-        raise denied("A star is allowed in the select list and in COUNT(*) alone.")
+        raise not_allowed_error("A star is allowed in the select list and in COUNT(*) alone.")
 
 
 _SPECIAL = {
@@ -325,7 +329,7 @@ _SPECIAL = {
 }
 
 
-def _name(node: exp.Expr) -> str:
+def _part_name(node: exp.Expr) -> str:
     """Return what a part is called in a message."""
     if isinstance(node, exp.LimitOptions):
         return "LIMIT or FETCH"

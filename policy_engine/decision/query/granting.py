@@ -28,7 +28,7 @@ class GrantedRows:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _ConditionParts:
     """What all has to hold for a row to be read, and what any of, each condition as its text."""
 
     text: str
@@ -36,45 +36,45 @@ class _Parts:
     any_of: frozenset[str]
 
     @classmethod
-    def of(cls, rows: Filter) -> "_Parts":
+    def of(cls, rows: Filter) -> "_ConditionParts":
         node = rows.condition
         every, some = logic.parts(node, exp.And), logic.parts(node, exp.Or)
         if logic.is_true(node):
             every = frozenset()
         return cls(node.sql(), every, some)
 
-    def hold(self, other: "_Parts") -> bool:
-        """Tell whether it is plain that these are all the rows that others are, at least."""
+    def covers(self, other: "_ConditionParts") -> bool:
+        """Tell whether these are certainly all the rows of the other condition, at least."""
         return self.all_of <= other.all_of or other.any_of <= self.any_of
 
 
 @dataclass(frozen=True)
-class _Useful:
+class _UsefulRule:
     """A rule, and the rows of each table that it lets be read with those of all the others."""
 
     grant: Grant
     filters: Filters
-    parts: Mapping[str, _Parts]
+    parts: Mapping[str, _ConditionParts]
 
-    def holds(self, other: "_Useful") -> bool:
-        """Tell whether it is plain that it lets all be read that another rule does."""
-        return all(self.parts[iri].hold(parts) for iri, parts in other.parts.items())
+    def covers(self, other: "_UsefulRule") -> bool:
+        """Tell whether it certainly permits reading all that another rule does."""
+        return all(self.parts[iri].covers(parts) for iri, parts in other.parts.items())
 
 
 _Rank = tuple[int, int, list[str]]
 
 
-def _rank(some: Sequence[_Useful], table: str = "") -> _Rank:
+def _rank(some: Sequence[_UsefulRule], table: str = "") -> _Rank:
     """Return what tells rules apart by what they mean: what others hold comes after these.
 
     Rules that count together differ in the rows of one table alone.
     """
-    first, *others = some
+    first, *rest = some
     parts = [[part] for iri, part in first.parts.items() if iri != table]
-    parts += [[one.parts[table] for one in (first, *others)]] if table else []
+    parts += [[one.parts[table] for one in (first, *rest)]] if table else []
     bounds = sum(min(len(part.all_of) for part in each) for each in parts)
-    ways = sum(len(part.any_of) for each in parts for part in each)
-    return bounds, -ways, sorted(part.text for each in parts for part in each)
+    alternatives = sum(len(part.any_of) for each in parts for part in each)
+    return bounds, -alternatives, sorted(part.text for each in parts for part in each)
 
 
 def row_filters(accesses: Mapping[str, RowAccess], tables: Tables) -> GrantedRows:
@@ -91,53 +91,55 @@ def row_filters(accesses: Mapping[str, RowAccess], tables: Tables) -> GrantedRow
     grants = first.permissions if first else ()
     by_grant = [(grant, _filters(accesses, rows, (grant,))) for grant in grants]
     useful = [
-        _Useful(grant, filters, {iri: _Parts.of(one) for iri, one in filters.items()})
+        _UsefulRule(grant, filters, {iri: _ConditionParts.of(one) for iri, one in filters.items()})
         for grant, filters in by_grant
         if not any(one.is_nothing for one in filters.values())
     ]
     if len(accesses) == 1:
-        return GrantedRows(_filters(accesses, rows, grants), tuple(_needed(useful)))
+        return GrantedRows(_filters(accesses, rows, grants), tuple(_needed_grants(useful)))
     if not useful:
         return GrantedRows(by_grant[0][1] if by_grant else _filters(accesses, rows, ()))
     table, chosen = min(_options(accesses, useful), key=lambda one: _rank(one[1], one[0]))
     filters = {**chosen[0].filters}
     if len(chosen) > 1:
-        together = _only(accesses[table], [one.grant for one in chosen])
+        together = _restrict(accesses[table], [one.grant for one in chosen])
         filters[table] = row_filter(together, rows[table])
-    left = (one.grant for one in useful if not any(other.holds(one) for other in chosen))
-    return GrantedRows(filters, tuple(_needed(chosen)), tuple(left))
+    left_rules = (one.grant for one in useful if not any(other.covers(one) for other in chosen))
+    return GrantedRows(filters, tuple(_needed_grants(chosen)), tuple(left_rules))
 
 
 def _options(
-    accesses: Mapping[str, RowAccess], useful: Sequence[_Useful]
-) -> Iterator[tuple[str, list[_Useful]]]:
+    accesses: Mapping[str, RowAccess], useful: Sequence[_UsefulRule]
+) -> Iterator[tuple[str, list[_UsefulRule]]]:
     """Yield, for each table, the rules that are the same in the rows of all the others."""
     for table in accesses:
-        alike = defaultdict[tuple[str, ...], list[_Useful]](list)
+        alike = defaultdict[tuple[str, ...], list[_UsefulRule]](list)
         for one in useful:
             alike[tuple(part.text for iri, part in one.parts.items() if iri != table)].append(one)
         yield from ((table, some) for some in alike.values())
 
 
-def _needed(useful: Sequence[_Useful]) -> Iterator[Grant]:
+def _needed_grants(useful: Sequence[_UsefulRule]) -> Iterator[Grant]:
     """Yield rules but for those that let nothing be read that the others do not."""
-    kept: list[_Useful] = []
+    needed: list[_UsefulRule] = []
     for one in sorted(useful, key=lambda one: _rank([one])):
-        if not any(other.holds(one) for other in kept):
-            kept.append(one)
+        if not any(other.covers(one) for other in needed):
+            needed.append(one)
             yield one.grant
 
 
 def _filters(
     accesses: Mapping[str, RowAccess], rows: Mapping[str, RowTable], grants: tuple[Grant, ...]
 ) -> Filters:
-    return {iri: row_filter(_only(access, grants), rows[iri]) for iri, access in accesses.items()}
+    return {
+        iri: row_filter(_restrict(access, grants), rows[iri]) for iri, access in accesses.items()
+    }
 
 
-def _only(access: RowAccess, grants: Sequence[Grant]) -> RowAccess:
-    known = {id(grant.rule) for grant in grants}
-    kept = tuple(grant for grant in access.permissions if id(grant.rule) in known)
-    return replace(access, permissions=kept)
+def _restrict(access: RowAccess, grants: Sequence[Grant]) -> RowAccess:
+    rules = {id(grant.rule) for grant in grants}
+    permissions = tuple(grant for grant in access.permissions if id(grant.rule) in rules)
+    return replace(access, permissions=permissions)
 
 
 def _row_table(access: RowAccess, tables: Tables, iri: str) -> RowTable:

@@ -36,7 +36,7 @@ def conjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
     if any(map(is_false, parts)):
         return false()
     rest = [part for part in parts if not is_true(part)]
-    return bounded(exp.and_(*rest, copy=False)) if rest else true()
+    return check_size(exp.and_(*rest, copy=False)) if rest else true()
 
 
 def disjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
@@ -44,7 +44,7 @@ def disjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
     if any(map(is_true, parts)):
         return true()
     rest = [part for part in parts if not is_false(part)]
-    return bounded(exp.or_(*rest, copy=False)) if rest else false()
+    return check_size(exp.or_(*rest, copy=False)) if rest else false()
 
 
 def negation(part: exp.Expr) -> exp.Expr:
@@ -67,7 +67,7 @@ def parts(node: exp.Expr, joint: type[exp.And] | type[exp.Or]) -> frozenset[str]
     return frozenset().union(*(parts(part, joint) for part in node.flatten()))
 
 
-def known(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
+def coalesce(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
     """Return a condition with a truth value in the place of NULL."""
     if isinstance(part, exp.Null):
         return otherwise
@@ -76,7 +76,7 @@ def known(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
     return exp.Coalesce(this=part, expressions=[otherwise])
 
 
-def present(column: exp.Expr) -> exp.Expr:
+def nan_to_null(column: exp.Expr) -> exp.Expr:
     """Return a column of numbers, NULL where it is NaN: missing, as everywhere else.
 
     Engines disagree about NaN: to some it is greater than every number and equal to itself, to
@@ -100,17 +100,17 @@ def exactly_one(parts: Sequence[exp.Expr]) -> exp.Expr:
         return parts[0]
     unknown = [exp.Is(this=exp.Paren(this=part.copy()), expression=exp.null()) for part in parts]
     too_many = exp.GT(this=_count(parts), expression=exp.Literal.number(1))
-    found = exp.Case(
+    case = exp.Case(
         ifs=[
             exp.If(this=too_many, true=false()),
             exp.If(this=disjunction(unknown), true=exp.null()),
         ],
         default=exp.EQ(this=_count(parts), expression=exp.Literal.number(1)),
     )
-    return bounded(found)
+    return check_size(case)
 
 
-def bounded(node: exp.Expr) -> exp.Expr:
+def check_size(node: exp.Expr) -> exp.Expr:
     """Return a condition. Raises NotUnderstood where it is too long to be run."""
     if sum(1 for _ in node.walk()) > _MOST_PARTS:
         raise NotUnderstood("its constraints are too many")

@@ -52,15 +52,15 @@ class Scope:
     def same(self, name: str, source: TableSource) -> list[TableSource]:
         """Return the tables whose columns of a name are one column, by joins: it, and others."""
         groups = self.merged.get(name.lower(), [])
-        found = (group for group in groups if any(one is source for one in group))
-        return next(found, [source])
+        merged_groups = (group for group in groups if any(one is source for one in group))
+        return next(merged_groups, [source])
 
     def merge(self, name: str, sources: Sequence[TableSource]) -> None:
         """Note that a join makes one column of those of a name."""
-        every = [other for source in sources for other in self.same(name, source)]
+        merged = [other for source in sources for other in self.same(name, source)]
         groups = self.merged.get(name.lower(), [])
-        apart = [group for group in groups if not any(one is group[0] for one in every)]
-        self.merged[name.lower()] = [*apart, every]
+        untouched = [group for group in groups if not any(one is group[0] for one in merged)]
+        self.merged[name.lower()] = [*untouched, merged]
 
     def one_meaning(self, name: str, holders: Sequence[TableSource]) -> bool:
         """Tell whether a name means one column: of one table, or one that a join made one."""
@@ -68,39 +68,39 @@ class Scope:
         return all(any(holder is one for one in same) for holder in holders)
 
 
-def renamed(columns: tuple[str, ...], alias: exp.Expr | None) -> tuple[str, ...]:
+def rename_columns(columns: tuple[str, ...], alias: exp.Expr | None) -> tuple[str, ...]:
     """Return the names of columns, the first of them anew as `AS t(a, b)` says.
 
     Raises QueryError (Q004) for more names than columns.
     """
-    given = [one.name for one in (alias.args.get("columns") or ())] if alias else []
-    if len(given) > len(columns):
-        message = f"There are {len(columns)} columns. {len(given)} names were given for them."
+    new_names = [one.name for one in (alias.args.get("columns") or ())] if alias else []
+    if len(new_names) > len(columns):
+        message = f"There are {len(columns)} columns. {len(new_names)} names were given for them."
         raise QueryError.of("Q004", message)
-    return (*given, *columns[len(given) :])
+    return (*new_names, *columns[len(new_names) :])
 
 
-def named(name: str, sources: Sequence[TableSource]) -> TableSource:
+def find_table(name: str, sources: Sequence[TableSource]) -> TableSource:
     """Return the first table of a name. Raises QueryError (Q004) where there is none."""
     for source in sources:
         if source.name.lower() == name.lower():
             return source
-    known = [source.name for source in sources if source.name]
+    names = [source.name for source in sources if source.name]
     message = f"There is no table {name!r} in FROM."
-    raise QueryError.of("Q004", message, did_you_mean(name, known))
+    raise QueryError.of("Q004", message, did_you_mean(name, names))
 
 
-def unknown(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
+def unknown_column_error(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
     """Return the error of a column that none of some tables has."""
-    known = list(dict.fromkeys(c for source in sources for c in source.columns if c))
+    columns = list(dict.fromkeys(c for source in sources for c in source.columns if c))
     tables = [source.name for source in sources if source.name]
     where = f" in {join_names(tables, 'or')}" if tables else ""
     message = f"There is no column {name!r}{where}."
-    shown = f"The columns are {join_names(known)}." if 0 < len(known) <= 20 else ""
-    return QueryError.of("Q004", message, did_you_mean(name, known) or shown)
+    hint = f"The columns are {join_names(columns)}." if 0 < len(columns) <= 20 else ""
+    return QueryError.of("Q004", message, did_you_mean(name, columns) or hint)
 
 
-def ambiguous(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
+def ambiguous_column_error(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
     """Return the error of a column that several tables have."""
     message = f"{name!r} is a column of {join_names(source.name for source in sources)}."
     return QueryError.of("Q004", message, "Write the table before it: TABLE.COLUMN.")

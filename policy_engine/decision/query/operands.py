@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine import terms
-from policy_engine.decision.query.logic import NotUnderstood, present
+from policy_engine.decision.query.logic import NotUnderstood, nan_to_null
 from policy_engine.errors import PolicyEngineError, QueryError
 from policy_engine.policy.model import Constraint, Value
 from policy_engine.policy.xsd.literals import read_literal
@@ -55,10 +55,10 @@ def comparison(
     if pa.types.is_null(kind):
         return _always(column)  # which is never, of a column without values
     compare = _comparer(kind, zone, constraint)
-    known = present(column) if may_be_nan(kind) else column
+    values_known = nan_to_null(column) if may_be_nan(kind) else column
     if operator in _LISTS:
-        return _any_or_none(known, values, compare, is_none=operator == _LISTS[1])
-    return compare(known, {**_ORDERED, **_EQUAL}[operator], values[0])
+        return _any_or_none(values_known, values, compare, is_none=operator == _LISTS[1])
+    return compare(values_known, {**_ORDERED, **_EQUAL}[operator], values[0])
 
 
 def may_be_nan(kind: pa.DataType) -> bool:
@@ -77,13 +77,13 @@ def _any_or_none(
     literals = [one.expression for one in equals if isinstance(one, exp.EQ)]
     if not literals:
         return _always(column) if is_none else _never(column)
-    found = exp.In(this=column.copy(), expressions=literals)
-    return exp.Not(this=found) if is_none else found
+    contained = exp.In(this=column.copy(), expressions=literals)
+    return exp.Not(this=contained) if is_none else contained
 
 
 def _comparer(kind: pa.DataType, zone: tzinfo, constraint: Constraint) -> Comparer:
     """Return what compares a column of a type."""
-    ends = _ends(kind)
+    ends = _value_range(kind)
     if ends:
         return lambda column, operator, value: _exact(column, operator, _number(value), *ends)
     literal = _literals(kind, zone)
@@ -117,7 +117,7 @@ def _is_zoned(kind: pa.DataType) -> bool:
 # -- whole and decimal numbers ------------------------------------------------------------------
 
 
-def _ends(kind: pa.DataType) -> tuple[int, int, int] | None:
+def _value_range(kind: pa.DataType) -> tuple[int, int, int] | None:
     """Return the least and greatest value of an exact type, in units of its last digit, and the
     number of its decimals."""
     if pa.types.is_signed_integer(kind):
@@ -172,14 +172,14 @@ def _never(column: exp.Expr) -> exp.Expr:
 
 
 def _number(value: Value) -> Fraction:
-    given = value.value
-    if isinstance(given, str):
-        given = _read(value, "decimal", "double")
-    if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
+    number = value.value
+    if isinstance(number, str):
+        number = _read(value, "decimal", "double")
+    if isinstance(number, bool) or not isinstance(number, int | float | Decimal):
         raise _mismatch(value, "a number")
-    if not isfinite(given):
+    if not isfinite(number):
         raise _mismatch(value, "a number")
-    return Fraction(given) if isinstance(given, int) else Fraction(Decimal(str(given)))
+    return Fraction(number) if isinstance(number, int) else Fraction(Decimal(str(number)))
 
 
 def _float(value: Value, *, is_single: bool) -> exp.Expr:
@@ -194,43 +194,43 @@ def _float(value: Value, *, is_single: bool) -> exp.Expr:
 
 
 def _boolean(value: Value) -> exp.Expr:
-    given = value.value
-    given = _read(value, "boolean") if isinstance(given, str) else given
-    if not isinstance(given, bool):
+    truth = value.value
+    truth = _read(value, "boolean") if isinstance(truth, str) else truth
+    if not isinstance(truth, bool):
         raise _mismatch(value, "true or false")
-    return exp.Boolean(this=given)
+    return exp.Boolean(this=truth)
 
 
 def _date(value: Value) -> exp.Expr:
-    given = value.value
-    given = _read(value, "date") if isinstance(given, str) else given
-    if type(given) is not date:
+    day = value.value
+    day = _read(value, "date") if isinstance(day, str) else day
+    if type(day) is not date:
         raise _mismatch(value, "a date such as 2020-02-19, without a time zone")
-    return _cast(given.isoformat(), exp.DType.DATE)
+    return _cast(day.isoformat(), exp.DType.DATE)
 
 
 def _timestamp(value: Value, *, zone: tzinfo, is_zoned: bool) -> exp.Expr:
-    given = value.value
-    given = _read(value, "dateTime") if isinstance(given, str) else given
-    if not isinstance(given, datetime):
+    moment_given = value.value
+    moment_given = _read(value, "dateTime") if isinstance(moment_given, str) else moment_given
+    if not isinstance(moment_given, datetime):
         raise _mismatch(value, "a date and time such as 2020-02-19T00:00:00")
     try:
-        moment = given if given.tzinfo else given.replace(tzinfo=zone)
+        moment = moment_given if moment_given.tzinfo else moment_given.replace(tzinfo=zone)
         if is_zoned:
             text = moment.astimezone(UTC).isoformat(" ")
             return _cast(text, exp.DType.TIMESTAMPTZ)
-        local = moment.astimezone(zone) if given.tzinfo else given
+        local = moment.astimezone(zone) if moment_given.tzinfo else moment_given
     except OverflowError:
         raise _mismatch(value, "a date and time of the years 1 to 9999") from None
     return _cast(local.replace(tzinfo=None).isoformat(" "), exp.DType.TIMESTAMP)
 
 
 def _time(value: Value) -> exp.Expr:
-    given = value.value
-    given = _read(value, "time") if isinstance(given, str) else given
-    if not isinstance(given, time) or given.tzinfo:
+    time_of_day = value.value
+    time_of_day = _read(value, "time") if isinstance(time_of_day, str) else time_of_day
+    if not isinstance(time_of_day, time) or time_of_day.tzinfo:
         raise _mismatch(value, "a time of day such as 14:30:00, without a time zone")
-    return _cast(given.isoformat(), exp.DType.TIME)
+    return _cast(time_of_day.isoformat(), exp.DType.TIME)
 
 
 def _text(value: Value) -> exp.Expr:
@@ -257,6 +257,6 @@ def _cast(text: str, kind: exp.DType) -> exp.Expr:
     return exp.Cast(this=exp.Literal.string(text), to=exp.DataType(this=kind))
 
 
-def _mismatch(value: Value, wanted: str) -> PolicyEngineError:
-    message = f"A constraint compares a column with {value.value!r}. It needs {wanted}."
+def _mismatch(value: Value, needed: str) -> PolicyEngineError:
+    message = f"A constraint compares a column with {value.value!r}. It needs {needed}."
     return QueryError.of("Q007", message)

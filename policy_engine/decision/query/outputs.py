@@ -28,22 +28,22 @@ def check_certified(
     the `request` is about: another one says nothing of it. An output without a valid certificate
     is denied when it is decided on. Raises CertificateError (V004).
     """
-    made = [one for one in decider.policies if _makes(one, dataset.iri)]
-    known = [decider.output(policy, dataset.iri) for policy in made]
-    if all(one.uncertified for one in known):
+    makers = [one for one in decider.policies if _makes(one, dataset.iri)]
+    outputs = [decider.output(policy, dataset.iri) for policy in makers]
+    if all(one.uncertified for one in outputs):
         return
     stored = _stored(dataset, catalog)
 
     def standing(policy: Policy, digest: str) -> Output:
         return decider.valid_output(policy, dataset.iri, world, digest, history, request)
 
-    of_it = [standing(one, stored.digest) for one in made]
-    if not all(one.uncertified for one in of_it):
+    outputs_of_data = [standing(one, stored.digest) for one in makers]
+    if not all(one.uncertified for one in outputs_of_data):
         return
-    for fallen in (one.invalid_reason for one in of_it if one.invalid_reason):
-        message = f"The output was certified, and nobody may read it. {fallen}"
+    for reason in (one.invalid_reason for one in outputs_of_data if one.invalid_reason):
+        message = f"The output was certified, and nobody may read it. {reason}"
         raise CertificateError.of("V004", message, source=stored.location)
-    for one in (*(standing(policy, "") for policy in made), *known):
+    for one in (*(standing(policy, "") for policy in makers), *outputs):
         if one.certificate:
             check_digest(one.certificate, stored)
         if one.attested:

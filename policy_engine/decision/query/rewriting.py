@@ -29,19 +29,19 @@ class TableView:
 
     def select(self) -> exp.Select:
         """Return the query for it."""
-        found = exp.select(*map(self._column, self.columns))
+        selection = exp.select(*map(self._column, self.columns))
         if not self.columns:
-            found = exp.select(exp.alias_(exp.Literal.number(1), NOTHING, quoted=True))
-        found = found.from_(exp.table_(self.table, quoted=True))
+            selection = exp.select(exp.alias_(exp.Literal.number(1), NOTHING, quoted=True))
+        selection = selection.from_(exp.table_(self.table, quoted=True))
         if self.rows.is_everything:
-            return found
-        return found.where(self.rows.condition.copy())
+            return selection
+        return selection.where(self.rows.condition.copy())
 
     def _column(self, name: str) -> exp.Expr:
         column = exp.column(name, table=self.table, quoted=True)
         if name not in self.numbers:
             return column
-        return exp.alias_(logic.present(column), name, quoted=True)
+        return exp.alias_(logic.nan_to_null(column), name, quoted=True)
 
 
 def rewrite(tree: exp.Query, views: Mapping[str, TableView]) -> exp.Query:

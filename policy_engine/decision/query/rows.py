@@ -32,7 +32,7 @@ def as_json(table: "pa.Table") -> list[dict[str, Any]]:
 
     Raises OutputError (O002) for a moment outside the years 1 to 9999.
     """
-    return [{name: _plain(cell) for name, cell in row.items()} for row in _rows(table)]
+    return [{name: _cell_json(cell) for name, cell in row.items()} for row in _rows(table)]
 
 
 def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
@@ -40,7 +40,7 @@ def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
 
     What a terminal would obey stands as it is written in JSON. Raises as `as_json` does.
     """
-    return [tuple(_shown(_text(cell)) for cell in row.values()) for row in _rows(table)]
+    return [tuple(_escape_controls(_text(cell)) for cell in row.values()) for row in _rows(table)]
 
 
 def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = False) -> None:
@@ -56,7 +56,7 @@ def _bytes(table: "pa.Table", kind: Format) -> bytes:
 
     written = BytesIO()
     try:
-        write_to(written, table if kind == "parquet" else _flat(table), kind)
+        write_to(written, table if kind == "parquet" else _flatten(table), kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         message = "A column of the result has a type that the file's format lacks."
         raise OutputError.of("O002", message, "Cast it in the query.") from None
@@ -77,11 +77,11 @@ def _cells(column: "pa.ChunkedArray") -> list[Any]:
         raise OutputError.of("O002", message, "Cast it to text in the query.") from None
 
 
-def _shown(text: str | None) -> str | None:
-    return text and _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def _escape_controls(text: str | None) -> str | None:
+    return text and _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _flat(table: "pa.Table") -> "pa.Table":
+def _flatten(table: "pa.Table") -> "pa.Table":
     """Return a table with the columns as texts that are more than one value in a cell."""
     columns = []
     for column in table.columns:
@@ -95,21 +95,21 @@ def _flat(table: "pa.Table") -> "pa.Table":
 
 
 def _text(cell: Any) -> str | None:
-    plain = _plain(cell)
+    plain = _cell_json(cell)
     if plain is None or isinstance(plain, str):
         return plain
     return json.dumps(plain, ensure_ascii=False)
 
 
-def _plain(cell: Any) -> Any:
+def _cell_json(cell: Any) -> Any:
     if isinstance(cell, list):
-        return [_plain(one) for one in cell]
+        return [_cell_json(one) for one in cell]
     if isinstance(cell, dict):
-        return {str(name): _plain(one) for name, one in cell.items()}
-    return _plain_value(cell)
+        return {str(name): _cell_json(one) for name, one in cell.items()}
+    return _scalar_json(cell)
 
 
-def _plain_value(cell: Any) -> Any:
+def _scalar_json(cell: Any) -> Any:
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else str(cell)
     if isinstance(cell, datetime | date | time):

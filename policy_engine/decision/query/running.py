@@ -39,7 +39,7 @@ def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[s
         return {}
     import duckdb  # noqa: PLC0415 (slow to import)
 
-    with duckdb.connect(":memory:", config=dict(_CLOSED)) as connection, _in_time(connection):
+    with duckdb.connect(":memory:", config=dict(_CLOSED)) as connection, _time_limit(connection):
         for setting in _SETTINGS:
             connection.execute(f"SET {setting}")
         try:
@@ -47,48 +47,48 @@ def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[s
                 connection.register(name, table)
             return {name: _run_one(text, connection, set(tables)) for name, text in texts.items()}
         except duckdb.Error as error:
-            raise _failed(error) from None
+            raise _query_error(error) from None
 
 
 def _run_one(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> "pa.Table":
     _check(text, connection, names)
     table = connection.sql(text).to_arrow_table()
-    return table.rename_columns(_apart(table.column_names))
+    return table.rename_columns(_unique_names(table.column_names))
 
 
-def _apart(names: list[str]) -> list[str]:
+def _unique_names(names: list[str]) -> list[str]:
     """Return the names of columns, a number behind each one that comes again."""
     times: Counter[str] = Counter()
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
         times[name] += 1
-        while (new := f"{name}_{times[name]}" if times[name] > 1 else name) in found:
+        while (candidate := f"{name}_{times[name]}" if times[name] > 1 else name) in unique:
             times[name] += 1
-        found.append(new)
-    return found
+        unique.append(candidate)
+    return unique
 
 
 def _check(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> None:
     """Refuse a text in which DuckDB sees another statement, or another table, than was meant."""
     [row] = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()
-    found: dict[str, Any] = json.loads(row[0])
-    if found.get("error"):
-        message = f"DuckDB does not understand the query: {found.get('error_message', '')}"
+    tree: dict[str, Any] = json.loads(row[0])
+    if tree.get("error"):
+        message = f"DuckDB does not understand the query: {tree.get('error_message', '')}"
         raise QueryError.of("Q005", message)
-    known = {name.lower() for name in names} | {name.lower() for name in _withs(found)}
-    for node in _nodes(found):
+    names_known = {name.lower() for name in names} | {name.lower() for name in _cte_names(tree)}
+    for node in _nodes(tree):
         is_table = node.get("type") == "BASE_TABLE"
         is_other = is_table and (
-            str(node.get("table_name")).lower() not in known
+            str(node.get("table_name")).lower() not in names_known
             or node.get("schema_name")
             or node.get("catalog_name")
         )
-        if is_other or node.get("type") in _READS_ELSEWHERE or len(found["statements"]) != 1:
+        if is_other or node.get("type") in _READS_ELSEWHERE or len(tree["statements"]) != 1:
             raise InternalError.of("X001", "A query reads something that was not decided on.")
 
 
-def _withs(found: Any) -> Iterator[str]:
-    for node in _nodes(found):
+def _cte_names(tree: Any) -> Iterator[str]:
+    for node in _nodes(tree):
         for entry in (node.get("cte_map") or {}).get("map", ()):
             yield str(entry["key"])
         if node.get("type") in ("RECURSIVE_CTE_NODE", "CTE_NODE"):
@@ -107,7 +107,7 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _in_time(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+def _time_limit(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
     """Interrupt what a connection does for too long."""
     timer = Timer(_LONGEST, connection.interrupt)
     timer.daemon = True
@@ -118,7 +118,7 @@ def _in_time(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
         timer.cancel()
 
 
-def _failed(error: Exception) -> PolicyEngineError:
+def _query_error(error: Exception) -> PolicyEngineError:
     """Return the error of a query that fails, without the values that DuckDB's words quote."""
     import duckdb  # noqa: PLC0415 (slow to import)
 

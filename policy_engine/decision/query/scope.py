@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from policy_engine.decision.query.grammar import denied, nesting
+from policy_engine.decision.query.grammar import depth_guard, not_allowed_error
 from policy_engine.decision.query.names import (
     Scope,
     TableSource,
-    ambiguous,
-    named,
-    renamed,
-    unknown,
+    ambiguous_column_error,
+    find_table,
+    rename_columns,
+    unknown_column_error,
 )
 from policy_engine.decision.query.stars import Star
 from policy_engine.decision.query.tables import Tables
@@ -47,7 +47,7 @@ def read_columns(tree: exp.Query, tables: Tables) -> TableReading:
     and for what is not understood (Q005).
     """
     reader = _Reader(tables)
-    with nesting():
+    with depth_guard():
         copied = tree.copy()
         reader.query(copied, {}, None)
     columns = {}
@@ -80,19 +80,22 @@ class _Reader:
 
         The name of a recursive query (`own`) stands for its first part in what comes after that.
         """
-        known = self._ctes(node, ctes, outer)
+        known_ctes = self._ctes(node, ctes, outer)
         if isinstance(node, exp.Select):
-            return self._select(node, known, outer)
+            return self._select(node, known_ctes, outer)
         if isinstance(node, exp.SetOperation):
-            columns = self.query(node.this, known, outer)
+            columns = self.query(node.this, known_ctes, outer)
             if own is not None and own.alias.lower() not in _names_given(node):
-                known = {**known, own.alias.lower(): renamed(columns, own.args.get("alias"))}
-            self.query(node.expression, known, outer)
+                known_ctes = {
+                    **known_ctes,
+                    own.alias.lower(): rename_columns(columns, own.args.get("alias")),
+                }
+            self.query(node.expression, known_ctes, outer)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-            columns = self.query(node.this, known, outer)
+            columns = self.query(node.this, known_ctes, outer)
         else:
-            raise denied(f"{node.key.upper()} is not allowed in the place of a query.")
-        scope = Scope(known, outer, [TableSource("", columns)])
+            raise not_allowed_error(f"{node.key.upper()} is not allowed in the place of a query.")
+        scope = Scope(known_ctes, outer, [TableSource("", columns)])
         for part in ("order", "limit", "offset"):
             self._walk(node.args.get(part), scope)
         return columns
@@ -100,23 +103,25 @@ class _Reader:
     def _ctes(
         self, node: exp.Expr, ctes: Mapping[str, tuple[str, ...]], outer: Scope | None
     ) -> Mapping[str, tuple[str, ...]]:
-        known, own = dict(ctes), set[str]()
+        known_ctes, new_names = dict(ctes), set[str]()
         clause = node.args.get("with_")
         for one in clause.expressions if clause is not None else ():
             name = one.alias.lower()
             if self.tables.is_name(name):
-                raise denied(f"WITH gives the name of a table, {one.alias!r}, to something else.")
-            if name in own or not name:
-                raise denied(f"WITH names {one.alias!r} twice.")
-            own.add(name)
+                raise not_allowed_error(
+                    f"WITH gives the name of a table, {one.alias!r}, to something else."
+                )
+            if name in new_names or not name:
+                raise not_allowed_error(f"WITH names {one.alias!r} twice.")
+            new_names.add(name)
             _set_name(one.args["alias"], name)
             # Each part is walked once: what is nested would else be walked twice at every level.
             is_own = node.args["with_"].args.get("recursive") and isinstance(
                 one.this, exp.SetOperation
             )
-            columns = self.query(one.this, known, outer, one if is_own else None)
-            known[name] = renamed(columns, one.args.get("alias"))
-        return known
+            columns = self.query(one.this, known_ctes, outer, one if is_own else None)
+            known_ctes[name] = rename_columns(columns, one.args.get("alias"))
+        return known_ctes
 
     def _select(
         self, node: exp.Select, ctes: Mapping[str, tuple[str, ...]], outer: Scope | None
@@ -160,26 +165,28 @@ class _Reader:
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             scope.add(self._derived(node, node.this, scope))
         else:
-            raise denied(f"{node.key.upper()} is not allowed in FROM.", "Name a table.")
+            raise not_allowed_error(f"{node.key.upper()} is not allowed in FROM.", "Name a table.")
         self._joins(node, scope, before)
         return scope.sources[before:]
 
     def _parenthesised(self, node: exp.Subquery, scope: Scope) -> None:
         if node.args.get("alias"):
-            raise denied("A join in parentheses may not be given a name.")
+            raise not_allowed_error("A join in parentheses may not be given a name.")
         self._from(node.this, scope)
 
     def _table(self, node: exp.Table, scope: Scope) -> TableSource:
         if not isinstance(node.this, exp.Identifier):
-            raise denied(f"{node.this.key.upper()} is not allowed in FROM.", "Name a table.")
+            raise not_allowed_error(
+                f"{node.this.key.upper()} is not allowed in FROM.", "Name a table."
+            )
         name, alias = node.name, node.args.get("alias")
         if name.lower() in scope.ctes:
             # Where names are told apart by their case, it would be a table of the database.
             _set_name(node, name.lower())
-            return TableSource(node.alias_or_name, renamed(scope.ctes[name.lower()], alias))
+            return TableSource(node.alias_or_name, rename_columns(scope.ctes[name.lower()], alias))
         dataset = self.tables.dataset(name)
         if alias and alias.args.get("columns"):
-            raise denied("New names for the columns of a table are not allowed in FROM.")
+            raise not_allowed_error("New names for the columns of a table are not allowed in FROM.")
         node.meta[DATASET] = dataset.iri
         self.touched.setdefault(dataset.iri)
         return TableSource(node.alias_or_name, dataset.columns, dataset.iri)
@@ -193,7 +200,7 @@ class _Reader:
             name = exp.to_identifier(f"_subquery_{self.unnamed}", quoted=True)
             alias = exp.TableAlias(this=name)
             node.set("alias", alias)
-        return TableSource(alias.this.name, renamed(columns, alias))
+        return TableSource(alias.this.name, rename_columns(columns, alias))
 
     def _joins(self, node: exp.Expr, scope: Scope, start: int) -> None:
         """Add what is joined; `start` counts the tables that come before all of it.
@@ -233,9 +240,9 @@ class _Reader:
         lefts = [source for source in left if source.matches(name)]
         rights = [source for source in right if source.matches(name)]
         if not lefts or not rights:
-            raise unknown(name, left if not lefts else right)
+            raise unknown_column_error(name, left if not lefts else right)
         if len(rights) > 1 or not scope.one_meaning(name, lefts):
-            raise ambiguous(name, [*lefts, *rights])
+            raise ambiguous_column_error(name, [*lefts, *rights])
         for source in (*lefts, *rights):
             self._note(source, name)
         scope.merge(name, [*lefts, *rights])
@@ -248,7 +255,7 @@ class _Reader:
             if isinstance(entry, exp.Star):
                 entries += Star(entry, scope.sources, scope).entries()
             elif isinstance(entry, exp.Column) and isinstance(entry.this, exp.Star):
-                source = named(entry.table, scope.sources)
+                source = find_table(entry.table, scope.sources)
                 entries += Star(entry.this, [source], None).entries()
             else:
                 entries.append(entry)
@@ -266,18 +273,18 @@ class _Reader:
         elif isinstance(node, exp.Query):
             self.query(node, scope.ctes, scope)
         elif isinstance(node, exp.Table):
-            raise denied("A table is allowed in FROM alone.")
+            raise not_allowed_error("A table is allowed in FROM alone.")
         elif isinstance(node, exp.Expr):
             for part in node.iter_expressions():
                 self._walk(part, scope)
 
     def _column(self, node: exp.Column, scope: Scope) -> None:
         if not isinstance(node.this, exp.Identifier):
-            raise denied("A star is allowed in the select list and in COUNT(*) alone.")
+            raise not_allowed_error("A star is allowed in the select list and in COUNT(*) alone.")
         name = node.name
         if node.table:
             every = [source for one in scope.chain() for source in one.sources]
-            source = named(node.table, every)
+            source = find_table(node.table, every)
             node.set("table", exp.to_identifier(source.name, quoted=True))
             self._settle(node, source, name)
             return
@@ -301,7 +308,7 @@ class _Reader:
     ) -> None:
         """Note an unqualified name: what it may be, an alias of the select list as well."""
         if not is_alias and not scope.one_meaning(name, holders):
-            raise ambiguous(name, holders)
+            raise ambiguous_column_error(name, holders)
         for source in holders:
             self._note(source, name)
         if len(holders) == 1 and not is_alias:
@@ -312,20 +319,22 @@ class _Reader:
         node.set("this", exp.to_identifier(source.matches(name)[0], quoted=True))
 
     def _note(self, source: TableSource, name: str) -> None:
-        found = source.matches(name)
-        if not found:
-            raise unknown(name, [source])
-        if len(found) > 1:
+        columns = source.matches(name)
+        if not columns:
+            raise unknown_column_error(name, [source])
+        if len(columns) > 1:
             message = f"{source.name!r} has several columns {name!r} but for their case."
             raise QueryError.of("Q004", message, "Name them apart.")
         if source.dataset:
-            self.events.append((source.dataset, found[0]))
+            self.events.append((source.dataset, columns[0]))
 
     def _no_column(self, name: str, scope: Scope) -> PolicyEngineError:
         sources = [source for one in scope.chain() for source in one.sources]
         if any(source.name.lower() == name.lower() for source in sources):
-            return denied(f"{name!r} is a table; its rows as wholes are not allowed as values.")
-        return unknown(name, sources)
+            return not_allowed_error(
+                f"{name!r} is a table; its rows as wholes are not allowed as values."
+            )
+        return unknown_column_error(name, sources)
 
 
 def _names_given(node: exp.Expr) -> set[str]:

@@ -9,17 +9,17 @@ import pyarrow as pa
 from sqlglot import exp
 
 from policy_engine.decision.query import running
-from policy_engine.decision.query.grammar import as_text
+from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.operands import may_be_nan
 from policy_engine.decision.query.rewriting import TableView
-from policy_engine.decision.query.shuffling import fresh_key, order, taken
+from policy_engine.decision.query.shuffling import fresh_key, order, take_rows
 from policy_engine.decision.query.tables import Tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def shown(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
+def read_views(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
     """Return what views show, by the names of their tables; the views by their datasets.
 
     The rows come in an order of the key's, whatever is done with them afterwards.
@@ -28,25 +28,25 @@ def shown(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "dict[s
     be read.
     """
     read = {view.table: _read(view, tables, iri) for iri, view in views.items()}
-    cut = [view for view in views.values() if not view.rows.is_everything]
-    kept = running.run(
-        {view.table: _numbers(view, read[view.table]) for view in cut},
-        {view.table: _numbered(view, read[view.table], tables) for view in cut},
+    filtered_views = [view for view in views.values() if not view.rows.is_everything]
+    filtered = running.run(
+        {view.table: _numbers(view, read[view.table]) for view in filtered_views},
+        {view.table: _numbered(view, read[view.table], tables) for view in filtered_views},
     )
-    found = {}
+    shown = {}
     for view in views.values():
         table = read[view.table]
         # Of no columns, one alone, for the number of rows.
         table = table.select(view.columns or table.column_names[:1])
-        rows = kept[view.table].num_rows if view.table in kept else table.num_rows
-        numbers = order(rows, key, view.table)
-        if view.table in kept:
-            numbers = kept[view.table].column(0).to_numpy()[numbers]
-        found[view.table] = tables.typed(taken(table, numbers))
-    return found
+        rows = filtered[view.table].num_rows if view.table in filtered else table.num_rows
+        nan_columns = order(rows, key, view.table)
+        if view.table in filtered:
+            nan_columns = filtered[view.table].column(0).to_numpy()[nan_columns]
+        shown[view.table] = tables.typed(take_rows(table, nan_columns))
+    return shown
 
 
-def numbers(
+def nan_columns(
     views: Mapping[str, TableView], tables: Tables, read: "Mapping[str, pa.Table]"
 ) -> dict[str, frozenset[str]]:
     """Return the columns of views that could hold NaN, by the views' datasets.
@@ -54,21 +54,21 @@ def numbers(
     `read` is what is shown already, by table; of CSV that is not, it is looked up here, for the
     types of all rows would tell of the hidden ones.
     """
-    written = {
+    unread = {
         iri: view
         for iri, view in views.items()
         if view.table not in read and tables.catalog.dataset(iri).format.startswith("csv")
     }
-    seen = {**read, **shown(written, tables, fresh_key())}
-    found = {}
+    tables_read = {**read, **read_views(unread, tables, fresh_key())}
+    columns = {}
     for iri, view in views.items():
-        if view.table in seen:
-            schema = seen[view.table].schema
+        if view.table in tables_read:
+            schema = tables_read[view.table].schema
             kinds = dict(zip(schema.names, schema.types, strict=True))
         else:
             kinds = dict(tables.types(iri, view.columns))
-        found[iri] = frozenset(name for name in view.columns if may_be_nan(kinds[name]))
-    return found
+        columns[iri] = frozenset(name for name in view.columns if may_be_nan(kinds[name]))
+    return columns
 
 
 def _read(view: TableView, tables: Tables, iri: str) -> "pa.Table":
@@ -83,12 +83,12 @@ def _compared(view: TableView) -> list[str]:
 
 def _numbered(view: TableView, table: "pa.Table", tables: Tables) -> "pa.Table":
     """Return the columns that rows are filtered by, and the number of each row."""
-    numbers = pa.array(np.arange(table.num_rows))
-    return tables.typed(table.select(_compared(view))).append_column(_number(table), numbers)
+    nan_columns = pa.array(np.arange(table.num_rows))
+    return tables.typed(table.select(_compared(view))).append_column(_number(table), nan_columns)
 
 
 def _numbers(view: TableView, table: "pa.Table") -> str:
-    return as_text(replace(view, columns=(_number(table),)).select(), "duckdb")
+    return to_sql(replace(view, columns=(_number(table),)).select(), "duckdb")
 
 
 def _number(table: "pa.Table") -> str:

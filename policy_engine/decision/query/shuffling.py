@@ -31,7 +31,7 @@ def order(rows: int, key: bytes, table: str) -> "NDArray[np.int64]":
     return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
 
 
-def taken(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
+def take_rows(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
     """Return rows by their numbers, in this order.
 
     Of dictionaries it has the values of these rows, in the order in which they come: the one in
@@ -39,8 +39,8 @@ def taken(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
     """
     starts = range(0, len(numbers), _AT_ONCE)
     parts = [pa.array(numbers[start : start + _AT_ONCE]) for start in starts]
-    found = table.take(pa.chunked_array(parts, pa.int64()))
-    columns = [_coded_anew(one) if _is_coded(one) else one for one in found.columns]
+    taken_rows = table.take(pa.chunked_array(parts, pa.int64()))
+    columns = [_coded_anew(one) if _is_coded(one) else one for one in taken_rows.columns]
     kinds = zip(table.schema, columns, strict=True)
     return pa.table(columns, pa.schema([field.with_type(column.type) for field, column in kinds]))
 

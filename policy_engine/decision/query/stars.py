@@ -4,8 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from policy_engine.decision.query.grammar import denied
-from policy_engine.decision.query.names import Scope, TableSource, ambiguous, unknown
+from policy_engine.decision.query.grammar import not_allowed_error
+from policy_engine.decision.query.names import (
+    Scope,
+    TableSource,
+    ambiguous_column_error,
+    unknown_column_error,
+)
 from policy_engine.errors import QueryError
 
 
@@ -16,27 +21,29 @@ class Star:
         self.sources, self.scope = sources, scope
         left_out = node.args.get("except_") or ()
         if any(isinstance(one, exp.Column) and one.table for one in left_out):
-            raise denied("EXCLUDE takes the names of columns, without a table before them.")
+            raise not_allowed_error(
+                "EXCLUDE takes the names of columns, without a table before them."
+            )
         self.left_out = {one.name.lower() for one in left_out}
         self.anew = {one.alias.lower(): one for one in node.args.get("replace") or ()}
         known = {name.lower() for source in sources for name in source.columns}
         for name in (*self.left_out, *self.anew):
             if name not in known:
-                raise unknown(name, sources)
+                raise unknown_column_error(name, sources)
 
     def entries(self) -> list[exp.Expr]:
         """Return an entry of the select list for each column."""
-        found = [entry for source in self.sources for entry in self._of(source)]
-        if not found:
+        entries = [entry for source in self.sources for entry in self._of(source)]
+        if not entries:
             message = "A star stands for no column here." if self.sources else "* is without FROM."
             raise QueryError.of("Q004", message)
-        return found
+        return entries
 
     def _of(self, source: TableSource) -> Iterator[exp.Expr]:
         for name in source.columns:
             if not name or len(source.matches(name)) > 1:
-                what = f"several columns {name!r}" if name else "a column without a name"
-                message = f"A star stands for all columns of {source.name!r}, which has {what}."
+                problem = f"several columns {name!r}" if name else "a column without a name"
+                message = f"A star stands for all columns of {source.name!r}, which has {problem}."
                 raise QueryError.of("Q004", message, "Give each a name of its own with AS.")
             if name.lower() in self.left_out or self._is_again(name, source):
                 continue
@@ -55,5 +62,5 @@ class Star:
             return source.name
         holders = self.scope.holders(name)
         if not self.scope.one_meaning(name, holders):
-            raise ambiguous(name, holders)
+            raise ambiguous_column_error(name, holders)
         return None

@@ -17,7 +17,7 @@ _MOST_COLUMNS = 200
 _MOST_CHOICES = 3
 
 
-def choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
+def permitted_choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
     """Return the largest choices of columns that one rule permits together, the largest first.
 
     At most three, and none that is part of another; none at all of very many columns.
@@ -28,34 +28,36 @@ def choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
     by_rule: dict[tuple[str, str], list[Read]] = {}
     for iri, name in reads:
         for grant in ask({iri: (name,)}).permissions:
-            by_rule.setdefault(_key(grant), []).append((iri, name))
-    found: list[frozenset[Read]] = []
-    for some in sorted(by_rule.values(), key=len, reverse=True):
-        for chosen in _permitted(ask, some):
-            if chosen and not any(chosen <= other for other in found):
-                found.append(chosen)
-    found.sort(key=len, reverse=True)
-    return tuple(_by_dataset([r for r in reads if r in one]) for one in found[:_MOST_CHOICES])
+            by_rule.setdefault(_rule_key(grant), []).append((iri, name))
+    chosen_sets: list[frozenset[Read]] = []
+    for reads_of_rule in sorted(by_rule.values(), key=len, reverse=True):
+        for chosen in _permitted_choices(ask, reads_of_rule):
+            if chosen and not any(chosen <= other for other in chosen_sets):
+                chosen_sets.append(chosen)
+    chosen_sets.sort(key=len, reverse=True)
+    return tuple(
+        _group_by_dataset([r for r in reads if r in one]) for one in chosen_sets[:_MOST_CHOICES]
+    )
 
 
-def _permitted(ask: Ask, reads: Sequence[Read]) -> Iterator[frozenset[Read]]:
+def _permitted_choices(ask: Ask, reads: Sequence[Read]) -> Iterator[frozenset[Read]]:
     """Yield choices of what one rule covers that may be read together, each of it in one, if few.
 
     All of it, unless a prohibition, or an output among it, keeps some of it apart.
     """
-    left = list(reads)
+    remaining = list(reads)
     for _ in range(_MOST_CHOICES):
-        others = [read for read in reads if read not in left]
-        found = _largest(ask, (), [*left, *others]) if left else ()
-        left = [read for read in left if read not in found]
-        yield frozenset(found)
+        rest = [read for read in reads if read not in remaining]
+        largest = _largest(ask, (), [*remaining, *rest]) if remaining else ()
+        remaining = [read for read in remaining if read not in largest]
+        yield frozenset(largest)
 
 
 def _largest(ask: Ask, chosen: Sequence[Read], more: Sequence[Read]) -> Sequence[Read]:
     """Return what is chosen and, of more, all that may be read with it, the first before others."""
-    every = (*chosen, *more)
-    if not more or ask(_by_dataset(every)).permissions:
-        return every
+    all_reads = (*chosen, *more)
+    if not more or ask(_group_by_dataset(all_reads)).permissions:
+        return all_reads
     half = len(more) // 2
     if not half:
         return chosen
@@ -73,41 +75,41 @@ def smaller_query(
     tree = reading.tree
     if not reading.listed or not isinstance(tree, exp.Select) or _counts_entries(tree):
         return None
-    cuts = (_cut(tree, reading.listed, one, tables, ask) for one in allowed)
+    cuts = (_cut_query(tree, reading.listed, one, tables, ask) for one in allowed)
     return next((cut for cut in cuts if cut is not None), None)
 
 
-def _cut(
+def _cut_query(
     tree: exp.Select,
     listed: Sequence[frozenset[Read]],
     allowed: Columns,
     tables: Tables,
     ask: Ask,
 ) -> exp.Query | None:
-    kept = [
+    entries = [
         entry.copy()
         for entry, reads in zip(tree.expressions, listed, strict=True)
         if all(name in allowed.get(iri, ()) for iri, name in reads)
     ]
-    if not 0 < len(kept) < len(tree.expressions):
+    if not 0 < len(entries) < len(tree.expressions):
         return None
     cut = tree.copy()
-    cut.set("expressions", kept)
+    cut.set("expressions", entries)
     try:
-        found = read_columns(cut, tables)
+        reading = read_columns(cut, tables)
     except QueryError:
         return None
-    return found.tree if ask(found.columns).permissions else None
+    return reading.tree if ask(reading.columns).permissions else None
 
 
-def _by_dataset(reads: Sequence[Read]) -> Columns:
-    found: dict[str, tuple[str, ...]] = {}
+def _group_by_dataset(reads: Sequence[Read]) -> Columns:
+    groups: dict[str, tuple[str, ...]] = {}
     for iri, name in reads:
-        found[iri] = (*found.get(iri, ()), name)
-    return found
+        groups[iri] = (*groups.get(iri, ()), name)
+    return groups
 
 
-def _key(grant: Grant) -> tuple[str, str]:
+def _rule_key(grant: Grant) -> tuple[str, str]:
     return grant.policy, grant.rule.label()
 
 

@@ -35,43 +35,49 @@ class Tables:
     def names(self) -> Mapping[str, str]:
         """What each dataset is called, by its IRI: its local name, or its IRI where several
         datasets, or none, have that name. No two names differ in their case alone."""
-        local = {one.iri: _called(one.iri) for one in self.catalog.datasets}
+        local = {one.iri: _table_name(one.iri) for one in self.catalog.datasets}
         times = Counter(name.lower() for name in local.values())
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for iri, name in local.items():
-            own = name if name and times[name.lower()] == 1 else iri
-            taken = {other.lower() for other in found.values()}
-            found[iri] = own if own.lower() not in taken else f"{own} {len(found)}"
-        return found
+            name_or_iri = name if name and times[name.lower()] == 1 else iri
+            used = {other.lower() for other in names.values()}
+            names[iri] = (
+                name_or_iri if name_or_iri.lower() not in used else f"{name_or_iri} {len(names)}"
+            )
+        return names
 
     def dataset(self, name: str) -> Dataset:
         """Return the dataset of a name: its IRI, or the last segment of it in any case.
 
         Raises QueryError (Q003) where there is none, or several have the name.
         """
-        every, iri = self.catalog.datasets, terms.canonical(name)
-        same = [one for one in every if one.iri == iri]
-        same = same or [one for one in every if name in _calls(one.iri)]
-        same = same or [one for one in every if name.lower() in [*map(str.lower, _calls(one.iri))]]
-        if len(same) == 1:
-            return same[0]
-        if same:
-            message = f"Several tables are called {name!r}: {join_names(one.iri for one in same)}."
+        datasets, iri = self.catalog.datasets, terms.canonical(name)
+        matching = [one for one in datasets if one.iri == iri]
+        matching = matching or [one for one in datasets if name in _table_names(one.iri)]
+        matching = matching or [
+            one for one in datasets if name.lower() in [*map(str.lower, _table_names(one.iri))]
+        ]
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
+            message = (
+                f"Several tables are called {name!r}: {join_names(one.iri for one in matching)}."
+            )
             raise QueryError.of("Q003", message, "Write the whole IRI in double quotes.")
         raise self._unknown(name)
 
     def is_name(self, name: str) -> bool:
         """Tell whether a dataset goes by a name, or could be taken to."""
-        known = {one.iri.lower() for one in self.catalog.datasets}
-        known |= {call.lower() for one in self.catalog.datasets for call in _calls(one.iri)}
-        known |= {own.lower() for own in self.names.values()}
-        return name.lower() in known
+        names = {one.iri.lower() for one in self.catalog.datasets}
+        names |= {call.lower() for one in self.catalog.datasets for call in _table_names(one.iri)}
+        names |= {own.lower() for own in self.names.values()}
+        return name.lower() in names
 
     def _unknown(self, name: str) -> PolicyEngineError:
-        known = list(self.names.values())
+        names = list(self.names.values())
         message = f"There is no table {name!r}."
-        message += f" Given: {join_names(sorted(known))}." if known else " None is given."
-        return QueryError.of("Q003", message, did_you_mean(name, known))
+        message += f" Given: {join_names(sorted(names))}." if names else " None is given."
+        return QueryError.of("Q003", message, did_you_mean(name, names))
 
     def read(self, iri: str, columns: tuple[str, ...]) -> "pa.Table":
         """Return columns of a dataset's rows, of CSV as they are written.
@@ -79,27 +85,27 @@ class Tables:
         Of no columns, one alone, for the number of rows. Raises DataError where the data cannot
         be read.
         """
-        wanted = list(columns or self.catalog.dataset(iri).columns[:1])
-        held = self.catalog.tables.get(iri)
-        if held is not None:
-            return plain_texts(held.select(wanted))
+        selected = list(columns or self.catalog.dataset(iri).columns[:1])
+        table = self.catalog.tables.get(iri)
+        if table is not None:
+            return plain_texts(table.select(selected))
         location = Path(self.catalog.dataset(iri).location)
-        return read_table(location, tuple(wanted)).select(wanted)
+        return read_table(location, tuple(selected)).select(selected)
 
     def typed(self, table: "pa.Table") -> "pa.Table":
         """Return what was read, typed as it is for the rest of the engine; NaN is missing."""
         # Typed first: the texts of CSV are no numbers before, and those of dictionaries hidden.
-        return plain_texts(_as_sql_has_them(as_typed(table)))
+        return plain_texts(_convert_for_sql(as_typed(table)))
 
     def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
         """Return the types of columns: as the data says, or, of CSV, as all values are written.
 
         A column of CSV without any value has the type `null`. They are looked at once.
         """
-        found = self._types.get((iri, columns))
-        if found is None:
-            found = self._types[iri, columns] = self._types_of(iri, columns)
-        return found
+        types = self._types.get((iri, columns))
+        if types is None:
+            types = self._types[iri, columns] = self._types_of(iri, columns)
+        return types
 
     def _types_of(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
         if not columns:
@@ -107,9 +113,9 @@ class Tables:
         if self.catalog.dataset(iri).format.startswith("csv"):
             return _written_types(self.typed(self.read(iri, columns)))
 
-        held = self.catalog.tables.get(iri)
+        table = self.catalog.tables.get(iri)
         path = Path(self.catalog.dataset(iri).location)
-        schema = pq.read_schema(list_table_files(path)[0]) if held is None else held.schema
+        schema = pq.read_schema(list_table_files(path)[0]) if table is None else table.schema
         # What is not in a file is in the names of its folders.
         return {
             name: _value_type(schema.field(name).type) if name in schema.names else pa.string()
@@ -117,7 +123,7 @@ class Tables:
         }
 
 
-def _called(iri: str) -> str:
+def _table_name(iri: str) -> str:
     """Return the last segment of an IRI with the letters that its escapes stand for."""
     name = terms.local_name(iri)
     try:
@@ -127,8 +133,8 @@ def _called(iri: str) -> str:
     return plain if plain.isprintable() else name
 
 
-def _calls(iri: str) -> tuple[str, str]:
-    return terms.local_name(iri), _called(iri)
+def _table_names(iri: str) -> tuple[str, str]:
+    return terms.local_name(iri), _table_name(iri)
 
 
 def _written_types(table: "pa.Table") -> "dict[str, pa.DataType]":
@@ -142,7 +148,7 @@ def _value_type(kind: "pa.DataType") -> "pa.DataType":
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _as_sql_has_them(table: "pa.Table") -> "pa.Table":
+def _convert_for_sql(table: "pa.Table") -> "pa.Table":
     """Return the table with its times in microseconds, where none is finer: SQL compares those
     of other units with nothing. Half floats, which SQL has none of, are whole ones."""
     columns = []

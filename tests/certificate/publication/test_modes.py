@@ -7,7 +7,7 @@ import pytest
 from building import DATASET
 
 from policy_engine import apply_policy
-from policy_engine.api import releasing
+from policy_engine.api import verified_release
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.publication import Publication
 from policy_engine.data import storage
@@ -30,14 +30,14 @@ def mode(path):
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_a_release_is_its_makers_alone_until_it_is_verified(people, monkeypatch, umask, mask, name):
     umask(mask)
-    seen, certify = [], releasing.certify
+    seen, certify = [], verified_release.certify
 
     def watched(release, *given, **more):
         output = Path(release.output.location)
         seen.extend([mode(output.parent), mode(output)])
         return certify(release, *given, **more)
 
-    monkeypatch.setattr(releasing, "certify", watched)
+    monkeypatch.setattr(verified_release, "certify", watched)
     out = people / "out"
     apply_policy(people / "policy.jsonld", {DATASET: people / "people.csv"}, out / name)
     assert seen == [0o700, 0o600]

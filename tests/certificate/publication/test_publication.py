@@ -17,7 +17,6 @@ from policy_engine import (
     read_request,
 )
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import FILE_NAME
 from policy_engine.certificate.publication import Publication, destination, journal
 from policy_engine.certificate.publication.destinations import (
     check_alone,
@@ -30,7 +29,7 @@ from policy_engine.engines import engine, tables
 from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import read_policy
-from policy_engine.release.staging import JOURNAL, STAGE
+from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGE
 
 
 def apply(people, output, **options):
@@ -59,7 +58,7 @@ def test_a_file_is_written_in_the_format_of_its_ending(people, name):
 
 def test_an_output_that_exists_is_kept(released):
     before = (released / "release" / "anonPeople.csv").read_bytes()
-    taken = f"O001 The output exists: .*anonPeople.csv' and .*{FILE_NAME}'"
+    taken = f"O001 The output exists: .*anonPeople.csv' and .*{CERTIFICATE}'"
     with pytest.raises(OutputError, match=taken) as told:
         apply(released, released / "release")
     assert told.value.problems[0].hint == "Give another path, or overwrite=True."
@@ -130,7 +129,7 @@ def test_a_model_lies_alone_and_its_report_elsewhere(tmp_path):
     model = tmp_path / "out" / "m"
     check_alone(model, tmp_path / "report")
     model.mkdir(parents=True)
-    (tmp_path / "out" / FILE_NAME).touch()
+    (tmp_path / "out" / CERTIFICATE).touch()
     check_alone(model, None)
     for report in (tmp_path / "out", tmp_path / "out" / "report"):
         with pytest.raises(OutputError, match=r"O002 The report .* would lie in the folder of"):
@@ -159,9 +158,9 @@ def test_of_outputs_at_once_each_certificate_has_the_name_of_its_own(people):
     files = [people / "out" / name for name in ("a.csv", "b.csv")]
     with Publication(*files, overwrite=False) as place:
         found = [place.certificate_of(file) for file in files]
-    assert found == [people / "out" / f"{name}.csv.{FILE_NAME}" for name in "ab"]
+    assert found == [people / "out" / f"{name}.csv.{CERTIFICATE}" for name in "ab"]
     with Publication(files[0], overwrite=False) as place:
-        assert place.certificate_of(files[0]) == people / "out" / FILE_NAME
+        assert place.certificate_of(files[0]) == people / "out" / CERTIFICATE
 
 
 def test_a_release_that_was_refused_leaves_its_certificate_and_never_replaces_one(released):
@@ -169,13 +168,13 @@ def test_a_release_that_was_refused_leaves_its_certificate_and_never_replaces_on
     told = load_certificate(released / "release").refused()
     with Publication(file, overwrite=False) as place:
         place.refuse(told)
-    assert names(released / "out") == [FILE_NAME]
+    assert names(released / "out") == [CERTIFICATE]
     assert load_certificate(released / "out") == told
-    before = (released / "release" / FILE_NAME).read_bytes()
+    before = (released / "release" / CERTIFICATE).read_bytes()
     with Publication(released / "release" / "anonPeople.csv", overwrite=True) as place:
         place.refuse(told)
-    assert (released / "release" / FILE_NAME).read_bytes() == before
-    assert names(released / "release") == ["anonPeople.csv", FILE_NAME]
+    assert (released / "release" / CERTIFICATE).read_bytes() == before
+    assert names(released / "release") == ["anonPeople.csv", CERTIFICATE]
 
 
 def test_an_input_is_never_overwritten(released):
@@ -224,7 +223,7 @@ NAMES = st.text(max_size=5) | st.sampled_from([".h.csv", "back", ".old.a", "a b"
 
 @given(NAMES)
 def test_a_journal_is_sound_with_every_name_that_an_output_has(name):
-    pairs = (journal.Pair(FILE_NAME, name),)
+    pairs = (journal.CertifiedPair(CERTIFICATE, name),)
     kept = journal.Journal(Path(), f"{STAGE}{'0' * 32}", pairs, [name] if name else [])
     try:
         Publication(Path("folder") / name if "/" not in name else name, overwrite=True)
@@ -255,10 +254,10 @@ def test_a_release_of_any_name_is_replaced_or_stays(released, monkeypatch, name)
     monkeypatch.setattr(storage, "move", broken)
     with pytest.raises(OutputError, match="No space left"):
         publish("new")
-    assert (place.read_text(), names(place.parent)) == ("old", sorted([name, FILE_NAME]))
+    assert (place.read_text(), names(place.parent)) == ("old", sorted([name, CERTIFICATE]))
     load_certificate(place.parent)
     publish("new")
-    assert (place.read_text(), names(place.parent)) == ("new", sorted([name, FILE_NAME]))
+    assert (place.read_text(), names(place.parent)) == ("new", sorted([name, CERTIFICATE]))
 
 
 @pytest.mark.parametrize("journal_text", [None, "{"], ids=["gone", "malformed"])
@@ -303,7 +302,7 @@ def test_nothing_is_swept_but_the_folders_that_runs_stage_in(people):
     (out / f"{STAGE}{'1' * 32}").symlink_to(people)
     before = names(out)
     apply(people, out)
-    assert names(out) == sorted(["anonPeople.csv", FILE_NAME, *before])
+    assert names(out) == sorted(["anonPeople.csv", CERTIFICATE, *before])
 
 
 def test_an_interruption_after_the_last_step_undoes_nothing(released, publish, monkeypatch):
@@ -318,7 +317,7 @@ def test_an_interruption_after_the_last_step_undoes_nothing(released, publish, m
     with pytest.raises(KeyboardInterrupt):
         publish("y")
     monkeypatch.undo()
-    assert names(released / "out") == ["a.csv", FILE_NAME]
+    assert names(released / "out") == ["a.csv", CERTIFICATE]
     assert (released / "out/a.csv/part-0.csv").read_text() == "y"
     load_certificate(released / "out")
 
@@ -363,7 +362,7 @@ def publish(released, out):
 
 def test_a_folder_of_files_is_published_beside_its_certificate(out, publish):
     certificate = publish("x")
-    assert storage.names(out) == ("a.csv", FILE_NAME)
+    assert storage.names(out) == ("a.csv", CERTIFICATE)
     assert storage.data_files(storage.join(out, "a.csv")) == ("part-0.csv", "part-1.csv")
     assert certificate.output_digest == storage.digest(storage.join(out, "a.csv"))
 
@@ -379,7 +378,7 @@ def test_a_release_is_replaced_with_all_its_files(out, publish):
     publish("x")
     storage.write_bytes(storage.join(out, "a.csv/left.csv"), b"behind")
     publish("y")
-    assert storage.names(out) == ("a.csv", FILE_NAME)
+    assert storage.names(out) == ("a.csv", CERTIFICATE)
     assert storage.data_files(storage.join(out, "a.csv")) == ("part-0.csv", "part-1.csv")
 
 
@@ -398,7 +397,7 @@ def test_a_release_stays_where_replacing_it_fails(out, publish, monkeypatch, fai
     with pytest.raises(OutputError, match="No space left"):
         publish("y")
     assert load_certificate(out) == before
-    assert storage.names(out) == ("a.csv", FILE_NAME)
+    assert storage.names(out) == ("a.csv", CERTIFICATE)
 
 
 @RENAMED
@@ -425,7 +424,7 @@ def test_what_can_neither_be_published_nor_undone_is_finished_by_the_next_run(
         Publication(released / "out/a.csv", overwrite=False),
     ):
         pass
-    assert names(released / "out") == ["a.csv", FILE_NAME]
+    assert names(released / "out") == ["a.csv", CERTIFICATE]
     assert load_certificate(released / "out").file == "a.csv"
 
 
@@ -444,8 +443,8 @@ def test_no_output_ever_stands_without_its_certificate(released, publish, monkey
 
     monkeypatch.setattr(storage, "move", watched)
     publish("y")
-    both = ["a.csv", FILE_NAME]
-    assert seen == [both, [FILE_NAME], [], [FILE_NAME], both, both]
+    both = ["a.csv", CERTIFICATE]
+    assert seen == [both, [CERTIFICATE], [], [CERTIFICATE], both, both]
     load_certificate(out)
 
 
@@ -573,7 +572,7 @@ def test_nobody_reads_a_release_that_is_half_published(released):
     policy = released / "policy.jsonld"
     readers = [
         lambda: decide_request([policy], [folder], request),
-        lambda: decide_request([policy], [folder / FILE_NAME], request),
+        lambda: decide_request([policy], [folder / CERTIFICATE], request),
         lambda: certify_output(place, policy),
         lambda: certify_output(folder, policy),
         lambda: compare_release(released / "people.csv", place),

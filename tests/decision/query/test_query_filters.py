@@ -295,6 +295,6 @@ def test_rules_that_are_too_many_to_run_are_refused():
 
 
 def test_an_unknown_is_what_it_is_taken_for():
-    assert logic.is_false(logic.known(exp.null(), logic.false()))
-    assert logic.is_true(logic.known(exp.null(), logic.true()))
+    assert logic.is_false(logic.coalesce(exp.null(), logic.false()))
+    assert logic.is_true(logic.coalesce(exp.null(), logic.true()))
     assert logic.is_true(logic.negation(logic.false()))

@@ -8,7 +8,7 @@ import pytest
 from asking import PEOPLE, ask, policy, rule, where
 
 from policy_engine.data.catalog import make_catalog
-from policy_engine.decision.query.shuffling import order, taken
+from policy_engine.decision.query.shuffling import order, take_rows
 
 N = 500
 ROWS = {
@@ -143,6 +143,6 @@ def test_two_tables_of_one_size_have_orders_that_do_not_go_together():
 
 def test_a_dictionary_of_texts_says_nothing_of_rows():
     coded = pa.table({"name": pa.array(ROWS["name"]).dictionary_encode()})
-    found = taken(coded, order(N, KEY, "a")).column("name").combine_chunks()
+    found = take_rows(coded, order(N, KEY, "a")).column("name").combine_chunks()
     assert is_mixed(found.dictionary.to_pylist())
     assert found.to_pylist() == [ROWS["name"][number] for number in order(N, KEY, "a")]

@@ -2,7 +2,7 @@ import pytest
 from asking import PEOPLE, VISITS, catalog
 
 from policy_engine.decision.query import scope
-from policy_engine.decision.query.grammar import DIALECTS, as_text, parse_query
+from policy_engine.decision.query.grammar import DIALECTS, parse_query, to_sql
 from policy_engine.decision.query.scope import read_columns
 from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import QueryError
@@ -16,7 +16,7 @@ def reads(sql, dialect="duckdb"):
 
 
 def written(sql):
-    return as_text(read_columns(parse_query(sql, "duckdb"), Tables(catalog())).tree, "duckdb")
+    return to_sql(read_columns(parse_query(sql, "duckdb"), Tables(catalog())).tree, "duckdb")
 
 
 @pytest.mark.parametrize(

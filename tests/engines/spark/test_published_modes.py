@@ -8,7 +8,7 @@ from applying import asking
 from building import DATASET
 
 from policy_engine import SparkEngine, apply_policy
-from policy_engine.api import releasing
+from policy_engine.api import verified_release
 
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 
@@ -16,14 +16,14 @@ POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 @pytest.mark.parametrize("mask", [0o027, 0o077])
 def test_a_folder_of_files_is_shown_as_the_umask_has_it(spark, tmp_path, monkeypatch, mask):
     (tmp_path / "in.csv").write_text("age,row\n20,1\n21,2\n40,3\n41,4\n")
-    seen, certify = [], releasing.certify
+    seen, certify = [], verified_release.certify
 
     def watched(release, *given, **more):
         output = Path(release.output.location)
         seen.extend(path.stat().st_mode & 0o777 for path in (output.parent, *output.rglob("*")))
         return certify(release, *given, **more)
 
-    monkeypatch.setattr(releasing, "certify", watched)
+    monkeypatch.setattr(verified_release, "certify", watched)
     before = os.umask(mask)
     try:
         engine = SparkEngine(spark, is_checked=True)

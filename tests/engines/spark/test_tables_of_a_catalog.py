@@ -193,7 +193,7 @@ def test_a_release_whose_replacement_is_killed_is_put_back_or_dropped(
 
     with monkeypatch.context() as patch:
         patch.setattr(TablePublication, step, killed)
-        patch.setattr(TablePublication, "_leave", lambda _self: None)
+        patch.setattr(TablePublication, "_clean_up", lambda _self: None)
         with pytest.raises(Killed):
             apply(engine, "table:anonymous", overwrite=True)
     engine.session.sql(f"DROP VIEW {LOCK}")

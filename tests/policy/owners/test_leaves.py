@@ -6,7 +6,7 @@ import pytest
 from certifying import certified
 from owning import ANN, HOSPITAL, INSURER, NOON, STAFF, VISITS, lets, makes, policy, rule
 
-from policy_engine.api.acting import Acting, asked_by
+from policy_engine.api.acting import ActingParty, making_request
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.log import DecisionLog
 from policy_engine.errors import PlanError
@@ -95,9 +95,9 @@ LEAVES = {
 def checked(leave, **acting):
     """Return the policy that a party may carry out by a leave."""
     given = lets(HOSPITAL, VISITS, INSURER, **leave)
-    acting = Acting(party=INSURER, policies=[given], **acting)
-    found = asked_by(LAB, Reading(), OWNED, None, acting)
-    found.check_owned([MADE])
+    acting = ActingParty(party=INSURER, policies=[given], **acting)
+    found = making_request(LAB, Reading(), OWNED, None, acting)
+    found.check_consents([MADE])
     return found.policy
 
 

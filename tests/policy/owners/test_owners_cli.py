@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from policy_engine import apply_policy, decide_request, plan_policy, query_data, read_request
 from policy_engine.cli import app
-from policy_engine.cli.hints import told
+from policy_engine.cli.hints import format_error
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -69,7 +69,7 @@ def run(*arguments):
     """Run a command; return its exit code and all that it said."""
     result = CliRunner().invoke(app, [str(one) for one in arguments])
     if isinstance(result.exception, PolicyEngineError):
-        return result.exception.exit_code, told(result.exception)
+        return result.exception.exit_code, format_error(result.exception)
     return result.exit_code, f"{result.stdout}{result.stderr}"
 
 

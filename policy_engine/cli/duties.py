@@ -13,36 +13,36 @@ from policy_engine.cli.options import (
     LogKeyOption,
     PolicyOption,
     TimeOption,
-    reads_policies,
 )
+from policy_engine.cli.shared_options import with_reading_options
 
 if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 OfLogOption = Annotated[
-    Path, typer.Option("--log", metavar="FILE", help="The decision log: .jsonl or .sqlite.")
+    Path, typer.Option("--log", metavar="FILE", help="The decision log (.jsonl or .sqlite).")
 ]
 
 
-@reads_policies()
+@with_reading_options()
 def fulfil(
     policy: PolicyOption,
     duty: Annotated[
-        str, typer.Option(metavar="IRI", help="The duty's uid, or its label where it has none.")
+        str, typer.Option(metavar="IRI", help="The duty's uid, or its label if it has none.")
     ],
-    by: Annotated[str, typer.Option(metavar="IRI", help="Who did it.")],
+    by: Annotated[str, typer.Option(metavar="IRI", help="Who fulfilled or violated it.")],
     log: OfLogOption,
     evidence: Annotated[
-        str, typer.Option(metavar="TEXT", help="What shows that; it is kept in the log.")
+        str, typer.Option(metavar="TEXT", help="What proves it; stored in the log.")
     ] = "",
     violated: Annotated[
         bool,
         typer.Option(
-            "--violated", metavar="", help="It was violated; of a prohibition, it was infringed."
+            "--violated", metavar="", help="Record a violation; for a prohibition, an infringement."
         ),
     ] = False,
     of: Annotated[
-        str, typer.Option(metavar="IRI", help="The policy, where several have such a duty.")
+        str, typer.Option(metavar="IRI", help="The policy, if several have a duty of that name.")
     ] = "",
     time: TimeOption = "",
     hierarchy: HierarchyOption = [],  # noqa: B006
@@ -52,9 +52,9 @@ def fulfil(
     reading: "Reading",
 ) -> None:
     """Record in the log that a duty was fulfilled, or violated, and by whom."""
-    from policy_engine.api.deciding import fulfil_duty, time_at  # noqa: PLC0415
+    from policy_engine.api.deciding import fulfil_duty, load_time  # noqa: PLC0415
 
-    moment = time_at(time=time)
+    moment = load_time(time=time)
     policies = reading.in_force(*policy, time=moment)
     entry = fulfil_duty(
         policies,
@@ -75,7 +75,7 @@ def fulfil(
         typer.echo(f"{name}: {entry.deed.state} by {who} (entry {entry.number} of {log})")
 
 
-@reads_policies()
+@with_reading_options()
 def duties(
     policy: PolicyOption,
     log: OfLogOption,
@@ -86,13 +86,13 @@ def duties(
     *,
     reading: "Reading",
 ) -> None:
-    """List what is owed by whom until when: outstanding, violated and fulfilled duties."""
-    from policy_engine.api.deciding import list_duties, time_at  # noqa: PLC0415
+    """List duties: outstanding, violated and fulfilled, by whom and until when."""
+    from policy_engine.api.deciding import list_duties, load_time  # noqa: PLC0415
 
-    moment = time_at(time=time)
+    moment = load_time(time=time)
     policies = reading.in_force(*policy, time=moment)
     print_notes(policies)
-    found = list_duties(
+    dues = list_duties(
         policies,
         log,
         reading.hierarchy(hierarchy),
@@ -100,9 +100,9 @@ def duties(
         log_key=log_key,
     )
     if output_format is Format.JSON:
-        print_json([one.model_dump(mode="json") for one in found])
+        print_json([one.model_dump(mode="json") for one in dues])
         return
-    from policy_engine.cli.tables.owing import dues_table  # noqa: PLC0415
+    from policy_engine.cli.tables.duties import dues_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    console().print(dues_table(found))
+    console().print(dues_table(dues))

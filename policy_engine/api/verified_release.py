@@ -1,0 +1,228 @@
+"""A release that was measured, and how it is published with its record."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.api.arguments import check_arguments
+from policy_engine.certificate.certificate import Certificate, read_certificate
+from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
+from policy_engine.certificate.page import certificate_html
+from policy_engine.certificate.publication import (
+    Publication,
+    TablePublication,
+    plan_destination,
+    publication,
+)
+from policy_engine.certificate.record import Record, absolute_name
+from policy_engine.certificate.recording import RecordFile
+from policy_engine.certificate.shortcomings import proven
+from policy_engine.data import storage
+from policy_engine.data.catalog import parse_location
+from policy_engine.data.storage import Place
+from policy_engine.engines.engine import Engine, Written
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.plan.plan import Plan
+from policy_engine.release.release import Release
+from policy_engine.release.staging import check_publication
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False)
+class VerifiedRelease:
+    """A release whose bounds were measured on the output and hold.
+
+    The `certificate` is for everybody, the `record` for the owner alone: it opens what the
+    certificate commits to, and is lost with this value unless it is written (`record=FILE`).
+    `path` is where the release was written, None where it is in memory alone.
+    """
+
+    release: Release
+    certificate: Certificate
+    record: Record = field(repr=False)
+    path: Path | str | None
+    _engine: Engine = field(repr=False)
+    _written: Written = field(repr=False)
+
+    def __repr__(self) -> str:
+        made = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
+        where = "" if self.path is None else f", {str(self.path)!r}"
+        return f"<VerifiedRelease {made}: {proven(self.certificate) or 'no bounds'}{where}>"
+
+    def _repr_html_(self) -> str:
+        return certificate_html(self.certificate)
+
+    @property
+    def table(self) -> Any:
+        """The output: its cells as text, the columns that were kept by their types.
+
+        A pyarrow table; of a Spark engine its frame, as long as its session lasts.
+        """
+        self._check_table()
+        return self._output
+
+    @cached_property
+    def _output(self) -> Any:
+        return self._engine.output(self._written)
+
+    @property
+    def plan(self) -> Plan:
+        """What was done."""
+        return self.release.plan
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the output as a pandas frame. Raises DataError (C011) without pandas."""
+        _require_package("pandas")
+        frame: pd.DataFrame = self._arrow().to_pandas()
+        return frame
+
+    def to_polars(self) -> "pl.DataFrame":
+        """Return the output as a polars frame. Raises DataError (C011) without polars."""
+        _require_package("polars")
+        import polars as pl  # noqa: PLC0415 (only where it is asked for)
+
+        frame = pl.from_arrow(self._arrow())
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 (a table, never a series)
+        return frame
+
+    def _check_table(self) -> None:
+        """Refuse a model: the table that it learnt from is held, and is not released."""
+        if self.plan.train:
+            raise DataError.of("C010", "A model was released, and a model is not a table.")
+
+    def _arrow(self) -> "pa.Table":
+        table = self.table
+        return table.toArrow() if self.plan.engine == "spark" else table
+
+    @check_arguments
+    def write(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        wait: bool = False,
+        record: str | Path | None = None,
+    ) -> "VerifiedRelease":
+        """Write the output and its certificate, measured again on what was written.
+
+        Returns the release as it now lies, with a record of its own, which goes into the file
+        `record`. While another run makes a release in the same folder, it is waited for with
+        `wait`. Raises OutputError where a path is taken or not writable, DataError (C010) for a
+        model; nothing is visible then.
+        """
+        self._check_table()
+        file = plan_destination(path, self.plan)
+        place_of_record = record_file(record, file, path, overwrite=overwrite)
+        session = self._engine.session
+        places = {self.plan.publish.asset: file}
+        with publication(places, session, overwrite=overwrite, wait=wait) as place:
+            written = self._engine.write_again(self._written, place.staged)
+            release = self.release.model_copy(update={"output": written.stored})
+            release_proven = prove(release, written, self._engine, place_of_record, file, place)
+            publish([release_proven], place)
+            return release_proven.to_verified()
+
+
+@dataclass(frozen=True)
+class ProvenRelease:
+    """A release whose bounds hold, not yet published, and where its record goes."""
+
+    release: Release
+    written: Written
+    engine: Engine
+    certified: CertifiedRelease
+    record_file: RecordFile | None
+    file: Place | None
+
+    def to_verified(self) -> VerifiedRelease:
+        """Return the release as it is handed out."""
+        found, file = self.certified, self.file
+        written = self.written if file is None else self.written.at(file)
+        return VerifiedRelease(
+            self.release, found.certificate, found.known_record, file, self.engine, written
+        )
+
+
+def prove(
+    release: Release,
+    written: Written,
+    engine: Engine,
+    record_file: RecordFile | None,
+    file: Place,
+    place: Publication | TablePublication,
+) -> ProvenRelease:
+    """Return a release as it lies in its stage, measured there. Raises as `check` does."""
+    place.hide(file)
+    certified = certify(release, engine, absolute_name(file), written)
+    try:
+        check_bounds(certified)
+    except CertificateError as error:
+        if {problem.code for problem in error.problems} <= {"V007", "V011"}:
+            place.refuse(certified.certificate.as_refusal())
+        raise
+    return ProvenRelease(release, written, engine, certified, record_file, file)
+
+
+def publish(proved: Sequence[ProvenRelease], place: Publication | TablePublication) -> None:
+    """Publish releases together with their records: all of them or none."""
+    with keep_records(proved, lambda one: _is_published(one, place)):
+        place.publish(*(one.certified.certificate for one in proved))
+
+
+@contextmanager
+def keep_records(
+    proved: Sequence[ProvenRelease], is_there: Callable[[ProvenRelease], bool]
+) -> Iterator[None]:
+    """Keep the records of releases that are published inside; they go where that fails."""
+    with ExitStack() as stack:
+        for one in proved:
+            if one.record_file:
+                stack.enter_context(
+                    one.record_file.writing(one.certified.known_record, partial(is_there, one))
+                )
+        yield
+
+
+def _is_published(one: ProvenRelease, place: Publication | TablePublication) -> bool:
+    """Tell whether a certificate lies where it was published; where that is unknown, that it
+    does, for its record is not to be lost."""
+    if isinstance(place, TablePublication) or one.file is None:
+        return True
+    try:
+        check_publication(place.folder)
+    except (OSError, CertificateError):
+        return True  # the next run may finish it
+    try:
+        published = read_certificate(storage.read_bytes(place.certificate_place(one.file)))
+    except (FileNotFoundError, CertificateError):
+        return False
+    except OSError:
+        return True
+    return published == one.certified.certificate
+
+
+def _require_package(package: str) -> None:
+    if find_spec(package) is None:
+        hint = f"pip install 'policy-engine[{package}]'."
+        raise DataError.of("C011", f"{package} is not installed.", hint)
+
+
+def record_file(
+    record: str | Path | None,
+    output: Place | None = None,
+    output_folder: str | Path = "",
+    *,
+    overwrite: bool = False,
+) -> RecordFile | None:
+    """Return the place for a record, where one is asked for."""
+    if record is None:
+        return None
+    return RecordFile(record, output, parse_location(output_folder), overwrite=overwrite)

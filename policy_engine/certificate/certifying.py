@@ -1,0 +1,187 @@
+"""Measure a release as it was written, and certify what was measured."""
+
+import platform
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from policy_engine.audits.utility.figures import Utility
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.record import Input, Record, absolute_name
+from policy_engine.certificate.shortcomings import lost_rows, shortcomings
+from policy_engine.data.catalog import MEMORY, TABLE
+from policy_engine.data.column_names import column_name
+from policy_engine.data.commitment import new_nonce
+from policy_engine.engines.engine import Engine, Stored, Written
+from policy_engine.engines.versions import NOT_INSTALLED, version_of
+from policy_engine.errors import (
+    CertificateError,
+    InternalError,
+    Problem,
+    join_names,
+)
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.plan.inputs import Read
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Anonymize
+from policy_engine.release.release import Release
+
+
+@dataclass(frozen=True)
+class CertifiedRelease:
+    """What was found of a release: a certificate for everybody, and a record for its owner.
+
+    The record is None where the input is not known.
+    """
+
+    certificate: Certificate
+    record: Record | None
+
+    @property
+    def known_record(self) -> Record:
+        """The record of a release whose input is known."""
+        if self.record is None:
+            raise InternalError.of("X001", "The input of a release is not known.")
+        return self.record
+
+    @property
+    def utility(self) -> Utility | NotApplicable:
+        """What was lost, as far as it is known here: suppressed rows are counted in a record."""
+        return self.record.utility if self.record else self.certificate.utility
+
+
+def certify(
+    release: Release, engine: Engine, place: str = "", written: Written | None = None
+) -> CertifiedRelease:
+    """Measure every bound of the plan on the release as it lies, read back from there.
+
+    Of a model, on the table that it was trained on. `place` is where the output will be, for
+    the record; `written` is what the engine made, where it did (`run_plan`). Returns the
+    certificate whether or not the bounds hold; `check` insists on it.
+    Raises CertificateError where the output has other columns than the plan releases (V002).
+    """
+    plan, anonymize = release.plan, release.plan.anonymize
+    written = written or Written(release.sanitised or release.output)
+    measured = None
+    if anonymize is not None:
+        _check_columns(release, written, anonymize, engine)
+        measured = engine.measure(written, anonymize)
+    masks = engine.measure_masks(written, plan.mask) if plan.mask else ()
+    full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
+    public_utility = full_utility
+    if measured and anonymize:
+        full_utility = Utility.of(measured.whole, anonymize.k, release.suppressed)
+        public_utility = Utility.of(measured.whole, anonymize.k)
+    if release.sanitised and anonymize:
+        public_utility = NotApplicable(
+            reason="the table that the model learnt from is not released"
+        )
+    record = _record(release, full_utility, place) if release.sources else None
+    certificate = Certificate(
+        plan=plan.public(),
+        file=Path(release.output.location).name if _is_file(release) else "",
+        output_digest=release.output.digest,
+        commitment=record.commitment if record else None,
+        rows_out=measured.whole.rows if measured else written.stored.rows,
+        approximated=release.approximated,
+        ended=release.ended,
+        measurements=(*measured.measurements, *masks) if measured else (),
+        attacks=release.attacks,
+        attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
+        models=release.models,
+        files=release.files,
+        utility=public_utility,
+        upstream=release.upstream,
+        made_by=release.made_by,
+        versions=_versions(plan),
+        time=datetime.now(UTC).replace(microsecond=0),
+    )
+    return CertifiedRelease(certificate, record)
+
+
+def _record(release: Release, full_utility: Utility | NotApplicable, place: str) -> Record:
+    plan, anonymize = release.plan, release.plan.anonymize
+    first, *joined = (
+        _input(plan, step, source) for step, source in zip(plan.reads, release.sources, strict=True)
+    )
+    return Record(
+        nonce=new_nonce(),
+        engine=plan.engine,
+        release=release.output.digest,
+        place=place,
+        input=first,
+        joined=tuple(joined),
+        rows_joined=release.rows_in if joined else None,
+        suppressed=release.suppressed,
+        held_out=release.held_out,
+        taxonomies=anonymize.taxonomies if anonymize else {},
+        utility=full_utility,
+        seed=release.seed,
+        salt=release.salt,
+        attempts=release.attempts,
+    )
+
+
+def _input(plan: Plan, step: Read, source: Stored) -> Input:
+    unmentioned = plan.drop.unmentioned
+    if plan.join:
+        names = (column_name(step.asset, iri) for iri in unmentioned)
+        unmentioned = tuple(name for name in names if name is not None)
+    return Input(
+        asset=step.asset,
+        location=absolute_name(source.location),
+        format=step.format,
+        digest=source.digest,
+        rows=source.rows,
+        unmentioned=unmentioned,
+    )
+
+
+def _is_file(release: Release) -> bool:
+    location = release.output.location
+    return location != MEMORY and not location.startswith(TABLE)
+
+
+def _check_columns(release: Release, written: Written, step: Anonymize, engine: Engine) -> None:
+    expected, columns = set(release.plan.publish.columns), set(engine.columns(written))
+    for name in set(step.columns.quasi_names) - columns:
+        ends = {f"{name}_low", f"{name}_high"}
+        if ends <= columns:
+            columns = (columns - ends) | {name}
+    problems = []
+    if columns - expected:
+        extra = join_names(sorted(columns - expected))
+        message = f"The output holds {extra}, which the policy does not release."
+        problems.append(Problem("V002", message))
+    if expected - columns:
+        message = (
+            f"The output lacks {join_names(sorted(expected - columns))}, which the policy releases."
+        )
+        problems.append(Problem("V002", message))
+    if problems:
+        raise CertificateError(*problems, source=release.output.location)
+
+
+def _versions(plan: Plan) -> dict[str, str]:
+    packages = ["policy-engine", "numpy", "numba", "pyarrow"]
+    packages += ["pyspark"] * (plan.engine == "spark")
+    packages += ["scikit-learn", *_NETWORK_PACKAGES] * bool(plan.train or plan.audits)
+    versions = {name: version_of(name) for name in packages}
+    installed = {name: said for name, said in versions.items() if said != NOT_INSTALLED}
+    return {**installed, "python": platform.python_version()}
+
+
+_NETWORK_PACKAGES = ("keras", "tensorflow", "tensorflow-cpu")
+"""What trains networks; TensorFlow is installed under one of two names."""
+
+
+def check_bounds(release: CertifiedRelease, source: str = "") -> None:
+    """Raise CertificateError with every bound that falls short, and where it does.
+
+    Where the record is at hand, also with the rows that were lost (V003).
+    """
+    problems = list(shortcomings(release.certificate))
+    if release.record:
+        problems += lost_rows(release.certificate, release.record)
+    if problems:
+        raise CertificateError(*problems, source=source)

@@ -1,0 +1,296 @@
+"""The commands that measure: certify an output, compare it with its original, explore."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.options import (
+    AssetOption,
+    AttemptsOption,
+    ConfOption,
+    DataOption,
+    EngineChoice,
+    EngineOption,
+    Format,
+    FormatOption,
+    InputOption,
+    KeyOption,
+    MasterOption,
+    OwnersOption,
+    PolicyArgument,
+    TaxonomyOption,
+)
+from policy_engine.cli.parsing import (
+    exit_with_two,
+    make_engine,
+    parse_numbers,
+    parse_paths,
+)
+from policy_engine.cli.shared_options import (
+    with_acting_options,
+    with_quiet_option,
+    with_reading_options,
+)
+from policy_engine.errors import PlanError, PolicyError
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Reading
+from policy_engine.cli.releasing import TimeLimitOption
+
+
+@with_quiet_option
+@with_reading_options()
+@with_acting_options("more")
+def certify(
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
+    policy: Annotated[
+        list[Path],
+        typer.Option(
+            "--policy",
+            metavar="POLICY",
+            help="The policy that the output has to satisfy; with --as, further ones to decide by.",
+        ),
+    ],
+    data: Annotated[
+        list[str],
+        typer.Option(
+            "--data",
+            metavar="IRI=PATH",
+            help="The input: needed if k counts persons, or to check --record.",
+        ),
+    ] = [],  # noqa: B006
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    engine: EngineOption = EngineChoice.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The owner's record; it has to match the output's certificate and the "
+            "input given with --data.",
+        ),
+    ] = None,
+    attempts: AttemptsOption = None,
+    owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
+    asset: AssetOption = "",
+    *,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            metavar="",
+            help="Replace the output's certificate if every bound holds.",
+        ),
+    ] = False,
+    reading: "Reading",
+    acting: dict[str, Any],
+) -> None:
+    """Measure an existing output against a policy: exit 1 if it does not satisfy the policy.
+
+    After a change of the policy's meaning the output needs a new certificate: --write renews it.
+    """
+    from policy_engine.api.certifying import certify_output  # noqa: PLC0415
+
+    with exit_with_two(PolicyError, PlanError):
+        measured = certify_output(
+            output,
+            policy[0],
+            taxonomies=parse_paths(taxonomy, "--taxonomy"),
+            data=parse_paths(data),
+            key=key,
+            engine=make_engine(engine, master, conf),
+            record=record,
+            attempts=attempts,
+            write=write,
+            owners=owners,
+            certificates=certificate,
+            asset=asset,
+            **acting,
+            **reading.keywords,
+        )
+    if output_format is Format.JSON:
+        print_json(json.loads(measured.to_jsonld()))
+        return
+    from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+
+    console().print(certificate_table(measured))
+    if not measured.tells_making:
+        note = "how the output was made is not known: by this certificate nobody may read it"
+        console().print(note, markup=False)
+    if write:
+        remark = " with its commitment to the owner's record" if measured.commitment else ""
+        console().print(f"the certificate was renewed{remark}", markup=False)
+    if record is not None:
+        comparison = (
+            "and is of the input given" if data else "the input was not given to be compared"
+        )
+        console().print(f"the record opens the certificate, {comparison}", markup=False)
+
+
+@with_quiet_option
+@with_reading_options()
+def compare(
+    original: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The file that the release was made from.")
+    ],
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="The release: a file or its folder.")
+    ],
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="POLICY", help="The policy, if the release has no certificate next to it."
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write an HTML report with tables and charts."),
+    ] = None,
+    target: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column that a classifier should predict.")
+    ] = "",
+    queries: Annotated[
+        int, typer.Option(min=1, max=100_000, help="How many counting queries to compare.")
+    ] = 1_000,
+    seed: Annotated[int, typer.Option(help="Seed for the queries.")] = 0,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    output_format: FormatOption = Format.TEXT,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The owner's record: check that the release was made from this original.",
+        ),
+    ] = None,
+    asset: AssetOption = "",
+    *,
+    no_classifier: Annotated[
+        bool,
+        typer.Option(
+            "--no-classifier", metavar="", help="Do not train classifiers, which takes the longest."
+        ),
+    ] = False,
+    shareable: Annotated[
+        bool,
+        typer.Option(
+            "--shareable", metavar="", help="Leave out everything that reveals the original."
+        ),
+    ] = False,
+    reading: "Reading",
+) -> None:
+    """Compare a release with its original: what was lost, and what it is still good for."""
+    from policy_engine.api.comparing import compare_release  # noqa: PLC0415
+
+    if report is not None:
+        from policy_engine.audits.reports.comparison import check_report  # noqa: PLC0415
+
+        check_report(report)
+    with progress_bar() as progress:
+        comparison = compare_release(
+            original,
+            release,
+            policy=policy,
+            taxonomies=parse_paths(taxonomy, "--taxonomy"),
+            key=key,
+            target=target,
+            queries=queries,
+            seed=seed,
+            progress=progress,
+            record=record,
+            classifier=not no_classifier,
+            shareable=shareable,
+            asset=asset,
+            **reading.keywords,
+        )
+        if report is not None:
+            from policy_engine.audits.reports.comparison import write_report  # noqa: PLC0415
+
+            progress("drawing", 0, 0)
+            write_report(comparison, report, original, release)
+    if output_format is Format.JSON:
+        print_json(comparison.model_dump(mode="json"))
+        return
+    from policy_engine.cli.tables.comparisons import comparison_tables  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+
+    for table in comparison_tables(comparison):
+        console().print(table)
+    if report is not None:
+        console().print(f"written: {report}", markup=False, soft_wrap=True)
+
+
+@with_quiet_option
+@with_reading_options()
+@with_acting_options()
+def explore(
+    policy: PolicyArgument,
+    data: DataOption,
+    k: Annotated[
+        str, typer.Option(metavar="K,K,...", help="Values of k to try.")
+    ] = "2,5,10,50,100",
+    l: Annotated[str, typer.Option(metavar="L,L,...", help="Values of l to try.")] = "",  # noqa: E741
+    t: Annotated[str, typer.Option(metavar="T,T,...", help="Values of t to try.")] = "",
+    chart: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw a chart of the loss against k (.svg or .png)."),
+    ] = None,
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    key: KeyOption = None,
+    engine: EngineOption = EngineChoice.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
+    output_format: FormatOption = Format.TEXT,
+    time_limit: TimeLimitOption = None,
+    owners: OwnersOption = None,
+    certificate: InputOption = [],  # noqa: B006
+    asset: AssetOption = "",
+    *,
+    reading: "Reading",
+    acting: dict[str, Any],
+) -> None:
+    """Show what the release would lose at several settings, without writing it."""
+    from policy_engine.api.exploring import explore_policy  # noqa: PLC0415
+
+    choices = {
+        "k": parse_numbers(k, "--k"),
+        "l": parse_numbers(l, "--l"),
+        "t": parse_numbers(t, "--t"),
+    }
+    with progress_bar() as progress:
+        runs = explore_policy(
+            policy,
+            parse_paths(data),
+            choices,
+            taxonomies=parse_paths(taxonomy, "--taxonomy"),
+            key=key,
+            engine=make_engine(engine, master, conf),
+            progress=progress,
+            time_limit=time_limit,
+            owners=owners,
+            certificates=certificate,
+            asset=asset,
+            **acting,
+            **reading.keywords,
+        )
+    if chart is not None:
+        from policy_engine.api.exploring import trade_off_chart  # noqa: PLC0415
+
+        trade_off_chart(runs, chart)
+    if output_format is Format.JSON:
+        print_json([run.model_dump(mode="json") for run in runs])
+        return
+    from policy_engine.cli.tables.comparisons import runs_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+
+    console().print(runs_table(runs))
+    if chart is not None:
+        console().print(f"written: {chart}", markup=False, soft_wrap=True)

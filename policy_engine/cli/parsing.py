@@ -1,0 +1,151 @@
+"""What the texts given for options mean: paths, numbers, limits, engines."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.errors import PolicyEngineError, RequestError
+
+if TYPE_CHECKING:
+    from policy_engine.policy import Limits
+from policy_engine.cli.options import EngineChoice
+
+
+def make_engine(engine: EngineChoice, master: str, conf: list[str]) -> Any:
+    """Return the engine for the API. Raises RequestError for what the local one does not take,
+    and EngineError (S001) where there is no PySpark."""
+    if engine is EngineChoice.LOCAL:
+        if master or conf:
+            raise usage_error("--master and --conf are for --engine spark. The engine is 'local'.")
+        return "local"
+    from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
+
+    check_pyspark()
+    from policy_engine.engines.spark.engine import SparkEngine  # noqa: PLC0415 (pyspark)
+
+    return SparkEngine(master=master, conf=_settings(conf))
+
+
+def _settings(conf: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in conf]
+    for (name, mark, _), option in zip(pairs, conf, strict=True):
+        if not (name and mark):
+            raise usage_error(f"--conf is NAME=VALUE. {option!r} was given.")
+    return {name: value for name, _, value in pairs}
+
+
+_FORMS = {"--data": "IRI=PATH", "--context": "URL=FILE", "--taxonomy": "NAME=FILE"}
+
+
+def parse_paths(options: list[str], option_name: str = "--data") -> dict[str, str]:
+    """Return the paths given by IRI; where several '=' could part them, an existing path wins."""
+    paths: dict[str, str] = {}
+    for option in options:
+        splits = [
+            (option[:place], option[place + 1 :])
+            for place, mark in enumerate(option)
+            if mark == "=" and option[:place] and option[place + 1 :]
+        ]
+        if not splits and option and option_name == "--data":
+            splits = [("", option)]  # the policy's only dataset
+        if not splits:
+            raise usage_error(f"{option_name} is {_FORMS[option_name]}. {option!r} was given.")
+        iri, path = next((pair for pair in splits if _exists(pair[1])), splits[0])
+        if iri in paths:
+            remark = " Several files are given as a folder, as in people.csv/." * (
+                option_name == "--data"
+            )
+            raise usage_error(f"{option_name} gives {iri or 'a path without IRI'!r} twice.{remark}")
+        paths[iri] = path
+    return paths
+
+
+def check_log(log: Path | None, key: Path | None) -> None:
+    """Raise RequestError for the key of a log without the log."""
+    if key and not log:
+        raise usage_error("--log-key is for a log. Give the log as well: --log FILE.")
+
+
+_LIMIT = re.compile("[0-9]{1,18}")
+
+
+def parse_limits(options: list[str]) -> "Limits":
+    """Return the limits of a text's size. Raises RequestError for one that is none."""
+    from policy_engine.policy.syntax.limits import Limits, limits_with  # noqa: PLC0415
+
+    limits = {}
+    for option in options:
+        name, _, number = option.partition("=")
+        if name not in Limits.__dataclass_fields__ or not _LIMIT.fullmatch(number):
+            names = ", ".join(Limits.__dataclass_fields__)
+            raise usage_error(
+                f"--limit is NAME=NUMBER with one of {names}. {option!r:.80} was given."
+            )
+        limits[name] = int(number)
+    return limits_with(limits)
+
+
+def parse_folder(text: str) -> Path:
+    """Return the path of a folder to be written. Raises RequestError for an empty one, which
+    would be the current folder's."""
+    if not text.strip():
+        raise usage_error(
+            "A folder to write into has a name; the current one is '.'. '' was given."
+        )
+    return Path(text)
+
+
+def parse_numbers(text: str, option_name: str) -> tuple[float, ...]:
+    """Return the numbers of a list, whole ones as integers."""
+    numbers = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            number = float(part)
+        except ValueError:
+            raise usage_error(
+                f"{option_name} takes numbers with commas. {text!r} was given."
+            ) from None
+        numbers.append(int(number) if number.is_integer() else number)
+    return tuple(dict.fromkeys(numbers))
+
+
+@contextmanager
+def exit_with_two(*kinds: type[PolicyEngineError]) -> Iterator[None]:
+    """Have errors of these kinds end with 2: the question was not answered with a no (1)."""
+    try:
+        yield
+    except kinds as error:
+        error.exit_code = 2
+        raise
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def load_contexts(options: list[str]) -> dict[str, Any]:
+    """Return the JSON-LD contexts given by URL. Raises RequestError where one is none."""
+    if not options:
+        return {}
+    from policy_engine.policy import read_file  # noqa: PLC0415
+    from policy_engine.policy.syntax.json_text import read_json  # noqa: PLC0415
+
+    contexts = {}
+    for url, path in parse_paths(options, "--context").items():
+        value = read_json(read_file(Path(path)), path).value
+        if not isinstance(value, dict) or not isinstance(value.get("@context"), dict):
+            raise usage_error(
+                f"{path!r} is not a JSON-LD context: it needs one object under '@context'."
+            )
+        contexts[url] = value
+    return contexts
+
+
+def usage_error(message: str) -> PolicyEngineError:
+    """Return the error of a command line that cannot be understood."""
+    return RequestError.of("U001", message)
