@@ -8,7 +8,7 @@ from building import DATASET, OUTPUT, anonymize, column, permission, policy
 from certifying import certified, sha256
 
 from policy_engine.certificate.attestation import Attestation
-from policy_engine.certificate.sources import as_upstream, asset_of, upstream_of
+from policy_engine.certificate.sources import as_upstream, proof_asset, upstream_releases
 from policy_engine.errors import CertificateError
 from policy_engine.plan.inputs import Read
 from policy_engine.policy import read_policy
@@ -97,20 +97,20 @@ def test_what_was_generalised_before_is_remembered_where_it_is_kept():
 
 def test_an_input_is_the_releases_that_are_given_for_it_or_lie_beside_it():
     proof = made("age")
-    assert upstream_of([ROWS], [], nothing_beside) == ()
+    assert upstream_releases([ROWS], [], nothing_beside) == ()
     for given, beside in (([proof], None), ([], proof), ([proof], proof)):
-        assert upstream_of([ROWS], given, lambda _, one=beside: one) == (as_upstream(proof),)
-    both = upstream_of([ROWS], [proof, word(), word("http://x.org/other")], nothing_beside)
+        assert upstream_releases([ROWS], given, lambda _, one=beside: one) == (as_upstream(proof),)
+    both = upstream_releases([ROWS], [proof, word(), word("http://x.org/other")], nothing_beside)
     assert both == (as_upstream(proof), as_upstream(word()))
-    assert (asset_of(proof), asset_of(word(AGAIN))) == (OUTPUT, AGAIN)
+    assert (proof_asset(proof), proof_asset(word(AGAIN))) == (OUTPUT, AGAIN)
 
 
 def test_a_certificate_that_is_not_of_the_input_is_refused():
     other = made("age", output=AGAIN)
     with pytest.raises(CertificateError, match=f"V013 No certificate is of the input '{OUTPUT}'"):
-        upstream_of([ROWS], [other, word("http://x.org/o")], nothing_beside)
+        upstream_releases([ROWS], [other, word("http://x.org/o")], nothing_beside)
     with pytest.raises(CertificateError, match=f"V013 The input is the release '{AGAIN}'") as told:
-        upstream_of([ROWS], [], lambda _: other)
+        upstream_releases([ROWS], [], lambda _: other)
     assert f"Give it as {AGAIN}" in told.value.problems[0].hint
 
 
@@ -119,8 +119,8 @@ def test_a_certificate_that_does_not_hold_or_tells_no_making_is_of_no_input():
     short = proof.measurements[0].model_copy(update={"achieved": 1})
     broken = proof.model_copy(update={"measurements": (short,)})
     with pytest.raises(CertificateError, match=f"V013 The certificate of the input '{OUTPUT}'"):
-        upstream_of([ROWS], [broken], nothing_beside)
+        upstream_releases([ROWS], [broken], nothing_beside)
     with pytest.raises(CertificateError, match=f"V016 The input is '{OUTPUT}'") as told:
-        upstream_of([ROWS], [], lambda _: proof.model_copy(update={"made_by": None}))
+        upstream_releases([ROWS], [], lambda _: proof.model_copy(update={"made_by": None}))
     assert told.value.source == "rows.csv"
     assert told.value.problems[0].hint.startswith("Make it with policy-engine apply")

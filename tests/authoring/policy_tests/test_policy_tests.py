@@ -7,8 +7,8 @@ from building import ANALYST, DATASET, MOSAICROWN, ODRL, OUTPUT, people_policy, 
 from policy_engine import terms
 from policy_engine.authoring.policy_tests import TestReport, read_suite, run_policy_tests, yaml_text
 from policy_engine.authoring.policy_tests.yaml_text import read_yaml
-from policy_engine.certificate.certificate import FILE_NAME
 from policy_engine.errors import DataError, PolicyEngineError, RequestError
+from policy_engine.release.staging import CERTIFICATE
 
 RULES = policy(
     [
@@ -131,7 +131,7 @@ def test_hierarchies_in_turtle_are_read(run, tmp_path):
 def test_hierarchies_and_certificates_are_read(run, released):
     head = (
         "policies: [people.jsonld]\nhierarchies: [said.jsonld]\n"
-        f"certificates: [{released}/release/{FILE_NAME}]\ntests:\n"
+        f"certificates: [{released}/release/{CERTIFICATE}]\ntests:\n"
     )
     said = {"@context": [ODRL, MOSAICROWN], "@id": "http://x.org/ann", "belongsTo": ANALYST}
     asked = a_test(target=OUTPUT)

@@ -19,9 +19,9 @@ from policy_engine import (
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.publication import Publication, destination, journal
 from policy_engine.certificate.publication.destinations import (
-    check_alone,
-    destinations_of,
+    check_model_folder,
     model_destination,
+    plan_destinations,
 )
 from policy_engine.cli import app
 from policy_engine.data import storage
@@ -127,28 +127,28 @@ def test_a_model_is_released_into_a_folder_of_this_machine(tmp_path, output):
 
 def test_a_model_lies_alone_and_its_report_elsewhere(tmp_path):
     model = tmp_path / "out" / "m"
-    check_alone(model, tmp_path / "report")
+    check_model_folder(model, tmp_path / "report")
     model.mkdir(parents=True)
     (tmp_path / "out" / CERTIFICATE).touch()
-    check_alone(model, None)
+    check_model_folder(model, None)
     for report in (tmp_path / "out", tmp_path / "out" / "report"):
         with pytest.raises(OutputError, match=r"O002 The report .* would lie in the folder of"):
-            check_alone(model, report)
+            check_model_folder(model, report)
     (tmp_path / "out" / "more.csv").touch()
     with pytest.raises(OutputError, match=r"O001 A model is .* of its own.* holds 'more.csv'"):
-        check_alone(model, tmp_path / "report")
+        check_model_folder(model, tmp_path / "report")
 
 
 def test_outputs_share_a_folder_under_names_of_their_own(tmp_path):
     plans = [make_plan(read_policy(people_policy().replace(OUTPUT, one))) for one in (A, B)]
-    assert destinations_of(plans, tmp_path) == [tmp_path / "a.csv", tmp_path / "b.csv"]
-    assert destinations_of(plans[:1], tmp_path / "x.csv") == [tmp_path / "x.csv"]
+    assert plan_destinations(plans, tmp_path) == [tmp_path / "a.csv", tmp_path / "b.csv"]
+    assert plan_destinations(plans[:1], tmp_path / "x.csv") == [tmp_path / "x.csv"]
     for some, output, why in [
         (plans, tmp_path / "x.csv", f"'{A}' and '{B}' go into a folder. Given: .*x.csv'"),
         (plans[:1] * 2, tmp_path, "would have one name in the folder: 'a.csv'"),
     ]:
         with pytest.raises(OutputError, match=f"O002 The outputs .*{why}"):
-            destinations_of(some, output)
+            plan_destinations(some, output)
 
 
 A, B = "http://x.org/a", "http://x.org/b"
@@ -157,15 +157,15 @@ A, B = "http://x.org/a", "http://x.org/b"
 def test_of_outputs_at_once_each_certificate_has_the_name_of_its_own(people):
     files = [people / "out" / name for name in ("a.csv", "b.csv")]
     with Publication(*files, overwrite=False) as place:
-        found = [place.certificate_of(file) for file in files]
+        found = [place.certificate_place(file) for file in files]
     assert found == [people / "out" / f"{name}.csv.{CERTIFICATE}" for name in "ab"]
     with Publication(files[0], overwrite=False) as place:
-        assert place.certificate_of(files[0]) == people / "out" / CERTIFICATE
+        assert place.certificate_place(files[0]) == people / "out" / CERTIFICATE
 
 
 def test_a_release_that_was_refused_leaves_its_certificate_and_never_replaces_one(released):
     file = released / "out" / "anonPeople.csv"
-    told = load_certificate(released / "release").refused()
+    told = load_certificate(released / "release").as_refusal()
     with Publication(file, overwrite=False) as place:
         place.refuse(told)
     assert names(released / "out") == [CERTIFICATE]

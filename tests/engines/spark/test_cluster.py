@@ -15,7 +15,7 @@ from standalone import cluster
 
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import FILE_NAME
+from policy_engine.release.staging import CERTIFICATE
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("java")]
 
@@ -62,8 +62,8 @@ def test_a_run_that_loses_an_executor_gives_the_rows_of_the_local_engine(
     killed, told = submitted(running, stage, written(people, tmp_path), output)
     assert told[stage] < killed < told["verifying"]
     assert rows_of(pa.parquet.read_table(output)) == rows_of(expected.table)
-    check_same_figures(load_certificate(output.parent / FILE_NAME), expected.certificate)
-    assert sorted(path.name for path in output.parent.iterdir()) == [output.name, FILE_NAME]
+    check_same_figures(load_certificate(output.parent / CERTIFICATE), expected.certificate)
+    assert sorted(path.name for path in output.parent.iterdir()) == [output.name, CERTIFICATE]
 
 
 def written(people, folder):

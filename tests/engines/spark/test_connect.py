@@ -14,7 +14,7 @@ from standalone import connect_server
 
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import load_certificate
-from policy_engine.certificate.certificate import FILE_NAME
+from policy_engine.release.staging import CERTIFICATE
 
 ASKED = {
     "method": "l-diversity",
@@ -64,8 +64,8 @@ def test_frames_and_files_give_the_rows_of_the_local_engine_through_spark_connec
     assert said == "pyspark.sql.connect.session 3\n"
     assert rows_of(pa.parquet.read_table(frame)) == rows_of(expected.table)
     assert rows_of(pa.parquet.read_table(output)) == rows_of(expected.table)
-    check_same_figures(load_certificate(output.parent / FILE_NAME), expected.certificate)
-    assert sorted(path.name for path in output.parent.iterdir()) == [output.name, FILE_NAME]
+    check_same_figures(load_certificate(output.parent / CERTIFICATE), expected.certificate)
+    assert sorted(path.name for path in output.parent.iterdir()) == [output.name, CERTIFICATE]
 
 
 def run_job(*arguments):
