@@ -19,6 +19,7 @@ PolicyEngineError
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 CODES = {
     "J001": "the text is not JSON",
@@ -252,8 +253,7 @@ SECTIONS = {
 """The section of a specification that a code is about, where there is one."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A place in a text.
 
     `pointer` is its JSON pointer (RFC 6901); `line` and `column` count from 1, 0 is unknown.
@@ -267,8 +267,7 @@ class Place:
 NOWHERE = Place()
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(NamedTuple):
     """A replacement that fixes a problem: `text` in the place of what is from `start` to `end`."""
 
     start: Place

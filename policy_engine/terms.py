@@ -5,11 +5,10 @@ import re
 import string
 import unicodedata
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from policy_engine.errors import InternalError
@@ -78,8 +77,7 @@ _CONTEXTS = {
 _MOSAICROWN_CONTEXTS = frozenset(url for url, name in _CONTEXTS.items() if name == "mosaicrown")
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """One entry of the vocabulary; `facts` holds its other keys as they are written there."""
 
     iri: str

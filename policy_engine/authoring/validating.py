@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from policy_engine.data.catalog import Catalog, make_catalog
 from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
@@ -19,8 +19,7 @@ from policy_engine.policy.owners import Claims, OwnersSource, load_owners
 from policy_engine.policy.owners.hearing import unheard
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(NamedTuple):
     """What was found in a file: problems, hints, and what it holds: policies, or what else.
 
     `notes` say which policies of a folder or a registry are in force no longer, which are `ended`.
@@ -84,8 +83,8 @@ def _group_by_file(problems: Iterable[tuple[Policy, Problem]]) -> Mapping[str, l
 def _add_problems(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
     if problems:
         all_problems = tuple(sorted((*one.problems, *problems), key=place_order))
-        return replace(one, problems=all_problems, hints=(), exit_code=one.exit_code or 1)
-    return replace(one, hints=(*one.hints, *hints)) if hints else one
+        return one._replace(problems=all_problems, hints=(), exit_code=one.exit_code or 1)
+    return one._replace(hints=(*one.hints, *hints)) if hints else one
 
 
 def check_path(

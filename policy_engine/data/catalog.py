@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine import terms
 from policy_engine.data.column_names import check_column_names, lower_case
@@ -26,8 +26,7 @@ TABLE = "table:"
 """How the location of a table of a Spark catalog begins, before its name."""
 
 
-@dataclass(frozen=True)
-class Dataset:
+class Dataset(NamedTuple):
     """One dataset; its location is a path or URI, `table:NAME`, or `memory`."""
 
     iri: str

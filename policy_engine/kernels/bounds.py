@@ -1,7 +1,7 @@
 """The bounds that every equivalence class has to satisfy."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,8 +15,7 @@ TOLERANCE = 1e-9
 _INFINITE = float("inf")
 
 
-@dataclass(frozen=True)
-class Ancestry:
+class Ancestry(NamedTuple):
     """A taxonomy of sensitive values.
 
     `parent` (nodes,) is -1 at the root, node 0; `height` (nodes,) is 0 at the leaves; `leaf`

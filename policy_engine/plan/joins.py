@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -48,8 +48,7 @@ class Joined(BaseModel):
         return (column_iri(self.asset, name) for name in names)
 
 
-@dataclass(frozen=True)
-class Datasets:
+class Datasets(NamedTuple):
     """The datasets that a permission is about, by which the IRIs of their columns are told."""
 
     iris: tuple[str, ...]

@@ -1,9 +1,8 @@
 """What a policy has made of data, each output by itself: what is wrong with it is told at once."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.plan.audit_duties import audit_duties
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from policy_engine.plan.training import Audit, Training
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(NamedTuple):
     """One output that a policy has made: a table, or a model, with the audits that it needs.
 
     A table is anonymised, by its `transformation`. A model is trained, by the rule of its

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from policy_engine import terms
@@ -15,8 +16,7 @@ from policy_engine.policy import Action, Condition, Hierarchy, Party, Policy, Ru
 _CUTS = re.compile("[/?#]")
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(NamedTuple):
     """An asset that a text names, and where.
 
     One that `is_exact` is a column of what is made, and has its name from there: no other case

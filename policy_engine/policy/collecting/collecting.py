@@ -333,5 +333,5 @@ def _join_errors(errors: Sequence[PolicyEngineError]) -> PolicyEngineError:
 def _named(problem: Problem, error: PolicyEngineError) -> Problem:
     """Return a problem that says itself in which file and line it is."""
     line = f", line {problem.place.line}" if problem.place.line else ""
-    place = replace(problem.place, line=0, column=0)
+    place = problem.place._replace(line=0, column=0)
     return replace(problem, message=f"In {error.source!r}{line}: {problem.message}", place=place)

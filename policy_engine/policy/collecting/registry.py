@@ -3,10 +3,9 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from policy_engine import terms
 from policy_engine.errors import (
@@ -41,8 +40,7 @@ _SHAPES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class RegistryEntry:
+class RegistryEntry(NamedTuple):
     """A version of a policy: where its text lies, and from when until when it holds.
 
     `until` is the first moment at which it holds no longer. None: without bound. `outputs` are

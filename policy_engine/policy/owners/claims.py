@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 from policy_engine.errors import Place, PolicyError, Problem, place_order
 from policy_engine.policy import Hierarchy, Policy, Rule
@@ -16,8 +17,7 @@ from policy_engine.terms import dataset_of
 Problems = Iterator[tuple[Policy, Problem]]
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """The output of a rule, or one of its targets: an asset, and who speaks of it where."""
 
     asset: str

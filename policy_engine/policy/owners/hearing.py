@@ -1,7 +1,7 @@
 """Rules that count for nothing, because those who issued them own nothing that they are about."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from policy_engine.errors import Problem
 from policy_engine.policy import Hierarchy, Policy, Rule
@@ -43,8 +43,7 @@ def _hint(rule: Rule, lacking: Speakers) -> str:
     return f"Give the policy by which {whose} lets {who} anonymize {lacking.asset}."
 
 
-@dataclass(frozen=True)
-class _Leave:
+class _Leave(NamedTuple):
     """A permission by which an owner lets others grant the use of assets, or anonymise them."""
 
     action: str

@@ -8,9 +8,9 @@ let a name mean something that is not written beside it, and are refused.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.errors import Fix, Place, Problem, did_you_mean, join_names, nearest
@@ -28,19 +28,17 @@ _USUAL = (
 )
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """What a term stands for: its IRI, and how its values are to be read."""
 
     iri: str
     type: str = ""
     is_list: bool = False
     is_prefix: bool = False
-    scoped: Mapping[str, "Definition"] = field(default_factory=dict)
+    scoped: Mapping[str, "Definition"] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """The terms in force at some place of a document."""
 
     definitions: Mapping[str, Definition]
@@ -189,7 +187,7 @@ def _definition(context: Context, iri: str, entry: Any) -> Definition:
     plain = Definition(full, kind if kind.startswith("@") else context.reference(kind))
     scoped = _extended(context, entry["@context"]).definitions if "@context" in entry else {}
     own = {name: scoped[name] for name in entry.get("@context", {}) if name in scoped}
-    return replace(plain, is_list=entry.get("@container") == "@list", scoped=own)
+    return plain._replace(is_list=entry.get("@container") == "@list", scoped=own)
 
 
 def is_compact(text: str) -> bool:

@@ -9,9 +9,9 @@ implementation of that algorithm.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.errors import Place, Problem, did_you_mean, join_names, nearest
@@ -42,8 +42,7 @@ _NAME = "@prefixed"
 """How the strings of a property are read that are names where they have a declared prefix."""
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One expanded JSON-LD node, and where its object stands in the text."""
 
     data: Mapping[str, Any]
@@ -178,7 +177,7 @@ def _right(source: Mapping[str, Any], definition: Definition, context: Context) 
     left = left.get("@id") if isinstance(left, dict) else left
     inner = context.within(context.key(keys[_LEFT]))
     is_naming = isinstance(left, str) and terms.takes_names(terms.canonical(inner.term(left)))
-    return replace(definition, type=_NAME) if is_naming else definition
+    return definition._replace(type=_NAME) if is_naming else definition
 
 
 def _values(
@@ -305,7 +304,7 @@ def _held(definition: Definition, within: Definition | None, *, is_name: bool) -
     if definition.iri in ("@list", "@set"):
         return within or definition
     if definition.iri == "@type" or (definition.iri == "@id" and is_name):
-        return replace(definition, type="@vocab")
+        return definition._replace(type="@vocab")
     return definition
 
 
