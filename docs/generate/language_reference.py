@@ -29,7 +29,7 @@ from policy_engine.methods.reference import (
 )
 from policy_engine.plan.training import audit_parameters
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.reading.constraints import operands, refining_operands
+from policy_engine.policy.reading.operands import operands, refining_operands
 from policy_engine.policy.structure import needed
 
 PAGE = Path(__file__).parents[1] / "policy-language.md"

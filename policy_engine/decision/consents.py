@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from policy_engine.decision.clauses import Clause
 from policy_engine.errors import NOWHERE, PlanError
+from policy_engine.plan.anonymization import Consent, Transformation
 from policy_engine.plan.consenting import Shortfall, bounds_of, shortfalls
 from policy_engine.plan.lineage import Consented
 from policy_engine.plan.reading_anonymization import (
-    Consent,
-    Transformation,
     consents,
     transformations,
 )

@@ -1,7 +1,8 @@
 """What is to hold of a release: columns, privacy models, and how classes are formed."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
@@ -9,8 +10,11 @@ from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, method_class
 from policy_engine.methods.columns import Columns, Sensitive
+from policy_engine.methods.masked import Masking
 from policy_engine.methods.method import merge_bounds
 from policy_engine.methods.recoding import Recoding
+from policy_engine.plan.joins import Joined, Roles
+from policy_engine.policy import Action, Rule
 
 if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
@@ -117,3 +121,38 @@ class Anonymization(BaseModel):
         if column.name in ancestries:
             parts.append({"ancestry": ancestries[column.name]})
         return merge_bounds(parts)
+
+
+class Transformation(NamedTuple):
+    """A permission to anonymise, what it asks for, and the action that says so.
+
+    `joined` are the datasets that are made one table first, none where there is one. `named` are
+    its columns by role, each with its dataset; those that are `masked` are so value by value.
+    """
+
+    rule: Rule
+    asked: Anonymization
+    action: Action
+    joined: tuple[Joined, ...]
+    named: Roles
+    masked: tuple[Masking, ...] = ()
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the columns of the output."""
+        return (*self.asked.columns.released, *(one.name for one in self.masked))
+
+
+class Consent(NamedTuple):
+    """A permission to anonymise that names no output: by it, its assigner lets others do so.
+
+    What they make has to hold what is `asked`, with the columns of the dataset in the roles that
+    they are `named` in, and joined by the column `on` alone; None, where anything is let.
+    """
+
+    rule: Rule
+    action: Action
+    asked: Anonymization | None = None
+    named: Roles = MappingProxyType({})
+    on: str = ""
+    masked: tuple[Masking, ...] = ()

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from policy_engine import terms
 from policy_engine.data import cells
 from policy_engine.errors import NOWHERE, Place, PlanError, Problem
+from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised, Upstream
-from policy_engine.plan.reading_anonymization import Transformation, places_of_columns
+from policy_engine.plan.reading_anonymization import places_of_columns
 from policy_engine.plan.training import Modelling
 from policy_engine.policy import Policy
 

@@ -7,12 +7,10 @@ from policy_engine.data.column_names import column_iri
 from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound, Method
 from policy_engine.methods.findings import format_value
-from policy_engine.plan.anonymization import Anonymization
+from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.joins import JOIN_ON
 from policy_engine.plan.reading_anonymization import (
     MASKED,
-    Consent,
-    Transformation,
     parameters_of,
 )
 from policy_engine.policy import Value

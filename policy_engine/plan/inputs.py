@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from policy_engine.data.catalog import Catalog, Dataset
 from policy_engine.data.column_names import column_iri, missing_columns
 from policy_engine.errors import DataError
+from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised
-from policy_engine.plan.reading_anonymization import Transformation
 from policy_engine.plan.steps import Stage, Step
 from policy_engine.plan.training import Training
 

@@ -5,9 +5,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from policy_engine.errors import PlanError, Problem, did_you_mean, join_names, place_order
+from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import audit_duties
 from policy_engine.plan.reading_anonymization import (
-    Transformation,
     consents,
     permitting,
     transformations,

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
@@ -18,8 +17,8 @@ from policy_engine.methods.conflicts import (
 )
 from policy_engine.methods.masked import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding
-from policy_engine.plan.anonymization import Anonymization
-from policy_engine.plan.joins import JOIN_ON, Datasets, Joined, Roles, group_by_name, joined
+from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
+from policy_engine.plan.joins import JOIN_ON, Datasets, Roles, group_by_name, joined
 from policy_engine.plan.joins import problems as problems_of_join
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import ANONYMIZE
@@ -27,41 +26,6 @@ from policy_engine.policy.validation.clashes import Overlaps
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
-
-
-class Transformation(NamedTuple):
-    """A permission to anonymise, what it asks for, and the action that says so.
-
-    `joined` are the datasets that are made one table first, none where there is one. `named` are
-    its columns by role, each with its dataset; those that are `masked` are so value by value.
-    """
-
-    rule: Rule
-    asked: Anonymization
-    action: Action
-    joined: tuple[Joined, ...]
-    named: Roles
-    masked: tuple[Masking, ...] = ()
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        """The names of the columns of the output."""
-        return (*self.asked.columns.released, *(one.name for one in self.masked))
-
-
-class Consent(NamedTuple):
-    """A permission to anonymise that names no output: by it, its assigner lets others do so.
-
-    What they make has to hold what is `asked`, with the columns of the dataset in the roles that
-    they are `named` in, and joined by the column `on` alone; None, where anything is let.
-    """
-
-    rule: Rule
-    action: Action
-    asked: Anonymization | None = None
-    named: Roles = MappingProxyType({})
-    on: str = ""
-    masked: tuple[Masking, ...] = ()
 
 
 def transformations(policy: Policy) -> tuple[Transformation, ...]:

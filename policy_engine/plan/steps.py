@@ -7,8 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validat
 
 from policy_engine.methods import Bound, Measurement
 from policy_engine.methods.masked import Masking, is_known, masking_class
-from policy_engine.plan.anonymization import Anonymization
-from policy_engine.plan.reading_anonymization import Transformation
+from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]

@@ -107,3 +107,9 @@ def lacking(kind: Kind, prop: str, policy_type: str) -> str:
     """Return that a rule in a policy of a type lacks a part, as a sentence."""
     whose = f" of an {terms.local_name(policy_type)}" if prop in (ASSIGNER, ASSIGNEE) else ""
     return f"The {kind}{whose} has no {terms.local_name(prop)}."
+
+
+def odrl_properties() -> set[str]:
+    """Return the local names of the properties that ODRL's context defines."""
+    context = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
+    return {name for name in context if name[0].islower()}

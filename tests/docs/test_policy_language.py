@@ -20,7 +20,7 @@ from policy_engine.methods.reference import method_parameters
 from policy_engine.plan.products import check_plannable
 from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.owners import read_owners
-from policy_engine.policy.reading.constraints import operands, parameters, refining_operands
+from policy_engine.policy.reading.operands import operands, parameters, refining_operands
 from policy_engine.policy.syntax.json_ld import expand
 from policy_engine.policy.syntax.json_text import read_json
 

@@ -19,7 +19,7 @@ from policy_engine.methods.reference import SETTINGS
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL
-from policy_engine.policy.reading.constraints import operands, refining_operands
+from policy_engine.policy.reading.operands import operands, refining_operands
 
 NOTATIONS = sorted(terms.methods())
 FILES = sorted((ROOT / "vocab").rglob("*.jsonld"), key=str)

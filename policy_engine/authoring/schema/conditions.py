@@ -22,7 +22,7 @@ from policy_engine.authoring.schema.building import (
 )
 from policy_engine.authoring.schema.names import name_or_object
 from policy_engine.authoring.schema.values import has_literal_form, values_definition
-from policy_engine.policy.reading.constraints import operands, refining_operands
+from policy_engine.policy.reading.operands import operands, refining_operands
 from policy_engine.policy.vocabulary import Vocabulary
 
 _ODRL = terms.ODRL

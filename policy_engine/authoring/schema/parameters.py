@@ -26,7 +26,7 @@ from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
-from policy_engine.policy.reading.constraints import parameters as operands
+from policy_engine.policy.reading.operands import parameters as operands
 
 _ODRL, _PE = terms.ODRL, terms.PE
 METHOD = f"{terms.MOSAICROWN}method"

@@ -6,8 +6,8 @@ from policy_engine.decision.compliance.expanding import expanded
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import IRI, Policy, Value
-from policy_engine.policy.reading.constraints import read_operand
 from policy_engine.policy.reading.lenient import read_plain_odrl
+from policy_engine.policy.reading.operands import read_operand
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import REFERENCE, RIGHT
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits

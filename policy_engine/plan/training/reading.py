@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 
 from policy_engine import terms
 from policy_engine.errors import Problem, join_names
+from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import MEMBERSHIP, certified_duties
-from policy_engine.plan.reading_anonymization import Transformation, bounds_on_rows, forbidden
+from policy_engine.plan.reading_anonymization import bounds_on_rows, forbidden
 from policy_engine.plan.training.auditing import AuditReader
 from policy_engine.plan.training.model import Audit, Training
 from policy_engine.plan.training.refining import Refinements

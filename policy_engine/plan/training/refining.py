@@ -7,7 +7,7 @@ from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, Problem, join_names
 from policy_engine.methods.audits.membership_inference import Measure
-from policy_engine.plan.reading_anonymization import Transformation
+from policy_engine.plan.anonymization import Transformation
 from policy_engine.policy import Action, Asset, Constraint, Policy
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)

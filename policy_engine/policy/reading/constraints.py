@@ -1,8 +1,6 @@
 """Constraints, logical constraints and refinements, read off their nodes."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
-from math import isfinite
 from typing import Any
 
 from policy_engine import terms
@@ -15,7 +13,14 @@ from policy_engine.policy.model import (
     LogicalConstraint,
     Value,
 )
-from policy_engine.policy.reading.walker import Walker, is_list, members_of, shown
+from policy_engine.policy.reading.nodes import format_value, is_list, property_values
+from policy_engine.policy.reading.operands import (
+    operands,
+    parameters,
+    read_operand,
+    refining_operands,
+)
+from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
     CONSTRAINT,
     DATA_TYPE,
@@ -31,8 +36,6 @@ from policy_engine.policy.structure import (
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
-from policy_engine.policy.vocabulary import NONE, Vocabulary
-from policy_engine.policy.xsd.literals import read_literal
 from policy_engine.policy.xsd.values import Literals
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
@@ -165,7 +168,7 @@ class ConstraintReader:
             self._condition(child, kind, way) for child in self.walker.nodes(node, prop)
         )
         operands = tuple(one for one in operands_ if one is not None)
-        given = len(members_of(node, prop))
+        given = len(property_values(node, prop))
         if given < 2 and operands_:
             message = f"{name} joins two constraints at least. Given: {given}."
             self.walker.add_strict("P014", message, "", node, prop)
@@ -357,7 +360,7 @@ class ConstraintReader:
     def _setting(self, node: Node, prop: str) -> Value | None:
         items, place = node.data[prop], self.walker.graph.place(node, prop)
         if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
-            given = shown(items[0]) if len(items) == 1 else len(items)
+            given = format_value(items[0]) if len(items) == 1 else len(items)
             message = f"{terms.compact(prop)} takes one value. Given: {given}."
             self.walker.add("P007", message, "", node, prop)
             return None
@@ -371,54 +374,6 @@ class ConstraintReader:
         return None if value is None else Value(value, place)
 
 
-@cache
-def operands() -> dict[str, terms.Term]:
-    """Return the left operands that constraints have: those of ODRL."""
-    every = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in every if not {"operator", "refines"} & term.facts.keys()}
-
-
-@cache
-def refining_operands() -> dict[str, terms.Term]:
-    """Return the left operands that refinements have but those of `anonymize`.
-
-    Beside the ones of constraints they are those that refine other actions, such as audits.
-    """
-    every = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in every if iri in operands() or "refines" in term.facts}
-
-
-@cache
-def parameters() -> dict[str, terms.Term]:
-    """Return the left operands that refine `anonymize`: those that say which operator they take."""
-    operands = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in operands if "operator" in term.facts}
-
-
-def read_operand(given: Any, said: str, left: str, vocabulary: Vocabulary = NONE) -> Literals:
-    """Return a literal on the right, by the type that is said and by what the left operand takes.
-
-    That is an operand of the language or of the vocabulary.
-
-    Raises ValueError with a sentence for what is not a value of these.
-    """
-    value = read_literal(given, said)
-    term = terms.vocabulary().get(left) or vocabulary.operands.get(left)
-    takes = term.iris("takes") if term else ()
-    is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
-    if said == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:
-        return value  # what 0.5 in JSON becomes in other syntaxes
-    for kind in (*({said} & set(takes)), *takes):
-        try:
-            return read_literal(given, kind)
-        except ValueError:
-            continue
-    if takes:
-        kinds = " or ".join(map(terms.compact, takes))
-        raise ValueError(f"{terms.compact(left)} takes {kinds}. Given: {given!r:.80}")
-    return value
-
-
 def _capital(what: str) -> str:
     return what[0].upper() + what[1:]
 
@@ -428,4 +383,4 @@ def _said(node: Node) -> list[str]:
 
 
 def _operands(node: Node) -> list[dict[str, Any]]:
-    return members_of(node, RIGHT)
+    return property_values(node, RIGHT)

@@ -27,7 +27,7 @@ from policy_engine import terms
 from policy_engine.errors import PolicyError, Problem, place_order
 from policy_engine.policy.model import Policy
 from policy_engine.policy.reading.inheritance import GIVE_IT, inherited
-from policy_engine.policy.reading.reader import PolicyReader
+from policy_engine.policy.reading.policy_reader import PolicyReader
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import INHERIT, KINDS, OTHER_POLICY_TYPES, POLICY_TYPES, WITHIN
 from policy_engine.policy.syntax.json_ld import Graph, Node

@@ -9,7 +9,7 @@ from policy_engine.errors import Place, join_names
 from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.model import ANONYMIZE, Action, Asset, Kind, Party, Rule
 from policy_engine.policy.reading.constraints import ConstraintReader
-from policy_engine.policy.reading.walker import shown
+from policy_engine.policy.reading.nodes import format_value
 from policy_engine.policy.structure import (
     ACTION,
     ASSIGNEE,
@@ -170,7 +170,7 @@ class RuleReader:
         """Return an action: a term alone, or a node whose rdf:value is refined."""
         place = self.walker.graph.place(rule, ACTION, index)
         if {"@value", "@list"} & data.keys():
-            message = f"An action is a term or an object. Given: {shown(data)}."
+            message = f"An action is a term or an object. Given: {format_value(data)}."
             self.walker.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
             return None
         node = self.walker.linked(data)

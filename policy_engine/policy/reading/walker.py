@@ -8,15 +8,21 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.errors import Fix, Problem, did_you_mean, join_names, nearest
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
-from policy_engine.policy.structure import SOURCE
+from policy_engine.policy.reading.nodes import (
+    DESCRIPTIONS,
+    child_values,
+    described_nodes,
+    format_value,
+    has_statements,
+    property_values,
+)
+from policy_engine.policy.structure import SOURCE, odrl_properties
 from policy_engine.policy.syntax.contexts import replaced
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
-
-
 _WIDER = {
     f"{_MC}belongsTo": "party",
     f"{_ODRL}partOf": "party asset",
@@ -25,34 +31,15 @@ _WIDER = {
     f"{_MC}declinationOf": "purpose",
     f"{terms.SKOS}broader": "purpose",
 }
-
-
 _OF_ACTIONS = (f"{_ODRL}includedIn", f"{_ODRL}implies")
-
-
 _OF_PURPOSES = (f"{_MC}declinationOf", f"{terms.SKOS}broader")
-
-
 _OF_MEMBERS = ("party", "asset", "party asset")
-
-
 _CLASSES = {
     "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
     "asset": (f"{_ODRL}Asset", f"{_ODRL}AssetCollection"),
     "action": (f"{_ODRL}Action",),
     "purpose": (f"{_MC}purpose",),
 }
-
-
-_DESCRIPTIONS = (
-    *terms.ANNOTATIONS,
-    "http://www.w3.org/2006/vcard/ns#",
-    "http://xmlns.com/foaf/0.1/",
-    *(
-        f"http://www.w3.org/2000/01/rdf-schema#{name}"
-        for name in ("domain", "range", "isDefinedBy")
-    ),
-)
 
 
 class Walker:
@@ -64,7 +51,7 @@ class Walker:
     pass.
     """
 
-    descriptions: tuple[str, ...] = _DESCRIPTIONS
+    descriptions: tuple[str, ...] = DESCRIPTIONS
 
     def __init__(
         self, graph: Graph, vocabulary: Vocabulary = NONE, *, is_lenient: bool = False
@@ -80,7 +67,7 @@ class Walker:
         self._named: dict[str, list[Node]] = defaultdict(list)
         for top in graph.nodes:
             # Read leniently, all nodes are at the top, and one that has but a type has its place.
-            found = [(top.data["@id"], top)] if is_lenient else _described(top.data)
+            found = [(top.data["@id"], top)] if is_lenient else described_nodes(top.data)
             for name, node in found:
                 self._named[name].append(node)
 
@@ -114,7 +101,7 @@ class Walker:
         data = node.data[prop][index]
         iri = terms.canonical(data.get("@id", ""))
         if "@id" not in data:
-            message = f"{terms.compact(prop)} takes an IRI. Given: {shown(data)}."
+            message = f"{terms.compact(prop)} takes an IRI. Given: {format_value(data)}."
             self.add("P007", message, "", node, prop, -1 if "@list" in data else index)
         elif not self.is_name(iri) and not terms_too:
             purposes = self.purposes() if role == "purpose" else ()
@@ -192,7 +179,7 @@ class Walker:
 
     def beside(self, node: Node) -> None:
         """Take up what a node that nothing refers to says of the wider thing it is part of."""
-        said = [prop for prop in node.data if not prop.startswith(("@", *_DESCRIPTIONS))]
+        said = [prop for prop in node.data if not prop.startswith(("@", *DESCRIPTIONS))]
         if said and not {*_WIDER, SOURCE} & set(said):
             self._read.add(node.pointer)
             found = join_names(sorted(map(terms.compact, said)))
@@ -236,7 +223,7 @@ class Walker:
     def linked(self, data: Mapping[str, Any]) -> Node:
         """Return the node that a value is, or that stands elsewhere in the text under its name."""
         node = Node(data, data.get(POINTER, ""))
-        if "@id" not in data or _says_something(data):
+        if "@id" not in data or has_statements(data):
             return node
         found = self._named.get(terms.canonical(data["@id"]))
         return found[0] if found else node
@@ -252,12 +239,12 @@ class Walker:
 
     def nodes(self, node: Node, prop: str) -> Iterator[Node]:
         """Yield the objects that are the values of a property, each with what is said of it."""
-        for index, data in enumerate(members_of(node, prop)):
+        for index, data in enumerate(property_values(node, prop)):
             found = self.linked(data)
             if "@value" not in data and (self.is_lenient or found.data.keys() - {"@id", POINTER}):
                 yield found
                 continue
-            message = f"{terms.compact(prop)} takes an object. Given: {shown(data)}."
+            message = f"{terms.compact(prop)} takes an object. Given: {format_value(data)}."
             hint = "Nothing in the text says what it is." if "@id" in data else ""
             self.add("P007", message, hint, node, prop, index)
 
@@ -274,7 +261,7 @@ class Walker:
             if prop in known or prop.startswith(("@", *self.descriptions)):
                 continue
             name = terms.compact(prop)
-            if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in _odrl_properties():
+            if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in odrl_properties():
                 message = f"{name} may not stand on {what}, or means nothing there."
                 self.add("P006", message, "", node, prop, of_key=True)
             else:
@@ -302,7 +289,7 @@ class Walker:
             names = [data.get("@id", ""), *data.get("@type", []), *data]
             if any(isinstance(name, str) and name.startswith(namespace) for name in names):
                 return True
-            for inner in map(self.linked, _inside(data)):
+            for inner in map(self.linked, child_values(data)):
                 is_new = inner.pointer not in seen and inner.pointer not in plain
                 if is_new or (POINTER not in inner.data and "@value" not in inner.data):
                     seen.add(inner.pointer)
@@ -329,13 +316,13 @@ class Walker:
 
     def _refuse_unread(self, data: Mapping[str, Any]) -> None:
         pointer = data.get(POINTER, "")
-        inner = [prop for prop in data if not prop.startswith(("@", *_DESCRIPTIONS))]
+        inner = [prop for prop in data if not prop.startswith(("@", *DESCRIPTIONS))]
         if inner and pointer not in self._read:
             message = "What stands in this object is not evaluated here, so it is refused."
             hint = f"Found: {join_names(sorted(map(terms.compact, inner)))}."
             self.problems.append(Problem("P006", message, hint, self.graph.document.place(pointer)))
             return
-        for value in _inside(data):
+        for value in child_values(data):
             self._refuse_unread(value)
 
     def add_strict(
@@ -393,37 +380,6 @@ class Walker:
         return Fix(place, place, f"{text}, ") if place else None
 
 
-def _described(data: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
-    """Yield the nodes of a tree of which something is said, by their name."""
-    if "@id" in data and _says_something(data):
-        yield terms.canonical(data["@id"]), Node(data, data[POINTER])
-    for value in _inside(data):
-        yield from _described(value)
-
-
-def _says_something(data: Mapping[str, Any]) -> bool:
-    return any(not prop.startswith(("@", *_DESCRIPTIONS)) for prop in data)
-
-
-def _inside(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the values of all properties of a node, or of a list."""
-    for prop, values in data.items():
-        if prop == "@list" or not prop.startswith("@"):
-            yield from values
-
-
-def members_of(node: Node, prop: str) -> list[dict[str, Any]]:
-    """Return the values of a property, those of a list as they are."""
-    values = node.data.get(prop, [])
-    inner: list[dict[str, Any]] = values[0]["@list"] if is_list(values) else values
-    return inner
-
-
-def is_list(values: list[dict[str, Any]]) -> bool:
-    """Tell whether the values of a property are one ordered list."""
-    return len(values) == 1 and "@list" in values[0]
-
-
 def _inside_of(role: str) -> set[str]:
     """Return the properties that say what something in a role is part of."""
     return {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
@@ -433,16 +389,3 @@ def _role_of(prop: str, role: str) -> str:
     """Return what the values of a property are that says what something is part of."""
     parts = ("action",) if prop in _OF_ACTIONS else _WIDER[prop].split()
     return " ".join(part for part in parts if part in role.split())
-
-
-def _odrl_properties() -> set[str]:
-    context = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
-    return {name for name in context if name[0].islower()}
-
-
-def shown(data: Mapping[str, Any]) -> str:
-    """Return an expanded value as a message names it."""
-    if "@list" in data:
-        return "a list"
-    given = data.get("@value", data.get("@id"))
-    return "an object without uid" if given is None else repr(given)

@@ -1,0 +1,57 @@
+"""Look at expanded nodes: what is said in them, and the values of their properties."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.policy.syntax.json_ld import POINTER, Node
+
+DESCRIPTIONS = (
+    *terms.ANNOTATIONS,
+    "http://www.w3.org/2006/vcard/ns#",
+    "http://xmlns.com/foaf/0.1/",
+    *(
+        f"http://www.w3.org/2000/01/rdf-schema#{name}"
+        for name in ("domain", "range", "isDefinedBy")
+    ),
+)
+
+
+def described_nodes(data: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
+    """Yield the nodes of a tree of which something is said, by their name."""
+    if "@id" in data and has_statements(data):
+        yield terms.canonical(data["@id"]), Node(data, data[POINTER])
+    for value in child_values(data):
+        yield from described_nodes(value)
+
+
+def has_statements(data: Mapping[str, Any]) -> bool:
+    """Tell whether a node has properties that are not mere descriptions."""
+    return any(not prop.startswith(("@", *DESCRIPTIONS)) for prop in data)
+
+
+def child_values(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the values of all properties of a node, or of a list."""
+    for prop, values in data.items():
+        if prop == "@list" or not prop.startswith("@"):
+            yield from values
+
+
+def property_values(node: Node, prop: str) -> list[dict[str, Any]]:
+    """Return the values of a property, those of a list as they are."""
+    values = node.data.get(prop, [])
+    inner: list[dict[str, Any]] = values[0]["@list"] if is_list(values) else values
+    return inner
+
+
+def is_list(values: list[dict[str, Any]]) -> bool:
+    """Tell whether the values of a property are one ordered list."""
+    return len(values) == 1 and "@list" in values[0]
+
+
+def format_value(data: Mapping[str, Any]) -> str:
+    """Return an expanded value as a message names it."""
+    if "@list" in data:
+        return "a list"
+    given = data.get("@value", data.get("@id"))
+    return "an object without uid" if given is None else repr(given)

@@ -1,0 +1,307 @@
+"""The policies of one graph, read as they are written: strict, and complete in its complaints."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import get_args
+
+from policy_engine import terms
+from policy_engine.errors import Fix, Place, Problem, join_names
+from policy_engine.policy.canonical import digest_of
+from policy_engine.policy.hierarchy import TOPS, Hierarchy
+from policy_engine.policy.labels import labelled
+from policy_engine.policy.model import ACCEPTED, ENDS_WITH, SET, Kind, Policy, Rule, Strategy
+from policy_engine.policy.reading.constraints import ConstraintReader
+from policy_engine.policy.reading.nodes import format_value
+from policy_engine.policy.reading.rules import RuleReader, members, with_shared
+from policy_engine.policy.reading.walker import Walker
+from policy_engine.policy.structure import (
+    CONFLICT,
+    INHERIT,
+    KINDS,
+    POLICY_TYPES,
+    PROFILE,
+    needed,
+    of_policy,
+)
+from policy_engine.policy.syntax.contexts import replaced
+from policy_engine.policy.syntax.json_ld import Graph, Node
+from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.vocabulary import NONE, Vocabulary
+from policy_engine.policy.xsd.literals import read_moment
+from policy_engine.terms import is_absolute, relative_iri_problem
+
+_ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
+_TYPES = {f"{_ODRL}{name}" for name in POLICY_TYPES}
+_PROFILES = {_MC, _MC.rstrip("/"), _PE}
+_CORE_PROFILE = f"{_ODRL}core"
+_REPLACED, _MODIFIED, _ISSUED = (
+    f"http://purl.org/dc/terms/{name}" for name in ("isReplacedBy", "modified", "issued")
+)
+
+
+class PolicyReader:
+    """Reads the policies of one graph; `as_draft`, where they may lack what others add.
+
+    `parents_at` holds where a policy names another that it inherits from, by the uids of both.
+    With `keep_replaced`, that a policy was replaced is not a problem of its text. Where it
+    `is_lenient`, what `lenient.py` tells is let pass.
+    """
+
+    as_draft = keep_replaced = False
+
+    def __init__(
+        self,
+        graph: Graph,
+        limits: Limits = DEFAULT_LIMITS,
+        vocabulary: Vocabulary = NONE,
+        *,
+        is_lenient: bool = False,
+    ) -> None:
+        self.walker = Walker(graph, vocabulary, is_lenient=is_lenient)
+        self.as_draft = self.keep_replaced = is_lenient
+        constraints = ConstraintReader(self.walker, limits)
+        self.rule_reader = RuleReader(constraints)
+        self._shared_parts = limits.values
+        self.parents_at: dict[tuple[str, str], Place] = {}
+
+    def read(self, source: str, among: Sequence[Node] | None = None) -> tuple[Policy, ...]:
+        """Return the policies as they are written; `among` are the nodes that are policies."""
+        if self.walker.problems:
+            return ()
+        nodes = self.walker.graph.nodes
+        found = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
+        found = found if among is None else [*among]
+        if not found:
+            message = "A text holds a policy at least. This one holds 0."
+            self.walker.problems.append(Problem("P001", message, "Is it empty?", self._top()))
+        drafts = [self._policy(node, source) for node in found]
+        self._check_uids(found)
+        if self.walker.is_lenient:
+            self.walker.take_up_all()
+        for node in self.walker.unread() if not self.walker.problems else ():
+            self.walker.beside(node)
+        self.walker.refuse_unread()
+        hierarchy = self.walker.hierarchy()
+        if self.walker.vocabulary:
+            hierarchy = hierarchy.joined([self.walker.vocabulary.hierarchy])
+        self._check_actions(hierarchy)
+        if self.walker.problems:
+            return ()
+        complete = (replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
+        return tuple(labelled(replace(draft, digest=digest_of(draft))) for draft in complete)
+
+    def _top(self) -> Place:
+        return self.walker.graph.document.place("")
+
+    def _policy(self, node: Node, source: str) -> Policy | None:
+        self.walker.known_or_foreign(node, of_policy(), "a policy")
+        profiles = tuple(iri for iri, _ in self.walker.iris(node, PROFILE))
+        if self._unknown_profiles(node, profiles):
+            return None
+        own = len(self.rule_reader.constraints.own_terms)
+        kind, uid = self._policy_type(node), self._uid(node)
+        inherits = self.walker.iris(node, INHERIT)
+        for parent, index in inherits:
+            self.parents_at[uid, parent] = self.walker.graph.place(node, INHERIT, index)
+        shared = self.rule_reader.shared(node)
+        rules = {name: self._shared_rules(node, name, kind, shared) for name in KINDS}
+        ends_with, accepted = self._ending(node)
+        is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
+        if not (is_in_profile or self.walker.is_lenient):
+            self._refuse_own_terms(self.rule_reader.constraints.own_terms[own:])
+        return Policy(
+            uid=uid,
+            type=kind,
+            profiles=profiles,
+            inherits=tuple(iri for iri, _ in inherits),
+            shared=shared,
+            names_conflict=CONFLICT in node.data,
+            conflict=self._conflict(node, is_in_profile=is_in_profile),
+            permissions=rules["permission"],
+            prohibitions=rules["prohibition"],
+            obligations=rules["obligation"],
+            digest="",
+            vocabulary=self.walker.vocabulary,
+            context=self.walker.graph.context_at(node.pointer),
+            source=source,
+            hints=tuple(self._hints(node, profiles)),
+            place=self.walker.graph.place(node),
+            replaced_by=tuple(self._replaced(node)),
+            ends_with=ends_with,
+            accepted=accepted,
+            dated=self._dated(node),
+        )
+
+    def _shared_rules(
+        self, node: Node, name: Kind, policy_type: str, shared: Rule
+    ) -> tuple[Rule, ...]:
+        """Return the rules of a kind, each with what all have in common.
+
+        What a parent or a child may still add is looked for once that is done.
+        """
+        is_open = self.as_draft or INHERIT in node.data
+        needs = [prop for prop in needed(name, policy_type) if prop not in node.data]
+        found = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))
+        self._shared_parts -= len(found) * members(shared)
+        if self._shared_parts < 0:
+            most = self.rule_reader.constraints.limits.values
+            message = f"What policies share with all their rules is too much. {most:,} are allowed."
+            self.walker.add("J003", message, "", node)
+            return ()
+        return tuple(with_shared(rule, shared) for rule in found)
+
+    def _hints(self, node: Node, profiles: tuple[str, ...]) -> Iterator[Problem]:
+        if self._in_profile(node) and not set(profiles) & _PROFILES:
+            message = "The policy uses the MOSAICrOWN profile without naming it."
+            place = self.walker.graph.place(node)
+            fix = self.walker.first_member(node, f'"profile": "{_MC}"')
+            yield Problem("H001", message, f'Add "profile": "{_MC}".', place, fix)
+
+    def _policy_type(self, node: Node) -> str:
+        types = [terms.canonical(iri) for iri in node.data.get("@type", [])]
+        if self.walker.is_lenient:
+            return next((iri for iri in types if iri.startswith(_ODRL)), SET)
+        if len(types) == 1 and types[0] in _TYPES:
+            return str(types[0])
+        given = join_names(map(terms.compact, types)) if types else "nothing"
+        known = sorted(map(terms.local_name, _TYPES))
+        message = f"A policy has one type. Given: {given}. Allowed: {join_names(known)}."
+        asked = terms.local_name(types[0]) if len(types) == 1 else ""
+        self.walker.add(
+            "P001", message, "", node, "@type", of_key=not types, given=asked, known=known
+        )
+        return ""
+
+    def _uid(self, node: Node) -> str:
+        uid = str(node.data.get("@id", ""))
+        if self.walker.is_lenient:
+            return self.walker.uid_of(node)
+        if not uid or uid.startswith("_:"):
+            hint = 'Add "uid": "http://...", an IRI of your own.'
+            self.walker.add(
+                "P002", "The policy has no uid (ODRL Information Model, 2.1).", hint, node
+            )
+        elif not is_absolute(uid):
+            self.walker.add("L006", *relative_iri_problem(uid), node, "@id")
+        return terms.canonical(uid)
+
+    def _conflict(self, node: Node, *, is_in_profile: bool) -> Strategy:
+        given = self.walker.iris(node, CONFLICT, terms_too=True)
+        if not given:
+            return "prohibit" if is_in_profile else "invalid"
+        name = given[0][0].removeprefix(_ODRL)
+        if len(given) == 1 and name in get_args(Strategy):
+            return name  # type: ignore[return-value]
+        names = [terms.compact(iri) for iri, _ in given]
+        message = f"A policy has one conflict strategy. Given: {join_names(names)}."
+        known = get_args(Strategy)
+        hint = f"Allowed are {join_names(known)}."
+        asked = name if len(given) == 1 else ""
+        self.walker.add(
+            "P007", message, hint, node, CONFLICT, len(given) - 1, given=asked, known=known
+        )
+        return "invalid"
+
+    # -- the profile --------------------------------------------------------------------------
+
+    def _in_profile(self, node: Node) -> bool:
+        """Tell whether a policy uses the profile's terms, even where it does not name it."""
+        context = self.walker.graph.context_at(node.pointer)
+        return "belongsTo" in context.definitions or self.walker.mentions(node, _MC)
+
+    def _unknown_profiles(self, node: Node, profiles: tuple[str, ...]) -> bool:
+        """Note profiles that are not known: what their policies mean cannot be known either."""
+        if self.walker.is_lenient:
+            return False
+        names = sorted((_MC, _PE, _CORE_PROFILE, *self.walker.vocabulary.profiles))
+        unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
+        for place, profile in unknown:
+            message = f"The profile {profile!r} is not known. Known are {join_names(names)}."
+            self.walker.add("P009", message, "", node, PROFILE, place, given=profile, known=names)
+        return bool(unknown)
+
+    def _refuse_own_terms(self, own: Sequence[tuple[str, Place]]) -> None:
+        for iri, place in own:
+            message = f"{iri!r} is not a term of ODRL, and the policy names no profile that has it."
+            hint = f'Terms of your own may be used with "profile": "{_MC}".'
+            self.walker.problems.append(Problem("P009", message, hint, place))
+
+    def _check_actions(self, hierarchy: Hierarchy) -> None:
+        """Every action is a way to use or to transfer (ODRL Information Model, 2.4).
+
+        Where there are other problems, that may follow from them.
+        """
+        first = dict(reversed(self.rule_reader.own_actions))
+        known = TOPS | self.walker.vocabulary.actions.keys()
+        is_open = bool(self.walker.problems) or self.walker.is_lenient
+        for iri, place in () if is_open else reversed(first.items()):
+            wider = hierarchy.wider("action", iri)
+            is_dpv = any(terms.is_in_dpv(one, "Processing") for one in wider)
+            if not is_dpv and wider.keys().isdisjoint(known):
+                name = terms.compact(iri)
+                message = f"The action {name!r} is not said to be included in use or transfer."
+                hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of, '
+                hint += "or give the vocabulary that defines it: vocabularies=[FILE]."
+                self.walker.problems.append(Problem("P016", message, hint, place))
+
+    def mend(self, place: Place, text: str) -> Fix | None:
+        """Return the fix that puts a text in the place of the string that stands somewhere."""
+        return replaced(self.walker.graph.document, place.pointer, text)
+
+    def _check_uids(self, found: Sequence[Node]) -> None:
+        """No two policies of a text have one uid, so that it is known which one is meant."""
+        seen: dict[str, int] = {}
+        for node in found:
+            uid, line = (
+                terms.canonical(node.data.get("@id", "")),
+                self.walker.graph.place(node).line,
+            )
+            if uid and uid in seen:
+                message = f"Two policies have the uid {uid!r}; the first is in line {seen[uid]}."
+                self.walker.add("D002", message, "Give each its own.", node)
+            seen.setdefault(uid, line)
+
+    def _replaced(self, node: Node) -> Iterator[str]:
+        """Yield what a policy is replaced by: then it holds no longer (ODRL IM, 2.8)."""
+        for data in node.data.get(_REPLACED, []):
+            yield str(data.get("@id", data.get("@value", "")))
+            if not self.keep_replaced:
+                message = f"The policy was replaced by {format_value(data)}, and holds no longer."
+                self.walker.add("P012", message, "Use the other one.", node, _REPLACED)
+
+    def _ending(self, node: Node) -> tuple[tuple[str, ...], str]:
+        """Return the policies that one ends with, and the digest of the offer it was made from."""
+        names = self.walker.iris(node, ENDS_WITH)
+        for prop in (ENDS_WITH, ACCEPTED):
+            if prop in node.data:
+                self.rule_reader.constraints.own_terms.append(
+                    (prop, self.walker.graph.place(node, prop, of_key=True))
+                )
+        given = node.data.get(ACCEPTED, [])
+        digests = [str(data.get("@value", "")) for data in given]
+        wrong = [n for n, one in enumerate(digests) if not re.fullmatch("[0-9a-f]{64}", one)]
+        if wrong or len(digests) > 1:
+            message = f"{terms.compact(ACCEPTED)} is one sha-256 in hexadecimal. Given: "
+            place = (wrong or [1])[0]
+            message += f"{format_value(given[place]) if wrong else len(digests)}."
+            self.walker.add("P007", message, "", node, ACCEPTED, place)
+        return tuple(dict.fromkeys(iri for iri, _ in names)), digests[0] if digests else ""
+
+    def _dated(self, node: Node) -> datetime | None:
+        """Return when a policy was last modified, or issued, where it says so (2.8)."""
+        for prop in (_MODIFIED, _ISSUED):
+            found = []
+            for data in node.data.get(prop, []):
+                with suppress(ValueError):
+                    found.append(read_moment(data.get("@value")))
+            if found:
+                return max(found)
+        return None
+
+
+def _is_policy(node: Node) -> bool:
+    rules = {f"{_ODRL}{name}" for name in (*KINDS, "profile", "conflict", "inheritFrom")}
+    return bool(rules & node.data.keys() or _TYPES & set(node.data.get("@type", [])))
