@@ -44,7 +44,7 @@ CODES = {
     "P007": "a value of the wrong kind",
     "P008": "two rules with one uid",
     "P009": "an unknown profile",
-    "P010": "a permission and a prohibition that clash",
+    "P010": "a permission and a prohibition that conflict",
     "P011": "a policy that inherits from one that is not given, or from itself",
     "P012": "a policy that another one has replaced",
     "P013": "a duty, a remedy or a consequence where none is allowed",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Laid, Part, Ways
-from policy_engine.policy.validation.clashes import starts
+from policy_engine.policy.validation.conflicts import iri_prefixes
 
 _MOST = 100_000
 
@@ -43,7 +43,7 @@ class Closures:
         if names is None:
             if len(memo) >= _MOST:
                 memo.clear()
-            possible: Iterable[str] = starts(iri) if part == "asset" else ()
+            possible: Iterable[str] = iri_prefixes(iri) if part == "asset" else ()
             possible = self.hierarchy.may_be(iri) if part == "action" else possible
             names = memo[iri] = frozenset((*self.up(part, iri), *possible))
         return names

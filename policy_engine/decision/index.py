@@ -13,7 +13,7 @@ from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import JOINTLY, OFFER, READ_SO_FAR
 from policy_engine.policy.owners.model import issuers
-from policy_engine.policy.validation.clashes import starts
+from policy_engine.policy.validation.conflicts import iri_prefixes
 
 MOST_KEYS = 4_096
 """How many keys a rule has at most; one with more goes under the key that is always looked up."""
@@ -325,6 +325,6 @@ def group_by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
     """Return names by the prefixes of their IRIs: those of assets they may be a part of."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        for start in starts(name):
+        for start in iri_prefixes(name):
             groups.setdefault(start, []).append(name)
     return groups

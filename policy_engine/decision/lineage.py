@@ -14,7 +14,7 @@ from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.policy import Policy
 from policy_engine.policy.attestable import attestable
-from policy_engine.policy.validation.clashes import starts
+from policy_engine.policy.validation.conflicts import iri_prefixes
 
 OutputLookup = Callable[[Policy, str, str], Output]
 """The output that a policy speaks of, with what of a digest vouches for it."""
@@ -145,7 +145,7 @@ class Lineage:
                     yield _Need(f"{prefix} {void.asset}", reason)
             for one in self._find_makers(asset):
                 if one.asset not in named:
-                    is_named = is_certified and one.asset in (asset, *starts(asset))
+                    is_named = is_certified and one.asset in (asset, *iri_prefixes(asset))
                     yield self._unnamed_need(f"{prefix} {one.asset}", one, is_named=is_named)
 
     def _input_assets(self, output: Output) -> Iterable[str]:

@@ -10,7 +10,7 @@ from policy_engine.decision.closures import Closures
 from policy_engine.policy import Asset, Party, Policy, Rule
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part
 from policy_engine.policy.model import Strategy
-from policy_engine.policy.validation.clashes import Overlaps, clashing
+from policy_engine.policy.validation.conflicts import Overlaps, conflicting_pairs
 
 
 def has_conflict(policy: Policy, hierarchy: Hierarchy) -> bool:
@@ -51,7 +51,7 @@ class _PolicyIdentity:
 @lru_cache(maxsize=64)
 def _has_conflict(same: _PolicyIdentity, hierarchy: Hierarchy) -> bool:
     policy = same.policy()
-    return policy is not None and next(clashing(policy, hierarchy), None) is not None
+    return policy is not None and next(conflicting_pairs(policy, hierarchy), None) is not None
 
 
 class Voidable:

@@ -22,7 +22,7 @@ from policy_engine.plan.joins import JOIN_ON, Datasets, Roles, group_by_name, jo
 from policy_engine.plan.joins import problems as problems_of_join
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import ANONYMIZE
-from policy_engine.policy.validation.clashes import Overlaps
+from policy_engine.policy.validation.conflicts import Overlaps
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")

@@ -28,7 +28,7 @@ def resolved(
             lifted[report.node] = f"{_name(permitting)} permits what is asked"
         else:
             standing.append((rule, report))
-    why = "a permission and a prohibition of the policy clash: it is void" if is_void else ""
+    why = "a permission and a prohibition of the policy conflict: it is void" if is_void else ""
     why = why or (f"{_name(standing)} prohibits what is asked" if standing else "")
     barred = {report.node: why for _, report in _active(reports, "permission") if why}
     for _, report in reports:

@@ -132,7 +132,7 @@ def deny_unpermitted(case: "Case") -> Decision:
         case.ineffective.pop(match.clause.number, None)
     ended = case.decider.index.ended
     void = {
-        policy.uid: ended.get(policy.uid, "its rules clash")
+        policy.uid: ended.get(policy.uid, "its rules conflict")
         for policy in case.decider.policies
         if policy.uid in case.view.void
     }

@@ -11,7 +11,7 @@ from policy_engine.policy import Hierarchy, Policy, Rule
 from policy_engine.policy.hierarchy import Edge, goes_on
 from policy_engine.policy.model import MAKING, OFFER
 from policy_engine.policy.owners.model import Owners, OwnerStatement, Speakers, Standing, issuers
-from policy_engine.policy.validation.clashes import starts
+from policy_engine.policy.validation.conflicts import iri_prefixes
 from policy_engine.terms import dataset_of
 
 Problems = Iterator[tuple[Policy, Problem]]
@@ -147,8 +147,8 @@ class _Near:
 
     def _reach(self, asset: str) -> set[str]:
         if not self._hierarchy.asset:
-            return {asset, *starts(asset)}
-        return {*self._hierarchy.wider("asset", asset), *starts(asset)}
+            return {asset, *iri_prefixes(asset)}
+        return {*self._hierarchy.wider("asset", asset), *iri_prefixes(asset)}
 
 
 def _twice(claim: Claim, near: _Near) -> str:

@@ -22,7 +22,7 @@ from policy_engine.policy.model import (
 from policy_engine.policy.reading.rules import members, with_shared
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
-from policy_engine.policy.validation.clashes import Overlaps
+from policy_engine.policy.validation.conflicts import Overlaps
 
 Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""

@@ -12,7 +12,7 @@ found in RDF, and the engine has no use for:
 - a collection with refinements that has a name of its own, an action that is refined under its own;
 - one operand of a logical constraint, unordered ones of `andSequence`, several right operands of
   any operator, a reference beside them, a value of another type than `dataType`;
-- policies that were replaced, that have no rule, or two rules that clash.
+- policies that were replaced, that have no rule, or two rules that conflict.
 
 Never lets pass: a property of ODRL's where it means nothing, any other that stands in a rule or
 a constraint, an operator, an action or a left operand that ODRL lacks, a literal in the place of a

@@ -18,7 +18,7 @@ from policy_engine.policy.structure import (
     needed,
 )
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
-from policy_engine.policy.validation.clashes import clashes, have_asset
+from policy_engine.policy.validation.conflicts import assets_with_rules, conflicts
 
 _LEAVES = (ANONYMIZE, GRANT_USE)
 _NOT_GOVERNED = (
@@ -32,13 +32,13 @@ _UNTIL_ATTESTED = (
 
 
 def problems_of(policies: Sequence[Policy]) -> list[Problem]:
-    """Return what keeps policies from being used, no more than MAX_PROBLEMS, and their clashes.
+    """Return what keeps policies from being used, no more than MAX_PROBLEMS, and their conflicts.
 
     ODRL Information Model 2.2, sections 2.1, 2.6 and 2.10.
     """
     found = (problem for policy in policies for problem in _problems_of(policy))
     void = (one for one in policies if one.conflict == "invalid" and not any(_too_deep(one)))
-    return [*islice(found, MAX_PROBLEMS), *clashes(*void)]
+    return [*islice(found, MAX_PROBLEMS), *conflicts(*void)]
 
 
 def hazards_of(policies: Sequence[Policy]) -> list[Problem]:
@@ -134,7 +134,7 @@ def _ungoverned(policy: Policy) -> Iterator[Problem]:
     """Yield the outputs that no rule is about; what is made by their rule, that rule governs."""
     outputs = [rule for rule in policy.permissions if rule.output and not _is_made(rule)]
     named = {rule.output for rule in outputs}
-    governed = have_asset(policy.rules if outputs else (), named, policy.hierarchy)
+    governed = assets_with_rules(policy.rules if outputs else (), named, policy.hierarchy)
     for rule in outputs:
         if rule.output not in governed:
             message, hint = _UNTIL_ATTESTED if rule.output in attestable(policy) else _NOT_GOVERNED

@@ -8,7 +8,7 @@ from compliance_texts import PARTS, policy, request, world
 from policy_engine.decision.compliance import compliance_report
 
 NOT = ":policy odrl:prohibition :not . :not odrl:target :ward ; odrl:action odrl:use ."
-VOID = "a permission and a prohibition of the policy clash: it is void"
+VOID = "a permission and a prohibition of the policy conflict: it is void"
 
 
 def with_strategy(strategy, more=NOT, of_rule=PARTS):

@@ -133,7 +133,7 @@ def test_two_rules_of_a_family_with_one_uid_are_refused():
     assert refused(text) == [("P008", "/1/permission")]
 
 
-def test_clash_of_inherited_rules_voids_the_child():
+def test_conflict_of_inherited_rules_voids_the_child():
     plain = {"@context": [CONTEXT[0], CONTEXT[2]]}
     text = json.dumps(
         [

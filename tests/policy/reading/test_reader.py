@@ -273,11 +273,11 @@ def test_conflict_strategy_other_than_one_of_the_known_is_refused(conflict):
     assert problems(conflict=conflict)[0][0] == "P007"
 
 
-def test_clash_voids_a_policy_under_the_strategy_invalid():
-    clash = {"prohibition": {**RULE, "action": "use"}}
-    assert problems(conflict="invalid", **clash) == [("P010", "/prohibition")]
-    assert read(conflict="prohibit", **clash).prohibitions
-    assert read(conflict="perm", **clash).prohibitions
+def test_conflict_voids_a_policy_under_the_strategy_invalid():
+    conflict = {"prohibition": {**RULE, "action": "use"}}
+    assert problems(conflict="invalid", **conflict) == [("P010", "/prohibition")]
+    assert read(conflict="prohibit", **conflict).prohibitions
+    assert read(conflict="perm", **conflict).prohibitions
 
 
 # -- rules ---------------------------------------------------------------------------------------

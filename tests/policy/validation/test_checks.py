@@ -10,7 +10,7 @@ PLAIN = {"@context": [CONTEXT[0], CONTEXT[2]], "@type": "Set", "uid": "ex:policy
 
 
 def plain(**keys):
-    """Return a policy outside the profile, so that a clash voids it."""
+    """Return a policy outside the profile, so that a conflict voids it."""
     return json.dumps({**PLAIN, **keys})
 
 
@@ -77,10 +77,10 @@ def test_policy_that_another_replaced_holds_no_longer():
     assert read(permission=RULE, **{"dct:replaces": {"@id": "ex:0"}})
 
 
-# -- clashes (section 2.10) ---------------------------------------------------------------------
+# -- conflicts (section 2.10) -------------------------------------------------------------------
 
 
-def test_clash_is_told_with_both_rules_and_what_they_share():
+def test_conflict_is_reported_with_both_rules_and_what_they_share():
     text = plain(
         permission={**RULE, "uid": "ex:may", "assignee": "ex:alice"},
         prohibition={"uid": "ex:not", "target": "ex:T", "action": "use"},
@@ -108,7 +108,7 @@ def test_clash_is_told_with_both_rules_and_what_they_share():
         ([{"and": [DAY, COUNT]}], [{**DAY, "operator": "gteq"}], False),
     ],
 )
-def test_clash_needs_constraints_that_can_be_met_together(ours, theirs, clash):
+def test_conflict_needs_constraints_that_can_be_met_together(ours, theirs, clash):
     rules = [{**RULE, **({"constraint": of} if of else {})} for of in (ours, theirs)]
     text = plain(permission=rules[0], prohibition=rules[1])
     if clash:
@@ -117,7 +117,7 @@ def test_clash_needs_constraints_that_can_be_met_together(ours, theirs, clash):
         assert read_policy(text).rules
 
 
-def test_at_most_a_thousand_clashes_are_told_and_the_others_counted():
+def test_at_most_a_thousand_conflicts_are_listed_and_the_others_counted():
     rules = [RULE] * 40
     assert len(refused(plain(permission=rules, prohibition=rules))) == 1_001
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from policy_texts import odrl
 
 from policy_engine.policy import Constraint, LogicalConstraint, Value
-from policy_engine.policy.validation.disjointness import Apart
+from policy_engine.policy.validation.disjointness import DisjointConditions
 
 NEW_YEAR = datetime(2030, 1, 1, tzinfo=UTC)
 MEETS = {
@@ -26,7 +26,7 @@ def bound(operator, *values, left="count", unit=""):
 
 
 def exclude_one_another(some, others):
-    return Apart([[], others]).of(some) == 2
+    return DisjointConditions([[], others]).disjoint_sets(some) == 2
 
 
 def joined(operator, *operands):
@@ -134,7 +134,7 @@ def test_many_sets_are_judged_as_each_by_itself(ours, sets):
     def made(bounds):
         return [bound(*one) for one in bounds]
 
-    found = Apart(map(made, sets)).of(made(ours))
+    found = DisjointConditions(map(made, sets)).disjoint_sets(made(ours))
     assert [bool(found >> n & 1) for n in range(len(sets))] == [
         exclude_one_another(made(ours), made(one)) for one in sets
     ]

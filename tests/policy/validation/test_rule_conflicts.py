@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from policy_engine import terms
 from policy_engine.errors import Place
 from policy_engine.policy import Action, Asset, Constraint, Hierarchy, Party, Policy, Rule, Value
-from policy_engine.policy.validation import clashes as module
-from policy_engine.policy.validation.clashes import Overlaps, clashes, clashing
-from policy_engine.policy.validation.disjointness import Apart
+from policy_engine.policy.validation import conflicts as module
+from policy_engine.policy.validation.conflicts import Overlaps, conflicting_pairs, conflicts
+from policy_engine.policy.validation.disjointness import DisjointConditions
 
 READ, USE, SELL = (Action(f"{terms.ODRL}{name}") for name in ("read", "use", "sell"))
 T = Asset("http://e.org/T")
@@ -43,12 +43,12 @@ def overlap(one, other, hierarchy=FAMILY):
     return [*Overlaps((one,), (other,), hierarchy).pairs()] == [(one, other)]
 
 
-def clash(**changes):
+def has_conflict(**changes):
     return overlap(PERMISSION, replace(PROHIBITION, **changes), FAMILY)
 
 
 def test_rules_overlap_where_all_parts_are_the_same():
-    assert clash()
+    assert has_conflict()
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_rules_overlap_where_all_parts_are_the_same():
     ],
 )
 def test_rules_overlap_where_one_part_is_wider_or_left_open(changes):
-    assert clash(**changes)
+    assert has_conflict(**changes)
     assert overlap(replace(PROHIBITION, **changes), PERMISSION, FAMILY)
 
 
@@ -76,7 +76,7 @@ def test_rules_overlap_where_one_part_is_wider_or_left_open(changes):
     ],
 )
 def test_rules_do_not_overlap_where_one_part_never_meets(changes):
-    assert not clash(**changes)
+    assert not has_conflict(**changes)
 
 
 @pytest.mark.parametrize(
@@ -106,45 +106,45 @@ def test_rules_do_not_overlap_where_only_other_parts_of_the_hierarchy_would_join
     assert not overlap(permission, prohibition, FAMILY)
 
 
-def test_clash_says_which_two_rules_and_where():
-    [problem] = clashes(policy((PERMISSION,), (PROHIBITION,)))
+def test_conflict_says_which_two_rules_and_where():
+    [problem] = conflicts(policy((PERMISSION,), (PROHIBITION,)))
     assert (problem.code, problem.place) == ("P010", PROHIBITION.place)
     assert "http://e.org/may permits what prohibition /prohibition prohibits" in problem.message
     assert "The permission is in line 3." in problem.message
     assert '"conflict": "prohibit" or "perm"' in problem.hint
 
 
-def test_clashes_are_all_reported():
+def test_conflicts_are_all_reported():
     sell = replace(PERMISSION, actions=(SELL,))
-    found = list(clashes(policy((PERMISSION, sell), (PROHIBITION, PROHIBITION))))
+    found = list(conflicts(policy((PERMISSION, sell), (PROHIBITION, PROHIBITION))))
     assert len(found) == 2
 
 
 @pytest.mark.parametrize("rules", [((PERMISSION,), ()), ((), (PROHIBITION,)), ((), ())])
-def test_there_is_no_clash_without_both_kinds_of_rules(rules):
-    assert list(clashes(policy(*rules))) == []
+def test_there_is_no_conflict_without_both_kinds_of_rules(rules):
+    assert list(conflicts(policy(*rules))) == []
 
 
-def test_a_clash_names_the_narrower_of_what_both_cover():
+def test_a_conflict_names_the_narrower_of_what_both_cover():
     column = replace(PROHIBITION, targets=(Asset("http://e.org/U"), Asset("http://e.org/T/ZIP")))
-    [problem] = clashes(policy((PERMISSION,), (column,)))
+    [problem] = conflicts(policy((PERMISSION,), (column,)))
     assert "Both cover odrl:read on http://e.org/T/ZIP by anybody" in problem.message
 
 
-def test_more_clashes_than_are_told_are_counted(monkeypatch):
-    monkeypatch.setattr(module, "MAX_CLASHES", 5)
+def test_more_conflicts_than_are_listed_are_counted(monkeypatch):
+    monkeypatch.setattr(module, "MAX_CONFLICTS", 5)
     last = replace(PROHIBITION, place=Place("", 20))
-    found = clashes(policy((PERMISSION,) * 3, (PROHIBITION, last)))
+    found = conflicts(policy((PERMISSION,) * 3, (PROHIBITION, last)))
     assert len(found) == 6
-    assert found[-1].message.startswith("1 more pair of a permission and a prohibition clash.")
+    assert found[-1].message.startswith("1 more pair of a permission and a prohibition conflict.")
     assert found[-1].place == last.place
-    assert len(clashes(policy((PERMISSION,) * 2, (PROHIBITION, last)))) == 4
+    assert len(conflicts(policy((PERMISSION,) * 2, (PROHIBITION, last)))) == 4
 
 
-def test_clashes_of_several_policies_are_counted_together(monkeypatch):
-    monkeypatch.setattr(module, "MAX_CLASHES", 3)
+def test_conflicts_of_several_policies_are_counted_together(monkeypatch):
+    monkeypatch.setattr(module, "MAX_CONFLICTS", 3)
     one = policy((PERMISSION,) * 2, (PROHIBITION,))
-    found = clashes(one, one, one)
+    found = conflicts(one, one, one)
     assert [problem.message.split()[0] for problem in found[3:]] == ["3"]
 
 
@@ -200,16 +200,18 @@ def slowly(one, other, hierarchy):
         and meet("asset", names(one.targets), names(other.targets))
         and meet("action", needed, names(other.actions))
         and meet("purpose", one.purposes, other.purposes)
-        and not Apart([other.constraints]).of(one.constraints)
+        and not DisjointConditions([other.constraints]).disjoint_sets(one.constraints)
     )
 
 
 @settings(max_examples=200, deadline=None)
 @given(rules("permission"), rules("prohibition"), EDGES, EDGES, EDGES)
-def test_clashing_rules_are_all_that_overlap(permissions, prohibitions, assets, parties, purposes):
+def test_conflicting_rules_are_all_that_overlap(
+    permissions, prohibitions, assets, parties, purposes
+):
     implied = ((f"{terms.ODRL}read", f"{terms.ODRL}sell"),) if assets else ()
     hierarchy = Hierarchy(asset=assets, party=parties, purpose=purposes, implied=implied)
-    found = list(clashing(policy(permissions, prohibitions), hierarchy))
+    found = list(conflicting_pairs(policy(permissions, prohibitions), hierarchy))
     expected = [
         (one, other)
         for one in permissions
@@ -243,7 +245,7 @@ def test_thousands_of_rules_that_never_meet_are_soon_told_apart(way):
     some = many(PERMISSION, lambda n: way("p", n))
     others = many(PROHIBITION, lambda n: way("q", n))
     start = process_time()
-    assert clashes(policy(some, others)) == []
+    assert conflicts(policy(some, others)) == []
     assert process_time() - start < 10
 
 
@@ -255,7 +257,7 @@ def test_rules_that_differ_here_in_one_part_and_there_in_another_are_soon_told_a
         lambda n: {"purposes": (of("other", n),), "assignees": (Party("urn:b:a"),)},
     )
     start = process_time()
-    assert clashes(policy(some, others)) == []
+    assert conflicts(policy(some, others)) == []
     assert process_time() - start < 10
 
 
@@ -270,15 +272,15 @@ def test_long_chains_and_circles_of_parties_are_walked_once():
         for more, kind in enumerate((PERMISSION, PROHIBITION))
     )
     start = process_time()
-    assert clashes(policy(some, others, chain)) == []
+    assert conflicts(policy(some, others, chain)) == []
     assert process_time() - start < 10
 
 
-def test_rules_with_thousands_of_names_that_clash_are_soon_told():
+def test_rules_with_thousands_of_names_that_conflict_are_soon_reported():
     def named(kind, name):
         assets = (*(Asset(of(name, n)) for n in range(5_000)), T)
         return (replace(kind, targets=assets),) * 40
 
     start = process_time()
-    assert len(clashes(policy(named(PERMISSION, "p"), named(PROHIBITION, "q")))) == 1_001
+    assert len(conflicts(policy(named(PERMISSION, "p"), named(PROHIBITION, "q")))) == 1_001
     assert process_time() - start < 10
