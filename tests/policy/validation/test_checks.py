@@ -97,7 +97,7 @@ def test_conflict_is_reported_with_both_rules_and_what_they_share():
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "clash"),
+    ("ours", "theirs", "is_conflict"),
     [
         ([], [], True),
         ([DAY], [], True),
@@ -108,10 +108,10 @@ def test_conflict_is_reported_with_both_rules_and_what_they_share():
         ([{"and": [DAY, COUNT]}], [{**DAY, "operator": "gteq"}], False),
     ],
 )
-def test_conflict_needs_constraints_that_can_be_met_together(ours, theirs, clash):
+def test_conflict_needs_constraints_that_can_be_met_together(ours, theirs, is_conflict):
     rules = [{**RULE, **({"constraint": of} if of else {})} for of in (ours, theirs)]
     text = plain(permission=rules[0], prohibition=rules[1])
-    if clash:
+    if is_conflict:
         assert refused(text) == [("P010", "/prohibition")]
     else:
         assert read_policy(text).rules

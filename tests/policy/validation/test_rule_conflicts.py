@@ -206,7 +206,7 @@ def slowly(one, other, hierarchy):
 
 @settings(max_examples=200, deadline=None)
 @given(rules("permission"), rules("prohibition"), EDGES, EDGES, EDGES)
-def test_conflicting_rules_are_all_that_overlap(
+def test_conflicting_pairs_are_all_that_overlap(
     permissions, prohibitions, assets, parties, purposes
 ):
     implied = ((f"{terms.ODRL}read", f"{terms.ODRL}sell"),) if assets else ()
