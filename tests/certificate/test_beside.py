@@ -15,7 +15,12 @@ from policy_engine.certificate.beside import (
     single_output,
 )
 from policy_engine.certificate.publication import Publication, sharing
-from policy_engine.certificate.publication.journal import CertifiedPair, Journal, find_journal
+from policy_engine.certificate.publication.journal import (
+    CertifiedPair,
+    Journal,
+    JournalPart,
+    find_journal,
+)
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import load_policy
@@ -141,5 +146,13 @@ def test_nothing_is_published_beside_a_released_model(out, monkeypatch):
     plan = make_plan(load_policy(POLICIES / "model-release.jsonld"))
     model = load_certificate(out).model_copy(update={"plan": plan})
     monkeypatch.setattr(sharing, "folder_certificates", lambda _folder: {CERTIFICATE: model})
-    with pytest.raises(OutputError, match="a released model has a folder of its own"):
+    with pytest.raises(OutputError, match="a released model has a folder of its own") as told:
         sharing.check_shared(out, [], [])
+    assert told.value.problems[0].hint == "Give each release a folder of its own."
+
+
+def test_nothing_was_kept_under_a_name_that_no_file_system_holds(tmp_path):
+    (tmp_path / "a.csv").write_text("released")
+    part = JournalPart(tmp_path / "s", tmp_path / "a.csv", tmp_path / ("o" * 300), replaces=True)
+    part.put_back()
+    assert (tmp_path / "a.csv").read_text() == "released"

@@ -117,6 +117,17 @@ def joining(*sources):
     return text.replace(f'"{DATASET}/name"', keys).replace(f"{DATASET}/", f"{sources[0]}/")
 
 
+def test_a_record_of_a_join_names_each_input_with_its_own_unmentioned_columns(tmp_path):
+    (tmp_path / "people.csv").write_text("name,age,phone\nAnn,20,1\nBob,20,2\n")
+    (tmp_path / "claims.csv").write_text("name,cost\nAnn,5\nBob,6\n")
+    data = {DATASET: tmp_path / "people.csv", CLAIMS: tmp_path / "claims.csv"}
+    inputs = apply_policy(joining(DATASET, CLAIMS), data).record.inputs
+    assert [(one.asset, one.rows, one.unmentioned) for one in inputs] == [
+        (CLAIMS, 2, ("cost",)),
+        (DATASET, 2, ("phone",)),
+    ]
+
+
 def test_provenance_is_valid_json_ld(certificate):
     from pyld import jsonld
 
