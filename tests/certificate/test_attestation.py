@@ -13,7 +13,7 @@ from policy_engine.api.deciding import attest_output, decide_request, query_data
 from policy_engine.certificate.attestation import attest, load_attestation, read_attestation
 from policy_engine.cli import app
 from policy_engine.decision.requests import read_request
-from policy_engine.errors import CertificateError, RequestError
+from policy_engine.errors import CertificateError, DataError, RequestError
 from policy_engine.policy import read_policy
 from policy_engine.policy.attestable import attestable
 
@@ -172,6 +172,13 @@ def test_an_attestation_is_written_and_read_and_goes_with_its_file(totals):
         is_permitted(SUM, [file])
 
 
+def test_an_attestation_away_from_its_file_is_read_alone(totals, tmp_path):
+    word = attest_output(SUM, totals, f"{E}Eve", file=totals.with_name("word.json"))
+    (tmp_path / "elsewhere").mkdir()
+    away = totals.with_name("word.json").rename(tmp_path / "elsewhere" / "word.json")
+    assert load_attestation(away) == word
+
+
 def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeypatch):
     monkeypatch.chdir(totals.parent)
     attest_output(SUM, totals, f"{E}Eve", file=totals.with_name("totals.csv.attestation.json"))
@@ -182,8 +189,11 @@ def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeyp
         is_permitted(SUM, ["other.csv"])
     totals.write_text("Zip,n\n1,1\n")
     for place in places:
-        with pytest.raises(CertificateError, match="V004"):
+        with pytest.raises(CertificateError, match=r"totals\.csv.*V004"):
             is_permitted(SUM, [place])
+    totals.unlink()
+    with pytest.raises(DataError, match="C002 There is no certificate"):
+        is_permitted(SUM, [totals])
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from policy_engine.certificate.beside import (
     find_certificate,
     load_certificate,
     load_certificates,
+    load_proofs,
     single_output,
 )
 from policy_engine.certificate.publication import Publication, sharing
@@ -120,6 +121,18 @@ def test_a_journal_of_any_certificate_is_read(tmp_path, certificate):
     (tmp_path / JOURNAL).write_text(json.dumps(facts))
     pairs = CertifiedPair(certificate, "a.csv"), CertifiedPair(f"b.{CERTIFICATE}")
     assert find_journal(tmp_path, tmp_path) == Journal(tmp_path, stage, pairs)
+
+
+def test_a_certificate_of_several_in_a_folder_is_to_be_named(out, people):
+    second = people_policy().replace(OUTPUT, f"{OUTPUT}2")
+    apply_policy(second, {DATASET: people / "people.csv"}, out)
+    own = load_certificate(out / "anonPeople.csv")
+    assert load_proofs(out) == load_proofs(str(out)) == load_certificates(out)
+    assert own in load_certificates(out)
+    several = r"V015 '.*out' holds 2 certificates, of 'anonPeople2\.csv' and 'anonPeople\.csv'"
+    with pytest.raises(CertificateError, match=several) as told:
+        load_certificate(out)
+    assert told.value.problems[0].hint == "Name the file of one of them."
 
 
 @pytest.mark.parametrize(

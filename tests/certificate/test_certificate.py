@@ -77,7 +77,7 @@ def test_a_certificate_comes_back_from_its_json_ld(certificate):
 
 def test_provenance_names_what_was_used_and_what_was_made(certificate):
     document = json.loads(certificate.to_jsonld())
-    assert document["@id"] == OUTPUT
+    assert (document["@id"], document["@type"]) == (OUTPUT, "prov:Entity")
     activity = document["prov:wasGeneratedBy"]
     assert activity["used"] == ["http://x.org/policy", DATASET]
     assert activity["@type"] == "prov:Activity"

@@ -11,6 +11,7 @@ from policy_engine import apply_policy, certify_output
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.publication import Publication
 from policy_engine.certificate.record import load_record
+from policy_engine.certificate.recording import RecordFile
 from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
 
 
@@ -48,27 +49,54 @@ def test_nothing_else_is_overwritten_by_a_record(people, taken, overwrite):
     (people / "link").symlink_to(people / "people.csv")
     (people / "loop").symlink_to(people / "nowhere")
     before = files(people)
-    with pytest.raises(OutputError, match="O001 The record exists"):
+    with pytest.raises(OutputError, match="O001 The record exists") as told:
         applied(people, taken, overwrite=overwrite)
+    hint = "Give another path, or overwrite=True for the output of that record."
+    if overwrite and taken not in ("link", "loop"):
+        hint = "Only the record of the release that is replaced is overwritten; move it away."
+    assert told.value.problems[0].hint == hint
     assert files(people) == before
     assert not (people / "nowhere").exists()
 
 
 @pytest.mark.parametrize(
-    "place",
-    ["", ".", "none/record.json", "s3a://bucket/record.json", "table:record"],
+    ("place", "why", "hint"),
+    [
+        ("", "A record is a file", "Give the path of a file."),
+        (".", "A record is a file, and '.*' is a folder", "Give the path of a file."),
+        ("none/record.json", "There is no folder '.*/none' for the record", ""),
+        ("s3a://bucket/r.json", "Given: 's3a://bucket/r.json'", "Give the path of a file."),
+        ("table:record", "Given: 'table:record'", "Give the path of a file."),
+    ],
 )
-def test_what_is_no_place_for_a_record_is_refused_before_anything_is_done(people, place):
+def test_what_is_no_place_for_a_record_is_refused_before_anything_is_done(people, place, why, hint):
     before = files(people)
-    with pytest.raises(OutputError, match="O002"):
+    with pytest.raises(OutputError, match=f"O002 .*{why}") as told:
         applied(people, place)
+    assert told.value.problems[0].hint == hint
+    assert files(people) == before
+
+
+def test_a_record_that_came_meanwhile_is_not_replaced(people, monkeypatch):
+    applied(people)
+    before, record = files(people), load_record(people / "record.json")
+    monkeypatch.setattr(RecordFile, "_existing", lambda _self: None)
+    file = RecordFile(people / "record.json", overwrite=True)
+    with (
+        pytest.raises(OutputError, match=r"O001 The record exists: '.*record\.json'"),
+        file.writing(record, lambda: False),
+    ):
+        pass
     assert files(people) == before
 
 
 def test_a_record_does_not_lie_in_the_output(people):
     for record in ("a.csv", "a.csv/record.json"):
-        with pytest.raises(OutputError, match=r"O002 The record .* is not to lie in the output"):
+        with pytest.raises(
+            OutputError, match=r"O002 The record .* is not to lie in the output"
+        ) as told:
             applied(people, record, output="a.csv")
+        assert told.value.problems[0].hint == "Give another path."
 
 
 def test_a_record_is_replaced_with_its_release_and_not_with_another(people):
@@ -182,8 +210,9 @@ def test_a_record_is_read_as_a_record(people):
     args = people / "release", people / "policy.jsonld"
     with pytest.raises(CertificateError, match="V005"):
         certify_output(*args, record=people / "people.csv")
-    with pytest.raises(DataError, match="C003"):
+    with pytest.raises(DataError, match="C003") as told:
         certify_output(*args, record=people)
+    assert str(people) in str(told.value)
 
 
 def test_a_record_has_any_name_that_the_disk_bears(people):

@@ -5,14 +5,18 @@ import pyarrow.csv
 import pytest
 from applying import asking
 from building import ANALYST, DATASET, OUTPUT, anonymize, column, people_policy, permission, policy
+from certifying import certified
 from typer.testing import CliRunner
 
 from policy_engine import apply_policy, certify_output, decide_request, query_data
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import read_certificate
+from policy_engine.certificate.renewal import check_making
 from policy_engine.cli import app
 from policy_engine.decision import Request
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.plan.plan import make_plan
+from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import expand_term
 
@@ -133,6 +137,17 @@ def test_what_was_made_from_other_data_or_for_another_policy_is_not_renewed(tmp_
     elsewhere = asked.replace("http://x.org/People", "http://x.org/Folk")
     with pytest.raises(CertificateError, match=r"V014 It was made from http://x.org/People"):
         certify_output(path, elsewhere)
+
+
+def test_what_was_not_anonymised_is_told_where_its_policy_asks_for_it_now():
+    asked = read_policy(asking(**OPEN))
+    plan = make_plan(asked)
+    steps = tuple(one for one in plan.steps if one.step != "anonymize")
+    before = certified(asked, plan=plan.model_copy(update={"steps": steps}))
+    with pytest.raises(CertificateError) as told:
+        check_making(before, plan, None, "out.csv", renews=False)
+    [problem] = told.value.problems
+    assert (problem.code, problem.message) == ("V014", "It was not anonymised.")
 
 
 def test_a_certificate_that_is_not_there_is_not_renewed(people, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
 from hypothesis import given
 from hypothesis import strategies as st
+from modelled import of_release
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from policy_engine.certificate.publication import Publication, destination, jour
 from policy_engine.certificate.publication.destinations import (
     check_model_folder,
     model_destination,
+    plan_destination,
     plan_destinations,
 )
 from policy_engine.cli import app
@@ -137,6 +139,12 @@ def test_a_model_lies_alone_and_its_report_elsewhere(tmp_path):
     (tmp_path / "out" / "more.csv").touch()
     with pytest.raises(OutputError, match=r"O001 A model is .* of its own.* holds 'more.csv'"):
         check_model_folder(model, tmp_path / "report")
+
+
+def test_a_plan_says_whether_an_output_is_a_model_or_data(tmp_path):
+    model, data = (make_plan(read_policy(one)) for one in (of_release(), people_policy()))
+    assert plan_destination(tmp_path / "out", model) == tmp_path / "out" / "model"
+    assert plan_destination(tmp_path / "out", data) == tmp_path / "out" / "anonPeople.csv"
 
 
 def test_outputs_share_a_folder_under_names_of_their_own(tmp_path):
@@ -530,7 +538,7 @@ def test_a_journal_that_cannot_be_understood_stays_and_stops_everybody(released,
     journal = released / "release" / JOURNAL
     journal.write_text(text)
     before = names(released / "release")
-    with pytest.raises(OutputError, match=r"O002 .* is not the journal"):
+    with pytest.raises(OutputError, match=f"O002 '{journal}' is not the journal"):
         apply(released, released / "release", overwrite=True)
     assert names(released / "release") == before
 

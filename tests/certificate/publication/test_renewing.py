@@ -74,8 +74,9 @@ def test_a_certificate_of_another_file_stays_and_so_does_one_beside_a_run(releas
     people, path = released
     other = path.with_name("other.csv")
     other.write_bytes(path.read_bytes())
-    with pytest.raises(DataError, match=r"C002 No certificate lies beside .*other\.csv"):
+    with pytest.raises(DataError, match=r"C002 No certificate lies beside .*other\.csv") as told:
         certify_output(other, people / "own.jsonld", write=True)
+    assert "told by apply, which certifies" in told.value.problems[0].hint
     held = hold(people / "out")
     try:
         with pytest.raises(OutputError, match="O001 Another run"):

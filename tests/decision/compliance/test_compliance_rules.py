@@ -282,6 +282,15 @@ def test_prohibition_of_whom_the_policy_does_not_name_is_not_lifted():
     assert rule(policy(nobody, "prohibition")).active
 
 
+@pytest.mark.parametrize(("age", "state"), [(21, "unknown"), (17, "unsatisfied")])
+def test_collection_without_a_name_may_hold_whom_its_refinement_lets_in(age, state):
+    grown = f":grown {limit(':age', 'gteq', '18')} ."
+    text = policy("odrl:assignee [ a odrl:PartyCollection ; odrl:refinement :grown ]", more=grown)
+    said = world(f":nurse :age {age} . :cook :age 30 .")
+    assert states(rule(text, world_text=said)) == {"Party": state}
+    assert states(rule(text, request(party=":cook, :nurse"), said)) == {"Party": state}
+
+
 # -- constraints ------------------------------------------------------------------------------
 
 CARE, RESEARCH = "dpv:ServiceProvision", "dpv:ResearchAndDevelopment"
@@ -360,6 +369,14 @@ def test_world_itself_may_tell_what_a_left_operand_is():
     text = constrained(limit("odrl:spatial", "eq", ":hospital"))
     told = world(":world a sotw:SotW ; odrl:spatial :hospital .")
     assert rule(text, world_text=told).active
+
+
+@pytest.mark.parametrize(("count", "active"), [("2", True), ("4", False), ("'2'", False)])
+def test_world_itself_may_tell_how_often_something_was_done(count, active):
+    text = constrained(limit("odrl:count", "lteq", "3"))
+    assert (
+        rule(text, world_text=world(f":world a sotw:SotW ; odrl:count {count} .")).active == active
+    )
 
 
 def test_request_does_not_overrule_what_the_world_tells():
@@ -464,6 +481,15 @@ def test_obligation_is_inactive_where_its_constraint_does_not_hold():
     later = limit("odrl:dateTime", "gt", '"2040-01-01"^^xsd:date')
     [report] = compliance_report(constrained(later, "obligation"), request(), world()).policies
     assert [one.active for one in report.duties] == [False]
+
+
+def test_each_obligation_has_premises_of_its_own():
+    rules = [
+        f":{one} odrl:constraint [ {limit('odrl:count', 'lt', n)} ] ." for n, one in enumerate("ab")
+    ]
+    text = f"{PREFIXES}:policy a odrl:Set ; odrl:obligation :a, :b . {' '.join(rules)}"
+    [report] = compliance_report(text, request(), world()).policies
+    assert len({premise.node for one in report.duties for premise in one.premises}) == 2
 
 
 # -- the moment -------------------------------------------------------------------------------

@@ -113,6 +113,34 @@ def test_world_that_is_not_understood_is_refused(text, code):
     assert refused(RequestError, policy("odrl:duty :a"), world_text=text).code == code
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("ex:policy odrl:permission\n  ex:rule ; odrl:conflict\n  odrl:permit .", 5),
+        ("ex:policy odrl:permission\n  ex:rule .\nex:rule odrl:action\n  'read'@a1 .", 6),
+        ("ex:p odrl:permission [\n odrl:constraint ex:a\n] .\nex:a odrl:operator odrl:eq .", 6),
+    ],
+    ids=["value", "language", "node"],
+)
+def test_line_of_a_policy_that_is_not_understood_is_told(text, line):
+    prefixes = "@prefix odrl: <http://www.w3.org/ns/odrl/2/> .\n@prefix ex: <http://e.org/> .\n"
+    with pytest.raises(PolicyError) as told:
+        compliance_report(prefixes + text, request(), world())
+    assert {one.place.line for one in told.value.problems} == {line}
+
+
+def test_contexts_that_are_given_say_what_names_mean():
+    mine = "http://e.org/mine"
+    terms = {"Set": f"{ODRL}Set", "permission": {"@id": f"{ODRL}permission", "@type": "@id"}}
+    terms |= {"action": {"@id": f"{ODRL}action", "@type": "@id"}}
+    rule = {"@id": "urn:rule", "action": f"{ODRL}read"}
+    text = json.dumps({"@context": mine, "@id": "urn:p", "@type": "Set", "permission": rule})
+    found = compliance_report(text, request(), world(), {mine: {"@context": terms}})
+    [policy_report] = found.policies
+    assert policy_report.policy == "urn:p"
+    assert [one.rule for one in policy_report.rules] == ["urn:rule"]
+
+
 def test_missing_file_is_told(tmp_path):
     assert refused(DataError, tmp_path / "absent.ttl").code == "C002"
 
