@@ -6,20 +6,20 @@ Edges = Callable[[str], Iterable[str]]
 """The nodes that one leads to at once."""
 
 
-def gathered(starts: Iterable[str], edges: Edges, own: Mapping[str, int]) -> dict[str, int]:
+def gather_bits(starts: Iterable[str], edges: Edges, own: Mapping[str, int]) -> dict[str, int]:
     """Return, by node, the bits of all that it leads to and its own, joined by `or`.
 
     Of the starts and of all that they lead to. Each edge is walked once, circles or not: nodes
     on a circle lead to the same, and a circle is done once it is left (Tarjan 1972).
     """
-    walk = _Walk(edges, own)
+    walk = _DepthFirstWalk(edges, own)
     for start in starts:
         if start not in walk.number:
             walk.all_from(start)
     return walk.found
 
 
-class _Walk:
+class _DepthFirstWalk:
     """A walk in depth, which remembers the nodes that are not done."""
 
     def __init__(self, edges: Edges, own: Mapping[str, int]) -> None:

@@ -48,7 +48,7 @@ WITHIN: Mapping[Kind, tuple[Kind, ...]] = {
     "remedy": (),
     "consequence": (),
 }
-"""The rules that stand in a rule of a kind."""
+"""The kinds of rules that a rule of a kind may contain."""
 NEEDED: tuple[tuple[str, tuple[Kind, ...], tuple[str, ...]], ...] = (
     (TARGET, ("permission", "prohibition"), POLICY_TYPES),
     (ACTION, KINDS, POLICY_TYPES),
@@ -78,8 +78,10 @@ def of_policy() -> frozenset[str]:
 
 def of_rule(kind: Kind) -> frozenset[str]:
     """Return the properties of a rule (section 2.6)."""
-    made = (OUTPUT, PURPOSE) if kind in ("permission", "prohibition") else ()
-    return shared().union((CONSTRAINT,), made, (f"{_ODRL}{name}" for name in WITHIN[kind]))
+    output_properties = (OUTPUT, PURPOSE) if kind in ("permission", "prohibition") else ()
+    return shared().union(
+        (CONSTRAINT,), output_properties, (f"{_ODRL}{name}" for name in WITHIN[kind])
+    )
 
 
 OF_PARAMETER: Final = frozenset({LEFT, OPERATOR, RIGHT, DATA_TYPE})
@@ -113,3 +115,29 @@ def odrl_properties() -> set[str]:
     """Return the local names of the properties that ODRL's context defines."""
     context = terms.bundled_contexts()["http://www.w3.org/ns/odrl.jsonld"]["@context"]
     return {name for name in context if name[0].islower()}
+
+
+WIDER_PROPERTIES: Mapping[str, str] = {
+    f"{terms.MOSAICROWN}belongsTo": "party",
+    f"{_ODRL}partOf": "party asset",
+    f"{_ODRL}includedIn": "action",
+    f"{_ODRL}implies": "implied",
+    f"{terms.MOSAICROWN}declinationOf": "purpose",
+    f"{terms.SKOS}broader": "purpose",
+}
+"""The roles of what each property relates to something wider."""
+_ACTION_PROPERTIES = (f"{_ODRL}includedIn", f"{_ODRL}implies")
+PURPOSE_PROPERTIES = (f"{terms.MOSAICROWN}declinationOf", f"{terms.SKOS}broader")
+
+
+def membership_properties(role: str) -> set[str]:
+    """Return the properties that say what something in a role is part of."""
+    return {
+        prop for prop, parts in WIDER_PROPERTIES.items() if set(parts.split()) & set(role.split())
+    }
+
+
+def wider_role(prop: str, role: str) -> str:
+    """Return what the values of a property are that says what something is part of."""
+    roles = ("action",) if prop in _ACTION_PROPERTIES else WIDER_PROPERTIES[prop].split()
+    return " ".join(part for part in roles if part in role.split())

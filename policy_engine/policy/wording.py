@@ -63,19 +63,19 @@ def printable(text: str) -> str:
 
 def literal_text(value: Literals) -> str:
     """Return a literal as a policy could have it; a string in quotes unless it is one word."""
-    shown = printable(lexical(value))
-    is_word = not isinstance(value, str) or _PLAIN.fullmatch(shown)
-    return shown if is_word else json.dumps(shown, ensure_ascii=False)
+    text = printable(lexical(value))
+    is_word = not isinstance(value, str) or _PLAIN.fullmatch(text)
+    return text if is_word else json.dumps(text, ensure_ascii=False)
 
 
 def value_text(value: Value, name: Naming = short_name, *, is_name: bool = False) -> str:
     """Return the right of a constraint: a name or a literal, with what is said of a column."""
     is_name = is_name or value.is_iri
-    shown = name(column_of(value)) if is_name else literal_text(value.value)
+    text = name(column_iri(value)) if is_name else literal_text(value.value)
     settings = [
         f"{printable(key)} {value_text(one, name)}" for key, one in sorted(value.settings.items())
     ]
-    return f"{shown} ({', '.join(settings)})" if settings else shown
+    return f"{text} ({', '.join(settings)})" if settings else text
 
 
 def condition_text(condition: Condition, name: Naming = short_name) -> str:
@@ -118,7 +118,7 @@ def _visible(character: str) -> str:
     return " " if character in "\n\t" else f"\\u{ord(character):04x}"
 
 
-def column_of(value: Value) -> str:
+def column_iri(value: Value) -> str:
     """Return the IRI of the column that a right operand names, be it as a text or as a name."""
     return terms.canonical(str(value.value))
 

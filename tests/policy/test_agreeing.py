@@ -85,7 +85,7 @@ def test_the_offer_in_force_is_taken_from_a_folder_and_from_a_registry(tmp_path)
     (tmp_path / "old.jsonld").unlink()
     assert agree(tmp_path, ex("Ann")) == made
     (tmp_path / "other.jsonld").write_text(offer(ANN, uid="ex:other"))
-    with pytest.raises(PolicyError, match="P001 One policy is needed"):
+    with pytest.raises(PolicyError, match="P001 One policy is expected"):
         agree(tmp_path, ex("Ann"))
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.policy.gathering import gathered
+from policy_engine.policy.gathering import gather_bits
 
 NODES = "abcdef"
 EDGES = st.dictionaries(
@@ -20,12 +20,14 @@ def slowly(start, edges, own):
 @given(EDGES, st.lists(st.sampled_from(NODES), max_size=4))
 def test_a_node_has_the_bits_of_all_that_it_leads_to(edges, starts):
     own = {node: 1 << number for number, node in enumerate(NODES)}
-    found = gathered(starts, lambda node: edges.get(node, ()), own)
+    found = gather_bits(starts, lambda node: edges.get(node, ()), own)
     assert {node: found[node] for node in starts} == {
         node: slowly(node, edges, own) for node in starts
     }
 
 
 def test_a_long_way_is_walked_without_recursion():
-    found = gathered(["0"], lambda node: [str(int(node) + 1)][: int(node) < 50_000], {"50000": 1})
+    found = gather_bits(
+        ["0"], lambda node: [str(int(node) + 1)][: int(node) < 50_000], {"50000": 1}
+    )
     assert found["0"] == 1

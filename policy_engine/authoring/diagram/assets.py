@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from policy_engine import terms
 from policy_engine.policy.model import Action, Policy, Rule
-from policy_engine.policy.wording import column_of
+from policy_engine.policy.wording import column_iri
 
 
 @dataclass(frozen=True)
@@ -75,4 +75,4 @@ def _roles_of(action: Action) -> Iterator[tuple[str, str]]:
         for one in refinement.constraints():
             if terms.names_columns(one.left_operand):
                 role = terms.local_name(one.left_operand)
-                yield from ((column_of(value), role) for value in one.right_operands)
+                yield from ((column_iri(value), role) for value in one.right_operands)

@@ -15,7 +15,7 @@ from policy_engine.policy.model import (
     Rule,
     Value,
 )
-from policy_engine.policy.wording import column_of
+from policy_engine.policy.wording import column_iri
 
 Key = tuple[Any, ...]
 _AND = f"{terms.ODRL}and"
@@ -56,7 +56,7 @@ def conditions_key(conditions: Iterable[Condition]) -> Key:
 
 def _right_key(condition: Constraint, value: Value) -> Key:
     if terms.names_columns(condition.left_operand):
-        return ("@id", column_of(value), value_key(value)[-1])
+        return ("@id", column_iri(value), value_key(value)[-1])
     return value_key(value)
 
 

@@ -30,7 +30,7 @@ def hierarchy_of(graph: StatementGraph, vocabulary: Vocabulary = NONE) -> Hierar
     What is a member of a collection's source is a member of the collection.
     """
     walker = Walker(expanded(graph), vocabulary, is_lenient=True)
-    walker.take_up_all()
+    walker.read_all_memberships()
     return walker.hierarchy()
 
 

@@ -64,7 +64,7 @@ class Reading:
         """Return the one policy of a source. Raises as `load_policy`."""
         policies = self.policies(source)
         if len(policies) != 1:
-            message = f"One policy is needed. The text holds {len(policies)}."
+            message = f"One policy is expected. The text has {len(policies)}."
             raise PolicyError(
                 Problem("P001", message, "", policies[1].place), source=policies[0].source
             )

@@ -19,12 +19,19 @@ _DCT, _DCAT = "http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#"
 _PUBLISHER, _OLD_PUBLISHER = f"{_DCT}publisher", "http://purl.org/dc/elements/1.1/publisher"
 _POLICY = f"{terms.ODRL}hasPolicy"
 _DELEGATES, _REGULATOR = f"{terms.PE}delegates", f"{terms.PE}regulator"
-_WITHIN = (f"{terms.ODRL}partOf", f"{_DCT}isPartOf", f"{_DCAT}inSeries")
+_CONTAINER_PROPERTIES = (f"{terms.ODRL}partOf", f"{_DCT}isPartOf", f"{_DCAT}inSeries")
 _PARTS = f"{_DCT}hasPart"
-_STATED = (_PUBLISHER, _POLICY, _DELEGATES, _REGULATOR, _PARTS, *_WITHIN)
-_NO_DATA = {f"{_DCAT}{name}" for name in ("Catalog", "CatalogRecord", "Distribution")}
+_STATEMENT_PROPERTIES = (
+    _PUBLISHER,
+    _POLICY,
+    _DELEGATES,
+    _REGULATOR,
+    _PARTS,
+    *_CONTAINER_PROPERTIES,
+)
+_NON_ASSET_TYPES = {f"{_DCAT}{name}" for name in ("Catalog", "CatalogRecord", "Distribution")}
 """What has publishers who own no data by that."""
-_OF_DCT = frozenset(
+_DCT_TERMS = frozenset(
     (
         *("abstract", "accessRights", "accrualMethod", "accrualPeriodicity", "accrualPolicy"),
         *("alternative", "audience", "available", "bibliographicCitation", "conformsTo"),
@@ -59,14 +66,14 @@ def read_catalog(
     try:
         graph = expand(read_document(text, source, syntax), contexts or {})
     except PolicyError as error:
-        raise RequestError(*map(_owner_properties, error.problems), source=source) from None
+        raise RequestError(*map(_as_owner_problem, error.problems), source=source) from None
     reader = _CatalogReader(graph)
     statements = () if reader.problems else tuple(reader.statements())
     if not (reader.problems or statements):
         message = "The catalog does not say who owns anything."
         reader.add("D004", message, "Say it by dct:publisher.", Node({}, ""))
     if reader.problems:
-        problems = sorted(map(_owner_properties, dict.fromkeys(reader.problems)), key=place_order)
+        problems = sorted(map(_as_owner_problem, dict.fromkeys(reader.problems)), key=place_order)
         raise RequestError(*problems, source=source)
     return Owners(statements, source)
 
@@ -80,55 +87,55 @@ def catalog_of(given: Mapping[str, Any], contexts: Mapping[str, Any] | None = No
     return read_catalog(text, "", contexts)
 
 
-def _owner_properties(problem: Problem) -> Problem:
+def _as_owner_problem(problem: Problem) -> Problem:
     return replace(problem, code="D004")
 
 
 class _CatalogReader(Walker):
     """Reads what a catalog states of assets."""
 
-    def known_properties(self, node: Node, known: AbstractSet[str], subject: str) -> None:
+    def check_properties(self, node: Node, allowed: AbstractSet[str], subject: str) -> None:
         """Note the terms of the language that state nothing here, and misspelt ones of DCMI."""
-        given = {terms.canonical(prop): prop for prop in node.data}
-        for prop in (one for one in given if one.startswith(_DCT)):
+        properties = {terms.canonical(prop): prop for prop in node.data}
+        for prop in (one for one in properties if one.startswith(_DCT)):
             name = prop.removeprefix(_DCT)
-            if name not in _OF_DCT:
+            if name not in _DCT_TERMS:
                 message = f"{prop!r} is not a term of DCMI, so that it states nothing."
-                self.add("D004", message, "", node, prop, of_key=True, given=name, known=_OF_DCT)
-        foreign = {prop for prop in given if not has_known_namespace(prop)}
-        super().known_properties(node, {*known, *_STATED, *foreign}, subject)
+                self.add("D004", message, "", node, prop, of_key=True, given=name, known=_DCT_TERMS)
+        foreign = {prop for prop in properties if not has_known_namespace(prop)}
+        super().check_properties(node, {*allowed, *_STATEMENT_PROPERTIES, *foreign}, subject)
 
     def check_types(self, node: Node, role: str) -> None:
         """Leave types alone: a catalog has many of them."""
 
     def statements(self) -> Iterator[OwnerStatement]:
         first: dict[str, Node] = {}
-        for node in (found for top in self.graph.nodes for found in _nodes(top)):
-            self.known_properties(node, set(), "an asset of a catalog")
+        for node in (nested for top in self.graph.nodes for nested in _nested_nodes(top)):
+            self.check_properties(node, set(), "an asset of a catalog")
             iri = terms.canonical(node.data.get("@id", ""))
-            is_data = _NO_DATA.isdisjoint(map(terms.canonical, node.data.get("@type", ())))
+            is_data = _NON_ASSET_TYPES.isdisjoint(map(terms.canonical, node.data.get("@type", ())))
             if not is_data:
-                self._check_no_data(node)
+                self._check_not_an_asset(node)
             elif _OLD_PUBLISHER in node.data and _PUBLISHER not in node.data:
                 message = "The publisher of an asset is named by dct:publisher, as an IRI."
                 self.add("D004", message, "", node, _OLD_PUBLISHER, of_key=True)
-            if not is_data or not {*_STATED} & node.data.keys():
+            if not is_data or not {*_STATEMENT_PROPERTIES} & node.data.keys():
                 continue
             if not is_absolute(iri) or iri.startswith("_:"):
                 self.add("D004", *relative_iri_problem(iri or "_:"), node, "@id" if iri else "")
             elif iri in first:
                 line = self.graph.place(first[iri]).line
-                message = f"Of {iri!r} something is stated twice; the first is in line {line}."
+                message = f"{iri!r} is described twice; the first is in line {line}."
                 self.add("D004", message, "Say all of it in one place.", node)
             else:
                 first[iri] = node
                 yield self._statement(iri, node)
 
-    def _check_no_data(self, node: Node) -> None:
+    def _check_not_an_asset(self, node: Node) -> None:
         """Note what is stated of a catalog: of each of its datasets it would be lost."""
         for prop in {_DELEGATES, _REGULATOR} & node.data.keys():
-            message = f"{terms.compact(prop)} is stated of an asset. A catalog or a distribution "
-            self.add("D004", f"{message}is none.", "", node, prop, of_key=True)
+            message = f"{terms.compact(prop)} describes an asset. A catalog or a distribution "
+            self.add("D004", f"{message}is not one.", "", node, prop, of_key=True)
 
     def _statement(self, iri: str, node: Node) -> OwnerStatement:
         owners, policies = self._values(node, _PUBLISHER), self._values(node, _POLICY)
@@ -145,7 +152,11 @@ class _CatalogReader(Walker):
             "" if owners else next(iter(policies), ""),
             self._values(node, _DELEGATES),
             self._values(node, _REGULATOR),
-            tuple(wide for prop in _WITHIN for wide in self._values(node, prop)),
+            tuple(
+                container
+                for prop in _CONTAINER_PROPERTIES
+                for container in self._values(node, prop)
+            ),
             self._values(node, _PARTS),
             self.graph.place(node),
         )
@@ -154,10 +165,10 @@ class _CatalogReader(Walker):
         return tuple(dict.fromkeys(iri for iri, _ in self.iris(node, prop)))
 
 
-def _nodes(node: Node) -> Iterator[Node]:
+def _nested_nodes(node: Node) -> Iterator[Node]:
     """Yield an object and those within it, wherever they stand: RDF has no inside."""
     yield node
     for prop, values in node.data.items():
         for data in values if prop == "@list" or not prop.startswith("@") else ():
             if "@value" not in data:
-                yield from _nodes(Node(data, data.get(POINTER, "")))
+                yield from _nested_nodes(Node(data, data.get(POINTER, "")))

@@ -125,7 +125,7 @@ class _Reader:
                 continue
             if asset in first:
                 hint = f"It is {first[asset]!r} before."
-                self._add(f"Of {asset!r} something is stated twice.", hint, name, of_key=True)
+                self._add(f"{asset!r} is described twice.", hint, name, of_key=True)
                 continue
             first[asset] = name
             yield from self._statement(asset, name, value)

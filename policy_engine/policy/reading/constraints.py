@@ -41,9 +41,9 @@ from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_p
 
 _ODRL = terms.ODRL
 _PURPOSE = f"{_ODRL}purpose"
-_SETS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
+_SET_OPERATORS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
 _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
-_WHAT = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
+_KIND_NAMES = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
 
 
 class ConstraintReader:
@@ -56,12 +56,12 @@ class ConstraintReader:
         self.walker = walker
         self.limits = limits
         self.own_terms: list[tuple[str, Place]] = []
-        self._left = limits.constraints
+        self._remaining = limits.constraints
 
     def conditions(self, node: Node, prop: str) -> tuple[Condition, ...]:
         """Return the constraints or refinements that a property of a node holds."""
         conditions = (
-            self._condition(child, _WHAT[prop], ()) for child in self.walker.nodes(node, prop)
+            self._condition(child, _KIND_NAMES[prop], ()) for child in self.walker.nodes(node, prop)
         )
         return tuple(condition for condition in conditions if condition is not None)
 
@@ -69,19 +69,17 @@ class ConstraintReader:
         """Yield the refinements of `anonymize`: parameters, each given once."""
         places: dict[str, Place] = {}
         for child in self.walker.nodes(node, REFINEMENT):
-            if not self._may_be_read(child, "a parameter of odrl:anonymize", ()):
+            if not self._is_readable(child, "a parameter of odrl:anonymize", ()):
                 continue
             if set(LOGICAL) & child.data.keys():
-                message = (
-                    "The parameters of odrl:anonymize all hold; nothing joins or excludes them."
-                )
+                message = "The parameters of odrl:anonymize apply together; they cannot be joined."
                 self.walker.add("P014", message, "", child)
                 continue
-            self.walker.known_properties(child, OF_PARAMETER, "a parameter of odrl:anonymize")
+            self.walker.check_properties(child, OF_PARAMETER, "a parameter of odrl:anonymize")
             parameter = self._term(child, "leftOperand", parameters(), "A refinement")
             operator = self._operator(child, "A refinement")
             values = tuple(self._values(child, parameter, self._data_type(child)))
-            if not _operands(child):
+            if not _right_operands(child):
                 self.walker.add(
                     "P004", "A refinement needs a rightOperand with a value.", "", child
                 )
@@ -112,125 +110,129 @@ class ConstraintReader:
 
     # -- constraints --------------------------------------------------------------------------
 
-    def _condition(self, node: Node, kind: str, way: tuple[str, ...]) -> Condition | None:
-        """Return what a node says must hold; `way` is what it is nested in, outermost first."""
+    def _condition(self, node: Node, kind: str, ancestors: tuple[str, ...]) -> Condition | None:
+        """Return the condition that a node states; `ancestors` contain it, the outermost first."""
         logical = [prop for prop in LOGICAL if prop in node.data]
-        if not self._may_be_read(node, kind, way):
+        if not self._is_readable(node, kind, ancestors):
             return None
         if not logical:
             return self._constraint(node, kind)
         mixed = sorted(OF_CONSTRAINT & node.data.keys())
         if len(logical) > 1 or mixed:
             names = join_names(map(terms.compact, [*logical, *mixed]))
-            message = f"A logical constraint has one operand and nothing beside. Given: {names}."
-            self.walker.known_properties(node, {*LOGICAL, *OF_CONSTRAINT}, kind)
+            message = f"A logical constraint has one operand and no other property. Given: {names}."
+            self.walker.check_properties(node, {*LOGICAL, *OF_CONSTRAINT}, kind)
             self.walker.add(
                 "P014", message, "Nest the one in the other.", node, mixed[0] if mixed else ""
             )
             return None
-        return self._logical(node, logical[0], kind, (*way, node.pointer))
+        return self._logical(node, logical[0], kind, (*ancestors, node.pointer))
 
-    def _may_be_read(self, node: Node, kind: str, way: tuple[str, ...]) -> bool:
-        """Tell whether a node is a constraint, and within the limits; note where it is not."""
-        deepest, most = self.limits.condition_depth, self.limits.constraints
-        self._left -= 1
-        self.walker.said_once(node, "P007", "Two constraints have")
-        if node.pointer in way:
-            self.walker.add("P014", "The logical constraint holds itself.", "", node)
-        elif len(way) > deepest or self._left == -1:
-            message = f"{most:,} constraints are allowed, nested {deepest} deep. Here are more."
+    def _is_readable(self, node: Node, kind: str, ancestors: tuple[str, ...]) -> bool:
+        """Tell whether a node is a constraint within the limits, and note it where it is not."""
+        max_depth, max_constraints = self.limits.condition_depth, self.limits.constraints
+        self._remaining -= 1
+        self.walker.check_unique(node, "P007", "Two constraints have")
+        if node.pointer in ancestors:
+            self.walker.add("P014", "The logical constraint contains itself.", "", node)
+        elif len(ancestors) > max_depth or self._remaining == -1:
+            message = (
+                f"At most {max_constraints:,} constraints are allowed, nested {max_depth} deep."
+            )
             self.walker.add("J003", message, "", node)
         elif not {*LOGICAL, *OF_CONSTRAINT} & node.data.keys():
-            given = join_names(map(terms.compact, _said(node))) if _said(node) else "nothing"
-            message = f"{_capital(kind)} has a leftOperand and an operator. Given: {given}."
+            names = _property_names(node)
+            given = join_names(map(terms.compact, names)) if names else "nothing"
+            message = f"{_capitalized(kind)} has a leftOperand and an operator. Given: {given}."
             self.walker.add("P007", message, "", node)
         else:
             self._check_type(node, kind)
-            return self._left >= 0
+            return self._remaining >= 0
         return False
 
     def _check_type(self, node: Node, kind: str) -> None:
-        others = sorted(set(node.data.get("@type", [])) - _TYPES)
-        if others and not self.walker.is_lenient:
-            message = (
-                f"{_capital(kind)} is of type {join_names(map(terms.local_name, _TYPES), 'or')}."
-            )
-            message += f" Given: {join_names(map(terms.compact, others))}."
+        other_types = sorted(set(node.data.get("@type", [])) - _TYPES)
+        if other_types and not self.walker.is_lenient:
+            types = join_names(map(terms.local_name, _TYPES), "or")
+            message = f"{_capitalized(kind)} is of type {types}."
+            message += f" Given: {join_names(map(terms.compact, other_types))}."
             self.walker.add("P007", message, "", node, "@type")
 
-    def _logical(self, node: Node, prop: str, kind: str, way: tuple[str, ...]) -> Condition | None:
-        self.walker.known_properties(node, {prop}, "a logical constraint")
+    def _logical(
+        self, node: Node, prop: str, kind: str, ancestors: tuple[str, ...]
+    ) -> Condition | None:
+        self.walker.check_properties(node, {prop}, "a logical constraint")
         name = terms.compact(prop)
         if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
             hint = 'Write it as {"@list": [...]}.'
             self.walker.add_strict("P014", f"{name} takes an ordered list.", hint, node, prop)
-        operands_ = tuple(
-            self._condition(child, kind, way) for child in self.walker.nodes(node, prop)
+        conditions = tuple(
+            self._condition(child, kind, ancestors) for child in self.walker.nodes(node, prop)
         )
-        operands = tuple(one for one in operands_ if one is not None)
-        given = len(property_values(node, prop))
-        if given < 2 and operands_:
-            message = f"{name} joins two constraints at least. Given: {given}."
+        operands = tuple(one for one in conditions if one is not None)
+        count = len(property_values(node, prop))
+        if count < 2 and conditions:
+            message = f"{name} joins at least two constraints. Given: {count}."
             self.walker.add_strict("P014", message, "", node, prop)
-        if len(operands) < len(operands_):
+        if len(operands) < len(conditions):
             return None
         return LogicalConstraint(
-            prop, operands, self.walker.uid_of(node), self.walker.graph.place(node)
+            prop, operands, self.walker.read_uid(node), self.walker.graph.place(node)
         )
 
     def _constraint(self, node: Node, kind: str) -> Constraint | None:
-        self.walker.known_properties(node, OF_CONSTRAINT, kind)
-        capital = _capital(kind)
-        usual = refining_operands() if kind == _WHAT[REFINEMENT] else operands()
-        known = (
-            {**usual, **self.walker.vocabulary.operands}
+        self.walker.check_properties(node, OF_CONSTRAINT, kind)
+        capital = _capitalized(kind)
+        standard_operands = refining_operands() if kind == _KIND_NAMES[REFINEMENT] else operands()
+        known_operands = (
+            {**standard_operands, **self.walker.vocabulary.operands}
             if self.walker.vocabulary.operands
-            else usual
+            else standard_operands
         )
-        left = self._left_operand(node, capital, known)
+        left_operand = self._left_operand(node, capital, known_operands)
         operator = self._operator(node, capital)
         data_type = self._data_type(node)
-        values = tuple(self._values(node, left, data_type))
+        values = tuple(self._values(node, left_operand, data_type))
         references = tuple(iri for iri, _ in self.walker.iris(node, REFERENCE))
-        given = len(_operands(node)) + len(node.data.get(REFERENCE, []))
-        self._check_right(node, operator, given, capital)
+        count = len(_right_operands(node)) + len(node.data.get(REFERENCE, []))
+        self._check_right(node, operator, count, capital)
         units = [iri for iri, _ in self.walker.iris(node, UNIT)]
         if len(units) > 1:
             message = f"{capital} has one unit. Given: {len(units)}."
             self.walker.add_strict("P007", message, "", node, UNIT)
-        if not left or not operator:
+        if not left_operand or not operator:
             return None
         return Constraint(
-            left_operand=left,
+            left_operand=left_operand,
             operator=operator,
             right_operands=values,
             references=references,
             data_type=data_type,
             unit=units[0] if units else "",
             status=self._status(node),
-            uid=self.walker.uid_of(node),
+            uid=self.walker.read_uid(node),
             place=self.walker.graph.place(node),
         )
 
-    def _check_right(self, node: Node, operator: str, given: int, capital: str) -> None:
-        if not given:
+    def _check_right(self, node: Node, operator: str, count: int, capital: str) -> None:
+        if not count:
             message = f"{capital} needs a rightOperand or a rightOperandReference."
             self.walker.add("P004", message, "", node)
         elif RIGHT in node.data and REFERENCE in node.data:
             message = f"{capital} has a rightOperand or a rightOperandReference, not both."
             self.walker.add_strict("P007", message, "", node, REFERENCE)
-        elif operator and operator not in _SETS and given > 1:
-            sets = join_names(sorted(map(terms.local_name, _SETS)), "or")
-            message = f"{terms.local_name(operator)} takes one right operand. Given: {given}."
+        elif operator and operator not in _SET_OPERATORS and count > 1:
+            sets = join_names(sorted(map(terms.local_name, _SET_OPERATORS)), "or")
+            message = f"{terms.local_name(operator)} takes one right operand. Given: {count}."
             prop = RIGHT if RIGHT in node.data else REFERENCE
-            hint = f"Several take the operator {sets}."
+            hint = f"For several, use the operator {sets}."
             self.walker.add_strict("P007", message, hint, node, prop)
 
     def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
         """Return a known left operand, or an IRI of the profile's: a column, an attribute."""
-        given = self._one(node, "leftOperand", capital)
+        given = self._single_iri(node, "leftOperand", capital)
         if given and (not is_absolute(given) or has_known_namespace(given)) and given not in known:
-            self._unknown(node, "leftOperand", given, known)
+            self._add_unknown_term(node, "leftOperand", given, known)
             return ""
         if given and given not in known:
             self.own_terms.append((given, self.walker.graph.place(node, LEFT)))
@@ -241,43 +243,51 @@ class ConstraintReader:
 
     def _term(self, node: Node, part: str, known: Mapping[str, Any], capital: str) -> str:
         """Return the one known term that a constraint has as its operand or operator."""
-        given = self._one(node, part, capital)
+        given = self._single_iri(node, part, capital)
         if given and given not in known:
-            self._unknown(node, part, given, known)
+            self._add_unknown_term(node, part, given, known)
             return ""
         return given
 
-    def _one(self, node: Node, part: str, capital: str) -> str:
-        given = self.walker.iris(node, f"{_ODRL}{part}", terms_too=True)
-        if len(given) == 1:
-            return given[0][0]
-        number = len(node.data.get(f"{_ODRL}{part}", []))
-        if number != 1:
-            prop = f"{_ODRL}{part}" if number else ""
-            message = f"{capital} needs one {part}. Given: {number}."
+    def _single_iri(self, node: Node, part: str, capital: str) -> str:
+        iris = self.walker.iris(node, f"{_ODRL}{part}", terms_too=True)
+        if len(iris) == 1:
+            return iris[0][0]
+        count = len(node.data.get(f"{_ODRL}{part}", []))
+        if count != 1:
+            prop = f"{_ODRL}{part}" if count else ""
+            message = f"{capital} needs one {part}. Given: {count}."
             self.walker.add("P004", message, "", node, prop, 1)
         return ""
 
-    def _unknown(self, node: Node, part: str, given: str, known: Mapping[str, Any]) -> None:
-        """Note a name that is none of the known, with those that it may stand for or all."""
+    def _add_unknown_term(
+        self, node: Node, part: str, given: str, known: Mapping[str, Any]
+    ) -> None:
+        """Note a name that is not known, with those that may be meant, or all of them."""
         prop, name = f"{_ODRL}{part}", terms.compact(given)
         message = f"{name!r} is not a known {part}."
-        meant = [term for term in known if terms.local_name(term) == given]
-        if meant:
-            full = terms.compact(meant[0])
+        same_name = [term for term in known if terms.local_name(term) == given]
+        if same_name:
+            full_name = terms.compact(same_name[0])
             self.walker.add(
-                "P005", message, f"Write {full!r}.", node, prop, given=given, mended=full
+                "P005",
+                message,
+                f"Write {full_name!r}.",
+                node,
+                prop,
+                given=given,
+                corrected=full_name,
             )
             return
         names = [*map(terms.compact, known)]
         is_short = name == given
         suggestion = terms.local_name(given) if is_short else name
-        among = [*map(terms.local_name, known)] if is_short else names
-        if not did_you_mean(suggestion, among):
-            message += " " + self.walker.once(
+        candidates = [*map(terms.local_name, known)] if is_short else names
+        if not did_you_mean(suggestion, candidates):
+            message += " " + self.walker.abbreviate_repeated(
                 f"Known are {join_names(names)}.", "known", node, prop
             )
-        self.walker.add("P005", message, "", node, prop, given=suggestion, known=among)
+        self.walker.add("P005", message, "", node, prop, given=suggestion, known=candidates)
 
     def _status(self, node: Node) -> Value | None:
         items = node.data.get(STATUS, [])
@@ -292,21 +302,21 @@ class ConstraintReader:
     # -- values -------------------------------------------------------------------------------
 
     def _data_type(self, node: Node) -> str:
-        said = [iri for iri, _ in self.walker.iris(node, DATA_TYPE)]
-        if len(said) > 1:
-            message = f"There is one dataType. Given: {len(said)}."
+        data_types = [iri for iri, _ in self.walker.iris(node, DATA_TYPE)]
+        if len(data_types) > 1:
+            message = f"A constraint has one dataType. Given: {len(data_types)}."
             self.walker.add("P007", message, "", node, DATA_TYPE)
-        return said[0] if said else ""
+        return data_types[0] if data_types else ""
 
     def _values(self, node: Node, operand: str, data_type: str) -> Iterator[Value]:
-        for index, item in enumerate(_operands(node)):
+        for index, item in enumerate(_right_operands(node)):
             place = self.walker.graph.place(node, RIGHT, index)
             if "@id" in item:
                 iri = terms.canonical(item["@id"])
                 if not self.walker.is_name(iri):
                     self.walker.add("L006", *relative_iri_problem(iri), node, RIGHT, index)
                 elif operand == _PURPOSE and self.walker.is_unknown_purpose(iri):
-                    self.walker.unknown_purpose(iri, node, RIGHT, index)
+                    self.walker.add_unknown_purpose(iri, node, RIGHT, index)
                 settings = self._settings(Node(item, item.get(POINTER, "")), operand)
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
@@ -314,7 +324,7 @@ class ConstraintReader:
                 if data_type not in ("", datatype) and not self.walker.is_lenient:
                     message = f"The dataType is {terms.compact(data_type)!r}."
                     message += f" Given: a value of type {terms.compact(datatype)!r}."
-                    self.walker.add("P007", message, "Let both be the same.", node, RIGHT, index)
+                    self.walker.add("P007", message, "Give both one type.", node, RIGHT, index)
                     continue
                 value = self._literal(item["@value"], datatype, operand, node, RIGHT, index)
                 # In JSON-LD a name is easily written as a text, and compared as what it names.
@@ -324,7 +334,7 @@ class ConstraintReader:
                     else ""
                 )
                 if iri and self.walker.is_unknown_purpose(iri):
-                    self.walker.unknown_purpose(iri, node, RIGHT, index)
+                    self.walker.add_unknown_purpose(iri, node, RIGHT, index)
                 elif value is not None:
                     yield Value(value, place, type=datatype)
             else:
@@ -335,7 +345,7 @@ class ConstraintReader:
     def _literal(
         self, given: Any, datatype: str, operand: str, node: Node, prop: str, index: int = 0
     ) -> Literals | None:
-        """Return a literal of the type that is said, and of one that the left operand takes."""
+        """Return a literal of the given type that is also of one that the left operand takes."""
         try:
             return read_operand(given, datatype, operand, self.walker.vocabulary)
         except ValueError as error:
@@ -343,13 +353,13 @@ class ConstraintReader:
             return None
 
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
-        """Return what is said of a column in its place: one literal, or IRI, a property."""
+        """Return the settings of a column: one literal or IRI for each property."""
         known = {
             iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
         }
         is_column = terms.names_columns(parameter)
-        what = f"a column under {terms.compact(parameter)}" if is_column else "a name"
-        self.walker.known_properties(node, known, what)
+        subject = f"a column under {terms.compact(parameter)}" if is_column else "a name"
+        self.walker.check_properties(node, known, subject)
         settings = {}
         for prop in sorted(known & node.data.keys()):
             value = self._setting(node, prop)
@@ -368,19 +378,19 @@ class ConstraintReader:
             iri = terms.canonical(items[0]["@id"])
             if not is_absolute(iri):
                 self.walker.add("L006", *relative_iri_problem(iri), node, prop)
-            self.walker.known_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
+            self.walker.check_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
             return Value(iri, place, type=IRI)
         value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, prop)
         return None if value is None else Value(value, place)
 
 
-def _capital(what: str) -> str:
-    return what[0].upper() + what[1:]
+def _capitalized(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
-def _said(node: Node) -> list[str]:
+def _property_names(node: Node) -> list[str]:
     return sorted(prop for prop in node.data if not prop.startswith("@"))
 
 
-def _operands(node: Node) -> list[dict[str, Any]]:
+def _right_operands(node: Node) -> list[dict[str, Any]]:
     return property_values(node, RIGHT)

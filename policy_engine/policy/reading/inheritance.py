@@ -26,14 +26,14 @@ from policy_engine.policy.validation.conflicts import Overlaps
 
 Places = Mapping[tuple[str, str], Place]
 """Where a policy names a parent, by the uids of both."""
-Mend = Callable[[Place, str], Fix | None]
-"""How a text is put in the place of what stands somewhere."""
-GIVE_IT = "Give its file: parents=[FILE]."
+ReplaceText = Callable[[Place, str], Fix | None]
+"""How the string at a place is replaced by a text."""
+PARENT_HINT = "Give its file: parents=[FILE]."
 _Part = TypeVar("_Part", Action, Asset, Party)
-_Shares = dict[str, tuple[frozenset[str] | None, Rule]]
+_SharedParts = dict[str, tuple[frozenset[str] | None, Rule]]
 """What policies say of all their rules, by their uids, each with who issued that.
 
-None: whoever did, since it was given as a parent, or stands in the very text."""
+None: any issuer, since it was given as a parent, or is in the same text."""
 
 
 def inherited(
@@ -41,8 +41,8 @@ def inherited(
     parents: Sequence[Policy],
     places: Places,
     limits: Limits = DEFAULT_LIMITS,
-    mend: Mend = lambda _place, _text: None,
-    beside: Sequence[Policy] = (),
+    replace_text: ReplaceText = lambda _place, _text: None,
+    neighbours: Sequence[Policy] = (),
 ) -> tuple[list[Policy], list[Problem]]:
     """Return policies with all that they inherit, from one another or from the given parents.
 
@@ -52,185 +52,221 @@ def inherited(
     inherited.
 
     A child speaks for those who issued it, whatever it makes of its parents. Where a parent was
-    not given as one but lies `beside`, anybody could have put it there under that uid: the
+    not given as one but is one of the `neighbours`, anybody could have put it there under that uid: the
     permissions of its children are issued by those alone who issued the parent as well, and what
     it says of all its rules goes for no prohibition and no obligation of anybody else.
     """
     own = {policy.uid for policy in drafts}
-    beside = [policy for policy in beside if policy.uid not in own]
-    known = {policy.uid: policy for policy in (*parents, *beside, *drafts)}
-    needed = _needed(drafts, known)
-    problems = [*_two_alike((*parents, *beside, *drafts), needed)]
-    problems += [*_missing(needed, known, places, mend), *_circles(needed, places)]
-    problems += _too_many(needed, limits)
+    neighbours = [policy for policy in neighbours if policy.uid not in own]
+    known = {policy.uid: policy for policy in (*parents, *neighbours, *drafts)}
+    policies_by_uid = _with_ancestors(drafts, known)
+    problems = [*_duplicate_uids((*parents, *neighbours, *drafts), policies_by_uid)]
+    problems += [
+        *_missing_parents(policies_by_uid, known, places, replace_text),
+        *_circles(policies_by_uid, places),
+    ]
+    problems += _excess_rules(policies_by_uid, limits)
     if problems:
         return list(drafts), problems
     complete: dict[str, Policy] = {}
-    strangers = {policy.uid for policy in beside} - {policy.uid for policy in parents}
-    heard: dict[str, frozenset[str] | None] = {}
-    shares: dict[str, _Shares] = {}
-    for uid in TopologicalSorter(_graph(needed)).static_order():
-        above = [complete[parent] for parent in dict.fromkeys(needed[uid].inherits)]
-        problems += _other_strategies(needed[uid], above, places)
-        heard[uid] = _heard(above, heard, strangers)
-        draft, handed = needed[uid], _handed(above, shares)
-        complete[uid] = _joined(draft, above, handed, heard[uid]) if above else draft
-        by = draft.issued_by if uid in strangers else None
-        shares[uid] = {**({uid: (by, draft.shared)} if members(draft.shared) else {}), **handed}
+    stranger_uids = {policy.uid for policy in neighbours} - {policy.uid for policy in parents}
+    permitted_issuers: dict[str, frozenset[str] | None] = {}
+    shares_by_uid: dict[str, _SharedParts] = {}
+    for uid in TopologicalSorter(_graph(policies_by_uid)).static_order():
+        draft = policies_by_uid[uid]
+        draft_parents = [complete[parent] for parent in dict.fromkeys(draft.inherits)]
+        problems += _conflicting_strategies(draft, draft_parents, places)
+        permitted_issuers[uid] = _permitted_issuers(draft_parents, permitted_issuers, stranger_uids)
+        inherited_shares = _inherited_shares(draft_parents, shares_by_uid)
+        complete[uid] = (
+            _with_parents(draft, draft_parents, inherited_shares, permitted_issuers[uid])
+            if draft_parents
+            else draft
+        )
+        issuers = draft.issued_by if uid in stranger_uids else None
+        shares_by_uid[uid] = {
+            **({uid: (issuers, draft.shared)} if members(draft.shared) else {}),
+            **inherited_shares,
+        }
     return [complete[draft.uid] for draft in drafts], problems
 
 
-def _heard(
+def _permitted_issuers(
     parents: Sequence[Policy],
-    heard: Mapping[str, frozenset[str] | None],
-    strangers: Collection[str],
+    permitted_issuers: Mapping[str, frozenset[str] | None],
+    stranger_uids: Collection[str],
 ) -> frozenset[str] | None:
     """Return who may issue the permissions of a child of some parents; None: whom it names."""
-    limits = [heard[parent.uid] for parent in parents]
-    limits += [parent.issued_by for parent in parents if parent.uid in strangers]
-    known = [limit for limit in limits if limit is not None]
-    return frozenset.intersection(*known) if known else None
+    issuer_sets = [permitted_issuers[parent.uid] for parent in parents]
+    issuer_sets += [parent.issued_by for parent in parents if parent.uid in stranger_uids]
+    restricted = [limit for limit in issuer_sets if limit is not None]
+    return frozenset.intersection(*restricted) if restricted else None
 
 
-def _handed(parents: Sequence[Policy], shares: Mapping[str, _Shares]) -> _Shares:
+def _inherited_shares(
+    parents: Sequence[Policy], shares_by_uid: Mapping[str, _SharedParts]
+) -> _SharedParts:
     """Return what all that is above a policy shares with its heirs, the nearest first."""
-    found: _Shares = {}
+    nearest_shares: _SharedParts = {}
     for parent in parents:
-        found |= {uid: share for uid, share in shares[parent.uid].items() if uid not in found}
-    return found
+        nearest_shares |= {
+            uid: share
+            for uid, share in shares_by_uid[parent.uid].items()
+            if uid not in nearest_shares
+        }
+    return nearest_shares
 
 
-def _needed(drafts: Sequence[Policy], known: Mapping[str, Policy]) -> dict[str, Policy]:
+def _with_ancestors(drafts: Sequence[Policy], policies: Mapping[str, Policy]) -> dict[str, Policy]:
     """Return the drafts and all that they inherit from, near or far, by uid."""
-    needed, queue = {}, [draft.uid for draft in drafts]
+    policies_by_uid, queue = {}, [draft.uid for draft in drafts]
     for uid in queue:
-        if uid in known and uid not in needed:
-            needed[uid] = known[uid]
-            queue += known[uid].inherits
-    return needed
+        if uid in policies and uid not in policies_by_uid:
+            policies_by_uid[uid] = policies[uid]
+            queue += policies[uid].inherits
+    return policies_by_uid
 
 
 def _graph(policies: Mapping[str, Policy]) -> dict[str, list[str]]:
-    return {uid: [up for up in one.inherits if up in policies] for uid, one in policies.items()}
+    return {
+        uid: [parent for parent in policy.inherits if parent in policies]
+        for uid, policy in policies.items()
+    }
 
 
-def _two_alike(policies: Sequence[Policy], needed: Mapping[str, Policy]) -> Iterator[Problem]:
+def _duplicate_uids(
+    policies: Sequence[Policy], policies_by_uid: Mapping[str, Policy]
+) -> Iterator[Problem]:
     """Yield the policies that are not the only one with their uid."""
     for policy in policies:
-        other = needed.get(policy.uid, policy)
+        other = policies_by_uid.get(policy.uid, policy)
         if (other.digest, other.place) != (policy.digest, policy.place):
             message = f"Two policies have the uid {policy.uid!r}."
             yield Problem("D002", message, "Give each its own.", other.place)
 
 
-def _missing(
-    needed: Mapping[str, Policy], known: Mapping[str, Policy], places: Places, mend: Mend
+def _missing_parents(
+    policies_by_uid: Mapping[str, Policy],
+    known: Mapping[str, Policy],
+    places: Places,
+    replace_text: ReplaceText,
 ) -> Iterator[Problem]:
-    for policy in needed.values():
+    for policy in policies_by_uid.values():
         for uid in (uid for uid in dict.fromkeys(policy.inherits) if uid not in known):
-            others = sorted(known.keys() - {policy.uid})
-            given = join_names(others) if others else "no other policy"
-            message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {given}."
-            hint = did_you_mean(uid, others) or GIVE_IT
+            other_uids = sorted(known.keys() - {policy.uid})
+            names = join_names(other_uids) if other_uids else "no other policy"
+            message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {names}."
+            hint = did_you_mean(uid, other_uids) or PARENT_HINT
             place = places.get((policy.uid, uid), policy.place)
-            yield Problem("P011", message, hint, place, mend(place, nearest(uid, others)))
+            yield Problem(
+                "P011", message, hint, place, replace_text(place, nearest(uid, other_uids))
+            )
 
 
-def _circles(needed: Mapping[str, Policy], places: Places) -> Iterator[Problem]:
+def _circles(policies_by_uid: Mapping[str, Policy], places: Places) -> Iterator[Problem]:
     """Yield the circles of policies, each of them once."""
-    graph = _graph(needed)
+    graph = _graph(policies_by_uid)
     for _ in range(MAX_PROBLEMS):
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             # Each policy of the way is a parent of the one after it.
-            way = error.args[1][::-1]
-            circle = " from ".join(map(repr, way))
+            path = error.args[1][::-1]
+            circle = " from ".join(map(repr, path))
             message = f"A policy does not inherit from itself. Given: {circle}."
-            place = places.get((way[0], way[1]), needed[way[0]].place)
+            place = places.get((path[0], path[1]), policies_by_uid[path[0]].place)
             yield Problem("P011", message, "", place)
-            graph[way[0]].remove(way[1])
+            graph[path[0]].remove(path[1])
         else:
             return
 
 
-def _too_many(needed: Mapping[str, Policy], limits: Limits) -> Iterator[Problem]:
+def _excess_rules(policies_by_uid: Mapping[str, Policy], limits: Limits) -> Iterator[Problem]:
     """Yield where policies would inherit more rules than are allowed."""
     try:
-        order = [*TopologicalSorter(_graph(needed)).static_order()]
+        order = [*TopologicalSorter(_graph(policies_by_uid)).static_order()]
     except CycleError:
         return
-    rules: dict[str, int] = {}
+    rule_counts: dict[str, int] = {}
     total = 0
     for uid in order:
-        above = [rules.get(parent, 0) for parent in dict.fromkeys(needed[uid].inherits)]
-        rules[uid] = len(needed[uid].rules) + sum(above)
-        total += sum(above)
+        inherited_counts = [
+            rule_counts.get(parent, 0) for parent in dict.fromkeys(policies_by_uid[uid].inherits)
+        ]
+        rule_counts[uid] = len(policies_by_uid[uid].rules) + sum(inherited_counts)
+        total += sum(inherited_counts)
         if total > limits.inherited:
             message = f"The policies inherit too many rules. {limits.inherited:,} are allowed."
-            yield Problem("J003", message, "", needed[uid].place)
+            yield Problem("J003", message, "", policies_by_uid[uid].place)
             return
 
 
-def _other_strategies(
+def _conflicting_strategies(
     policy: Policy, parents: Sequence[Policy], places: Places
 ) -> Iterator[Problem]:
     """Yield the parents that name another conflict strategy (section 2.10)."""
-    stated = [one for one in (policy, *parents) if one.names_conflict]
-    for other in stated[1:]:
-        if other.conflict != stated[0].conflict:
+    named = [one for one in (policy, *parents) if one.names_conflict]
+    for first, other in ((named[0], one) for one in named[1:]):
+        if other.conflict != first.conflict:
             message = (
-                f"Inherited together, {stated[0].uid!r} has the conflict strategy "
-                f"{stated[0].conflict!r} and {other.uid!r} {other.conflict!r}: the policy is void."
+                f"Inherited together, {first.uid!r} has the conflict strategy {first.conflict!r} "
+                f"and {other.uid!r} {other.conflict!r}: the policy is void."
             )
             place = places.get((policy.uid, other.uid), policy.place)
-            yield Problem("P011", message, "Let them name the same.", place)
+            yield Problem("P011", message, "Use the same strategy in both.", place)
 
 
-def _joined(
-    policy: Policy, parents: Sequence[Policy], handed: _Shares, heard: frozenset[str] | None
+def _with_parents(
+    policy: Policy,
+    parents: Sequence[Policy],
+    inherited_shares: _SharedParts,
+    permitted_issuers: frozenset[str] | None,
 ) -> Policy:
-    shared = _shared(policy, handed)
-    stated = next((one for one in (policy, *parents) if one.names_conflict), policy)
+    shared = _shared_rule(policy, inherited_shares)
+    strategist = next((one for one in (policy, *parents) if one.names_conflict), policy)
     hierarchy = policy.hierarchy.joined(parent.hierarchy for parent in parents)
     kinds: dict[str, Any] = {
-        kind: tuple(_with_inherited(kind, policy, parents, handed, heard))
+        kind: tuple(_merged_rules(kind, policy, parents, inherited_shares, permitted_issuers))
         for kind in ("permissions", "prohibitions", "obligations")
     }
-    found = replace(
+    complete = replace(
         policy,
         shared=shared,
-        conflict=stated.conflict,
-        names_conflict=stated.names_conflict,
+        conflict=strategist.conflict,
+        names_conflict=strategist.names_conflict,
         hierarchy=hierarchy,
         ends_with=tuple(
             dict.fromkeys(name for one in (policy, *parents) for name in one.ends_with)
         ),
-        digest=digest_of_heir(policy, parents, stated.conflict),
+        digest=digest_of_heir(policy, parents, strategist.conflict),
         text=policy,
         **kinds,
     )
-    return labelled(replace(found, hints=(*policy.hints, *_undone(found, parents))))
+    return labelled(
+        replace(complete, hints=(*policy.hints, *_undone_prohibitions(complete, parents)))
+    )
 
 
-def _shared(policy: Policy, handed: _Shares, whose: frozenset[str] | None = None) -> Rule:
+def _shared_rule(
+    policy: Policy, inherited_shares: _SharedParts, issuers: frozenset[str] | None = None
+) -> Rule:
     """Return what goes for the rules of a policy, by what it says and what is handed down to it.
 
-    With `whose`, the issuers of a rule, what others put beside the policy does not go for that:
+    With `issuers`, the issuers of a rule, what others put beside the policy does not go for that:
     an assignee narrows a prohibition, and a target takes it elsewhere.
     """
     shared = policy.shared
-    for by, part in handed.values():
-        if whose is None or by is None or whose <= by:
-            shared = with_shared(shared, _handed_down(part, policy, policy))
+    for share_issuers, part in inherited_shares.values():
+        if issuers is None or share_issuers is None or issuers <= share_issuers:
+            shared = with_shared(shared, _renamed_for_child(part, policy, policy))
     return shared
 
 
-def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
+def _undone_prohibitions(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
     """Yield the parents whose prohibitions yield to permissions, which they themselves did not."""
     for parent in parents if policy.conflict == "perm" else ():
-        barred = parent.prohibitions if parent.conflict != "perm" else ()
-        overlaps = Overlaps(policy.permissions, barred, policy.hierarchy)
+        prohibitions = parent.prohibitions if parent.conflict != "perm" else ()
+        overlaps = Overlaps(policy.permissions, prohibitions, policy.hierarchy)
         first = next(overlaps.pairs(), None)
         if first:
             permission, prohibition = first
@@ -244,43 +280,45 @@ def _undone(policy: Policy, parents: Sequence[Policy]) -> Iterator[Problem]:
             yield Problem("W002", message, hint, policy.place)
 
 
-def _with_inherited(
+def _merged_rules(
     kind: str,
     policy: Policy,
     parents: Sequence[Policy],
-    handed: _Shares,
-    heard: frozenset[str] | None,
+    inherited_shares: _SharedParts,
+    permitted_issuers: frozenset[str] | None,
 ) -> list[Rule]:
     """Return a policy's own rules of a kind, then those of its parents, each of them once."""
-    every: list[Rule] = []
-    seen: dict[str, int] = {}
-    shared = cache(partial(_shared, policy, handed))
+    rules: list[Rule] = []
+    positions: dict[str, int] = {}
+    shared = cache(partial(_shared_rule, policy, inherited_shares))
     for owner in (policy, *parents):
         for rule in getattr(owner, kind):
-            whose = None if rule.kind == "permission" else rule.issued_by
-            found = _as_had(rule, owner, policy, shared(whose))
-            if heard is not None and rule.kind == "permission":
-                told = tuple(one for one in found.issuers or () if one.iri in heard)
-                found = replace(found, issuers=told)
-            place = seen.setdefault(found.uid, len(every)) if found.uid else len(every)
-            if place < len(every) and _alike(every[place], found):
-                every[place] = _of_both(every[place], found)
+            issuers = None if rule.kind == "permission" else rule.issued_by
+            merged = _child_rule(rule, owner, policy, shared(issuers))
+            if permitted_issuers is not None and rule.kind == "permission":
+                permitted = tuple(
+                    one for one in merged.issuers or () if one.iri in permitted_issuers
+                )
+                merged = replace(merged, issuers=permitted)
+            position = positions.setdefault(merged.uid, len(rules)) if merged.uid else len(rules)
+            if position < len(rules) and _is_same_rule(rules[position], merged):
+                rules[position] = _merge_issuers(rules[position], merged)
             else:
-                every.append(found)
-    return every
+                rules.append(merged)
+    return rules
 
 
-def _as_had(rule: Rule, owner: Policy, child: Policy, shared: Rule) -> Rule:
+def _child_rule(rule: Rule, owner: Policy, child: Policy, shared: Rule) -> Rule:
     """Return a rule of a policy, or of one of its parents, as the policy has it."""
     if owner is child:
         return replace(with_shared(rule, shared), issuers=rule.assigners)
-    given = _handed_down(rule, owner, child)
-    found = with_shared(given, shared)
-    is_as_it_was = replace(found, assigners=given.assigners) == given
-    return replace(found, issuers=_issuers(rule, child, is_as_it_was=is_as_it_was))
+    renamed = _renamed_for_child(rule, owner, child)
+    complete = with_shared(renamed, shared)
+    is_as_it_was = replace(complete, assigners=renamed.assigners) == renamed
+    return replace(complete, issuers=_issuers(rule, child, is_as_it_was=is_as_it_was))
 
 
-def _of_both(rule: Rule, same: Rule) -> Rule:
+def _merge_issuers(rule: Rule, same: Rule) -> Rule:
     """Return a rule that comes two ways: a prohibition is that of both who issued it."""
     if rule.kind == "permission":
         return rule
@@ -297,13 +335,13 @@ def _issuers(rule: Rule, child: Policy, *, is_as_it_was: bool) -> tuple[Party, .
     own = child.shared.assigners
     if rule.kind == "permission":
         return own
-    named = {party for one in child.rules for party in one.issued_by}
-    theirs = rule.assigners if rule.issuers is None else rule.issuers
-    kept = (one for one in theirs if is_as_it_was or one.iri in named)
-    return tuple(dict.fromkeys((*own, *kept)))
+    named_issuers = {party for one in child.rules for party in one.issued_by}
+    rule_issuers = rule.assigners if rule.issuers is None else rule.issuers
+    kept_issuers = (one for one in rule_issuers if is_as_it_was or one.iri in named_issuers)
+    return tuple(dict.fromkeys((*own, *kept_issuers)))
 
 
-def _alike(one: Rule, other: Rule) -> bool:
+def _is_same_rule(one: Rule, other: Rule) -> bool:
     """Tell whether two rules say the same, whatever the order of their parts."""
     lists = ("targets", "actions", "assigners", "assignees")
     functions = [{name: set(of) for name, of in rule.functions.items()} for rule in (one, other)]
@@ -316,11 +354,11 @@ def _alike(one: Rule, other: Rule) -> bool:
     )
 
 
-def _handed_down(rule: Rule, parent: Policy, child: Policy) -> Rule:
+def _renamed_for_child(rule: Rule, parent: Policy, child: Policy) -> Rule:
     """Return a rule as a child has it: named after its parent, at the child's place."""
     uid = inherited_uid(rule, parent)
     inner: dict[str, Any] = {
-        name: tuple(_handed_down(one, parent, child) for one in getattr(rule, name))
+        name: tuple(_renamed_for_child(one, parent, child) for one in getattr(rule, name))
         for name in ("duties", "remedies", "consequences")
     }
     parts: dict[str, Any] = {

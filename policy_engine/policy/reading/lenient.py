@@ -26,7 +26,7 @@ from dataclasses import replace
 from policy_engine import terms
 from policy_engine.errors import PolicyError, Problem, place_order
 from policy_engine.policy.model import Policy
-from policy_engine.policy.reading.inheritance import GIVE_IT, inherited
+from policy_engine.policy.reading.inheritance import PARENT_HINT, inherited
 from policy_engine.policy.reading.policy_reader import PolicyReader
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import INHERIT, KINDS, OTHER_POLICY_TYPES, POLICY_TYPES, WITHIN
@@ -38,8 +38,8 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 _ODRL = terms.ODRL
 _TYPES = {f"{_ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
 _RULES = tuple(f"{_ODRL}{kind}" for kind in KINDS)
-_HOLDING = tuple(f"{_ODRL}{kind}" for kind in WITHIN)
-_OF_RULES = {f"{_ODRL}{name}" for name in ("Permission", "Prohibition", "Duty")}
+_RULE_PROPERTIES = tuple(f"{_ODRL}{kind}" for kind in WITHIN)
+_RULE_TYPES = {f"{_ODRL}{name}" for name in ("Permission", "Prohibition", "Duty")}
 _REQUEST = f"{_ODRL}Request"
 _BESIDE = "Put it into the same text."
 
@@ -53,50 +53,52 @@ def read_plain_odrl(
     blank ones too. Raises PolicyError with every problem found, also where there is no policy.
     """
     reader = PolicyReader(graph, limits, vocabulary, is_lenient=True)
-    own = _policies_among(graph.nodes)
-    drafts = reader.read(source, [*own, *_parents_among(graph.nodes, own)] if own else ())
+    own = _policy_nodes(graph.nodes)
+    drafts = reader.read(source, [*own, *_parent_nodes(graph.nodes, own)] if own else ())
     _refuse_loose_rules(reader.walker)
-    policies, problems = inherited(drafts, (), reader.parents_at, limits, reader.mend)
-    problems = [*reader.walker.problems, *map(_within_the_text, problems)]
+    policies, problems = inherited(drafts, (), reader.parents_at, limits, reader.replace_text)
+    problems = [*reader.walker.problems, *map(_require_in_text, problems)]
     problems += hazards_of(policies) if not problems else ()
     if problems:
         raise PolicyError(*sorted(dict.fromkeys(problems), key=place_order), source=source)
     return tuple(policies[: len(own)])
 
 
-def _within_the_text(problem: Problem) -> Problem:
+def _require_in_text(problem: Problem) -> Problem:
     """Return a problem with a parent: it has to be in the text, and is never given beside it."""
-    return replace(problem, hint=_BESIDE) if problem.hint == GIVE_IT else problem
+    return replace(problem, hint=_BESIDE) if problem.hint == PARENT_HINT else problem
 
 
-def _policies_among(nodes: Sequence[Node]) -> list[Node]:
+def _policy_nodes(nodes: Sequence[Node]) -> list[Node]:
     """Return the policies among the nodes of a text: what has rules, or is of a policy's type."""
-    found = [node for node in nodes if {*_RULES} & node.data.keys() or _TYPES & _types_of(node)]
-    held = _held_by(found, _RULES)
-    own = (node for node in found if _REQUEST not in _types_of(node))
-    return [node for node in own if node.data["@id"] not in held]
+    candidates = [
+        node for node in nodes if {*_RULES} & node.data.keys() or _TYPES & _node_types(node)
+    ]
+    referenced = _referenced_ids(candidates, _RULES)
+    own = (node for node in candidates if _REQUEST not in _node_types(node))
+    return [node for node in own if node.data["@id"] not in referenced]
 
 
-def _parents_among(nodes: Sequence[Node], own: Sequence[Node]) -> list[Node]:
+def _parent_nodes(nodes: Sequence[Node], own: Sequence[Node]) -> list[Node]:
     """Return what others inherit from, and has neither rules nor the type of a policy itself."""
-    parents, known = _held_by(nodes, (INHERIT,)), {node.data["@id"] for node in own}
+    parents, known = _referenced_ids(nodes, (INHERIT,)), {node.data["@id"] for node in own}
     return [node for node in nodes if node.data["@id"] in parents - known]
 
 
 def _refuse_loose_rules(walker: Walker) -> None:
     """Note the rules that nothing holds: a prohibition would be lost without a word."""
-    held = _held_by(walker.graph.nodes, _HOLDING)
+    referenced = _referenced_ids(walker.graph.nodes, _RULE_PROPERTIES)
     for node in walker.graph.nodes:
-        if node.data["@id"] not in held and _OF_RULES & _types_of(node):
-            message = f"The rule {node.data['@id']!r} is in no policy."
+        if node.data["@id"] not in referenced and _RULE_TYPES & _node_types(node):
+            message = f"The rule {node.data['@id']!r} is not in any policy."
             walker.add("P004", message, "Let a policy refer to it, or remove it.", node)
 
 
-def _held_by(nodes: Iterable[Node], props: Iterable[str]) -> set[str]:
-    known = [*props]
-    held = (one for node in nodes for prop in known for one in node.data.get(prop, ()))
-    return {one["@id"] for one in held if "@id" in one}
+def _referenced_ids(nodes: Iterable[Node], props: Iterable[str]) -> set[str]:
+    properties = [*props]
+    values = (one for node in nodes for prop in properties for one in node.data.get(prop, ()))
+    return {one["@id"] for one in values if "@id" in one}
 
 
-def _types_of(node: Node) -> set[str]:
+def _node_types(node: Node) -> set[str]:
     return set(node.data.get("@type", ()))

@@ -15,8 +15,10 @@ _ODRL = terms.ODRL
 @cache
 def operands() -> dict[str, terms.Term]:
     """Return the left operands that constraints have: those of ODRL."""
-    every = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in every if not {"operator", "refines"} & term.facts.keys()}
+    left_operands = terms.instances(f"{_ODRL}LeftOperand").items()
+    return {
+        iri: term for iri, term in left_operands if not {"operator", "refines"} & term.facts.keys()
+    }
 
 
 @cache
@@ -25,8 +27,10 @@ def refining_operands() -> dict[str, terms.Term]:
 
     Beside the ones of constraints they are those that refine other actions, such as audits.
     """
-    every = terms.instances(f"{_ODRL}LeftOperand").items()
-    return {iri: term for iri, term in every if iri in operands() or "refines" in term.facts}
+    left_operands = terms.instances(f"{_ODRL}LeftOperand").items()
+    return {
+        iri: term for iri, term in left_operands if iri in operands() or "refines" in term.facts
+    }
 
 
 @cache
@@ -36,25 +40,26 @@ def parameters() -> dict[str, terms.Term]:
     return {iri: term for iri, term in operands if "operator" in term.facts}
 
 
-def read_operand(given: Any, said: str, left: str, vocabulary: Vocabulary = NONE) -> Literals:
-    """Return a literal on the right, by the type that is said and by what the left operand takes.
+def read_operand(
+    given: Any, datatype: str, operand: str, vocabulary: Vocabulary = NONE
+) -> Literals:
+    """Return a right operand as a literal of its `datatype` and of a type that its `operand` takes.
 
-    That is an operand of the language or of the vocabulary.
-
-    Raises ValueError with a sentence for what is not a value of these.
+    The left operand is one of the language or of the vocabulary. Raises ValueError with a sentence
+    for what is not a value of these types.
     """
-    value = read_literal(given, said)
-    term = terms.vocabulary().get(left) or vocabulary.operands.get(left)
+    value = read_literal(given, datatype)
+    term = terms.vocabulary().get(operand) or vocabulary.operands.get(operand)
     takes = term.iris("takes") if term else ()
     is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
-    if said == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:
+    if datatype == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:
         return value  # what 0.5 in JSON becomes in other syntaxes
-    for kind in (*({said} & set(takes)), *takes):
+    for kind in (*({datatype} & set(takes)), *takes):
         try:
             return read_literal(given, kind)
         except ValueError:
             continue
     if takes:
         kinds = " or ".join(map(terms.compact, takes))
-        raise ValueError(f"{terms.compact(left)} takes {kinds}. Given: {given!r:.80}")
+        raise ValueError(f"{terms.compact(operand)} takes {kinds}. Given: {given!r:.80}")
     return value

@@ -26,7 +26,7 @@ from policy_engine.policy.structure import (
     needed,
     of_policy,
 )
-from policy_engine.policy.syntax.contexts import replaced
+from policy_engine.policy.syntax.contexts import replacement_fix
 from policy_engine.policy.syntax.json_ld import Graph, Node
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import NONE, Vocabulary
@@ -47,7 +47,7 @@ class PolicyReader:
 
     `parents_at` holds where a policy names another that it inherits from, by the uids of both.
     With `keep_replaced`, that a policy was replaced is not a problem of its text. Where it
-    `is_lenient`, what `lenient.py` tells is let pass.
+    `is_lenient`, what `lenient.py` lists is allowed.
     """
 
     as_draft = keep_replaced = False
@@ -72,17 +72,17 @@ class PolicyReader:
         if self.walker.problems:
             return ()
         nodes = self.walker.graph.nodes
-        found = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
-        found = found if among is None else [*among]
-        if not found:
-            message = "A text holds a policy at least. This one holds 0."
+        policy_nodes = [node for node in nodes if len(nodes) == 1 or _is_policy(node)]
+        policy_nodes = policy_nodes if among is None else [*among]
+        if not policy_nodes:
+            message = "A text has at least one policy. This one has none."
             self.walker.problems.append(Problem("P001", message, "Is it empty?", self._top()))
-        drafts = [self._policy(node, source) for node in found]
-        self._check_uids(found)
+        drafts = [self._policy(node, source) for node in policy_nodes]
+        self._check_uids(policy_nodes)
         if self.walker.is_lenient:
-            self.walker.take_up_all()
-        for node in self.walker.unread() if not self.walker.problems else ():
-            self.walker.beside(node)
+            self.walker.read_all_memberships()
+        for node in self.walker.unread_nodes() if not self.walker.problems else ():
+            self.walker.read_unreferenced(node)
         self.walker.refuse_unread()
         hierarchy = self.walker.hierarchy()
         if self.walker.vocabulary:
@@ -97,7 +97,7 @@ class PolicyReader:
         return self.walker.graph.document.place("")
 
     def _policy(self, node: Node, source: str) -> Policy | None:
-        self.walker.known_or_foreign(node, of_policy(), "a policy")
+        self.walker.check_odrl_properties(node, of_policy(), "a policy")
         profiles = tuple(iri for iri, _ in self.walker.iris(node, PROFILE))
         if self._unknown_profiles(node, profiles):
             return None
@@ -144,20 +144,20 @@ class PolicyReader:
         """
         is_open = self.as_draft or INHERIT in node.data
         needs = [prop for prop in needed(name, policy_type) if prop not in node.data]
-        found = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))
-        self._shared_parts -= len(found) * members(shared)
+        rules = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))
+        self._shared_parts -= len(rules) * members(shared)
         if self._shared_parts < 0:
             most = self.rule_reader.constraints.limits.values
-            message = f"What policies share with all their rules is too much. {most:,} are allowed."
+            message = f"Policies share too many parts with their rules. {most:,} are allowed."
             self.walker.add("J003", message, "", node)
             return ()
-        return tuple(with_shared(rule, shared) for rule in found)
+        return tuple(with_shared(rule, shared) for rule in rules)
 
     def _hints(self, node: Node, profiles: tuple[str, ...]) -> Iterator[Problem]:
         if self._in_profile(node) and not set(profiles) & _PROFILES:
             message = "The policy uses the MOSAICrOWN profile without naming it."
             place = self.walker.graph.place(node)
-            fix = self.walker.first_member(node, f'"profile": "{_MC}"')
+            fix = self.walker.first_member_fix(node, f'"profile": "{_MC}"')
             yield Problem("H001", message, f'Add "profile": "{_MC}".', place, fix)
 
     def _policy_type(self, node: Node) -> str:
@@ -169,16 +169,16 @@ class PolicyReader:
         given = join_names(map(terms.compact, types)) if types else "nothing"
         known = sorted(map(terms.local_name, _TYPES))
         message = f"A policy has one type. Given: {given}. Allowed: {join_names(known)}."
-        asked = terms.local_name(types[0]) if len(types) == 1 else ""
+        local_name = terms.local_name(types[0]) if len(types) == 1 else ""
         self.walker.add(
-            "P001", message, "", node, "@type", of_key=not types, given=asked, known=known
+            "P001", message, "", node, "@type", of_key=not types, given=local_name, known=known
         )
         return ""
 
     def _uid(self, node: Node) -> str:
         uid = str(node.data.get("@id", ""))
         if self.walker.is_lenient:
-            return self.walker.uid_of(node)
+            return self.walker.read_uid(node)
         if not uid or uid.startswith("_:"):
             hint = 'Add "uid": "http://...", an IRI of your own.'
             self.walker.add(
@@ -199,9 +199,9 @@ class PolicyReader:
         message = f"A policy has one conflict strategy. Given: {join_names(names)}."
         known = get_args(Strategy)
         hint = f"Allowed are {join_names(known)}."
-        asked = name if len(given) == 1 else ""
+        candidate = name if len(given) == 1 else ""
         self.walker.add(
-            "P007", message, hint, node, CONFLICT, len(given) - 1, given=asked, known=known
+            "P007", message, hint, node, CONFLICT, len(given) - 1, given=candidate, known=known
         )
         return "invalid"
 
@@ -247,30 +247,34 @@ class PolicyReader:
                 hint += "or give the vocabulary that defines it: vocabularies=[FILE]."
                 self.walker.problems.append(Problem("P016", message, hint, place))
 
-    def mend(self, place: Place, text: str) -> Fix | None:
-        """Return the fix that puts a text in the place of the string that stands somewhere."""
-        return replaced(self.walker.graph.document, place.pointer, text)
+    def replace_text(self, place: Place, text: str) -> Fix | None:
+        """Return the fix that replaces the string at a place by a text."""
+        return replacement_fix(self.walker.graph.document, place.pointer, text)
 
-    def _check_uids(self, found: Sequence[Node]) -> None:
-        """No two policies of a text have one uid, so that it is known which one is meant."""
-        seen: dict[str, int] = {}
-        for node in found:
+    def _check_uids(self, nodes: Sequence[Node]) -> None:
+        """Note two policies of a text with one uid: nobody could tell which one is meant."""
+        first_lines: dict[str, int] = {}
+        for node in nodes:
             uid, line = (
                 terms.canonical(node.data.get("@id", "")),
                 self.walker.graph.place(node).line,
             )
-            if uid and uid in seen:
-                message = f"Two policies have the uid {uid!r}; the first is in line {seen[uid]}."
+            if uid and uid in first_lines:
+                message = (
+                    f"Two policies have the uid {uid!r}; the first is in line {first_lines[uid]}."
+                )
                 self.walker.add("D002", message, "Give each its own.", node)
-            seen.setdefault(uid, line)
+            first_lines.setdefault(uid, line)
 
     def _replaced(self, node: Node) -> Iterator[str]:
-        """Yield what a policy is replaced by: then it holds no longer (ODRL IM, 2.8)."""
+        """Yield the policies that replace one, which is then no longer in force (ODRL IM, 2.8)."""
         for data in node.data.get(_REPLACED, []):
             yield str(data.get("@id", data.get("@value", "")))
             if not self.keep_replaced:
-                message = f"The policy was replaced by {format_value(data)}, and holds no longer."
-                self.walker.add("P012", message, "Use the other one.", node, _REPLACED)
+                message = (
+                    f"The policy was replaced by {format_value(data)}, and is no longer in force."
+                )
+                self.walker.add("P012", message, "Use that policy instead.", node, _REPLACED)
 
     def _ending(self, node: Node) -> tuple[tuple[str, ...], str]:
         """Return the policies that one ends with, and the digest of the offer it was made from."""
@@ -280,25 +284,25 @@ class PolicyReader:
                 self.rule_reader.constraints.own_terms.append(
                     (prop, self.walker.graph.place(node, prop, of_key=True))
                 )
-        given = node.data.get(ACCEPTED, [])
-        digests = [str(data.get("@value", "")) for data in given]
-        wrong = [n for n, one in enumerate(digests) if not re.fullmatch("[0-9a-f]{64}", one)]
-        if wrong or len(digests) > 1:
+        values = node.data.get(ACCEPTED, [])
+        digests = [str(data.get("@value", "")) for data in values]
+        invalid = [n for n, one in enumerate(digests) if not re.fullmatch("[0-9a-f]{64}", one)]
+        if invalid or len(digests) > 1:
             message = f"{terms.compact(ACCEPTED)} is one sha-256 in hexadecimal. Given: "
-            place = (wrong or [1])[0]
-            message += f"{format_value(given[place]) if wrong else len(digests)}."
+            place = (invalid or [1])[0]
+            message += f"{format_value(values[place]) if invalid else len(digests)}."
             self.walker.add("P007", message, "", node, ACCEPTED, place)
         return tuple(dict.fromkeys(iri for iri, _ in names)), digests[0] if digests else ""
 
     def _dated(self, node: Node) -> datetime | None:
         """Return when a policy was last modified, or issued, where it says so (2.8)."""
         for prop in (_MODIFIED, _ISSUED):
-            found = []
+            moments = []
             for data in node.data.get(prop, []):
                 with suppress(ValueError):
-                    found.append(read_moment(data.get("@value")))
-            if found:
-                return max(found)
+                    moments.append(read_moment(data.get("@value")))
+            if moments:
+                return max(moments)
         return None
 
 

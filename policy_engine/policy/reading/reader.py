@@ -42,7 +42,7 @@ def read_policy(
         vocabulary=vocabulary,
     )
     if len(policies) != 1:
-        message = f"One policy is needed. The text holds {len(policies)}."
+        message = f"One policy is expected. The text has {len(policies)}."
         raise PolicyError(Problem("P001", message, "", policies[1].place), source=source)
     return policies[0]
 
@@ -67,7 +67,7 @@ def read_policies(
     """
     how = (contexts, limits, syntax, vocabulary)
     reader, drafts = _drafts(text, source, how, keep_replaced=keep_replaced)
-    places, mend = reader.parents_at, reader.mend
+    places, mend = reader.parents_at, reader.replace_text
     policies, problems = inherited(drafts, parents, places, limits, mend, beside)
     problems = [*reader.walker.problems, *problems]
     if not problems:
@@ -137,7 +137,7 @@ def read_hierarchy(
     """
     reader = _reader(text, source, (contexts, limits, syntax, vocabulary))
     for node in reader.walker.graph.nodes:
-        reader.walker.reference(node)
+        reader.walker.read_membership(node)
     reader.walker.refuse_unread()
     if reader.walker.problems:
         raise PolicyError(*sorted(reader.walker.problems, key=place_order), source=source)

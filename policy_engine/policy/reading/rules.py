@@ -34,7 +34,7 @@ from policy_engine.policy.syntax.json_ld import Node
 from policy_engine.terms import has_known_namespace, is_absolute
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
-_A: Mapping[Kind, str] = {
+_KINDS_WITH_ARTICLE: Mapping[Kind, str] = {
     kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in WITHIN
 }
 _DUTIES = {f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
@@ -58,7 +58,7 @@ class RuleReader:
     ) -> Iterator[Rule]:
         """Yield the rules of a kind that a node holds, each of which needs some properties."""
         for child in self.walker.nodes(node, f"{_ODRL}{kind}"):
-            self.walker.said_once(child, "P008", "Two rules have")
+            self.walker.check_unique(child, "P008", "Two rules have")
             for prop in needed:
                 if prop not in child.data:
                     self.walker.add_strict("P004", lacking(kind, prop, policy_type), "", child)
@@ -69,19 +69,27 @@ class RuleReader:
         return Rule(kind="permission", **self._parts(node))
 
     def _rule(self, node: Node, kind: Kind) -> Rule:
-        within = {name: f"{_ODRL}{name}" for name in WITHIN[kind]}
+        nested_properties = {name: f"{_ODRL}{name}" for name in WITHIN[kind]}
         is_duty = kind not in ("permission", "prohibition")
-        misplaced = sorted((_DUTIES - set(within.values())) & node.data.keys())
+        misplaced = sorted((_DUTIES - set(nested_properties.values())) & node.data.keys())
         for prop in misplaced:
-            allowed = f"It may have a {next(iter(within))}." if within else "It has no duties."
-            message = f"{_A[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
+            allowed = (
+                f"It may have a {next(iter(nested_properties))}."
+                if nested_properties
+                else "It has no duties."
+            )
+            message = (
+                f"{_KINDS_WITH_ARTICLE[kind]} has no {terms.local_name(prop)} of its own. {allowed}"
+            )
             self.walker.add("P013", message, "", node, prop, of_key=True)
-        self.walker.known_properties(node, {*of_rule(kind), *misplaced}, _A[kind].lower())
+        self.walker.check_properties(
+            node, {*of_rule(kind), *misplaced}, _KINDS_WITH_ARTICLE[kind].lower()
+        )
         self._check_rule(node, kind)
         nested = {name: tuple(self.rules(node, name)) for name in WITHIN[kind]}
         return Rule(
             kind=kind,
-            uid=self.walker.uid_of(node),
+            uid=self.walker.read_uid(node),
             purposes=() if is_duty else self.walker.names(node, PURPOSE, "purpose"),
             output="" if is_duty else self._output(node),
             constraints=self.constraints.conditions(node, CONSTRAINT),
@@ -94,14 +102,18 @@ class RuleReader:
 
     def _parts(self, node: Node) -> dict[str, Any]:
         """Return the parts that a policy may share with its rules."""
-        given = [prop for prop in functions() if prop in node.data]
-        found = {prop: tuple(self._members(node, prop, Party)) for prop in given}
+        function_properties = [prop for prop in functions() if prop in node.data]
+        parties_by_function = {
+            prop: tuple(self._members(node, prop, Party)) for prop in function_properties
+        }
         return {
             "targets": tuple(self._members(node, TARGET, Asset)),
             "actions": tuple(self._actions(node)),
             "assigners": tuple(self._members(node, ASSIGNER, Party)),
             "assignees": tuple(self._members(node, ASSIGNEE, Party)),
-            "functions": {prop: parties for prop, parties in found.items() if parties},
+            "functions": {
+                prop: parties for prop, parties in parties_by_function.items() if parties
+            },
         }
 
     def _output(self, node: Node) -> str:
@@ -117,7 +129,7 @@ class RuleReader:
         if self.walker.is_lenient:
             types = {one for one in types if one.startswith(_ODRL)}
         if types:
-            message = f"{_A[kind]} is of type {name!r}."
+            message = f"{_KINDS_WITH_ARTICLE[kind]} is of type {name!r}."
             message += f" Given: {join_names(map(terms.compact, sorted(types)))}."
             self.walker.add("P007", message, "", node, "@type")
 
@@ -125,9 +137,9 @@ class RuleReader:
 
     def _members(self, node: Node, prop: str, kind: type[_Member]) -> Iterator[_Member]:
         for index, data in enumerate(node.data.get(prop, [])):
-            found = self.walker.linked(data)
-            if _is_described(found):
-                member = self._collection(found, kind)
+            resolved = self.walker.resolve(data)
+            if _is_described(resolved):
+                member = self._collection(resolved, kind)
             else:
                 iri = self.walker.iri(node, prop, index, role=_ROLES[kind])
                 place = self.walker.graph.place(node, prop, index)
@@ -139,13 +151,13 @@ class RuleReader:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
         is_lenient = self.walker.is_lenient
         known = OF_COLLECTION | {PART_OF} if is_lenient else OF_COLLECTION
-        self.walker.known_or_foreign(node, known, "a collection")
+        self.walker.check_odrl_properties(node, known, "a collection")
         self.walker.check_types(node, _ROLES[kind])
-        self.walker.said_once(node, "P015", "Two collections have")
+        self.walker.check_unique(node, "P015", "Two collections have")
         sources: list[str] = [iri for iri, _ in self.walker.iris(node, SOURCE)]
         refinements = self.constraints.conditions(node, REFINEMENT)
-        given = len(node.data.get(SOURCE, []))
-        uid = self.walker.uid_of(node)
+        count = len(node.data.get(SOURCE, []))
+        uid = self.walker.read_uid(node)
         if is_lenient:
             name = uid if is_absolute(uid) else [*sources, uid][0]
             return kind(name, refinements, self.walker.graph.place(node))
@@ -153,8 +165,8 @@ class RuleReader:
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
             self.walker.add("P015", message, "Write its uid as its source.", node, "@id")
-        elif given != 1:
-            message = f"A collection with refinements has one source. Given: {given}."
+        elif count != 1:
+            message = f"A collection with refinements has one source. Given: {count}."
             self.walker.add("P015", message, 'Add "source": "http://...".', node)
         return kind(sources[0], refinements, self.walker.graph.place(node)) if sources else None
 
@@ -173,40 +185,42 @@ class RuleReader:
             message = f"An action is a term or an object. Given: {format_value(data)}."
             self.walker.add("P007", message, "", rule, ACTION, -1 if "@list" in data else index)
             return None
-        node = self.walker.linked(data)
+        node = self.walker.resolve(data)
         self.walker.check_types(node, "action")
         if "@id" in node.data and not OF_REFINED_ACTION & node.data.keys():
-            self.walker.known_or_foreign(node, OF_ACTION, "an action")
+            self.walker.check_odrl_properties(node, OF_ACTION, "an action")
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
             if OF_ACTION & node.data.keys() and is_absolute(iri):
-                self.walker.reference(node, role="action")
+                self.walker.read_membership(node, role="action")
             return Action(iri=iri, place=place)
         return self._refined(node)
 
     def _refined(self, node: Node) -> Action | None:
-        name = self.walker.uid_of(node) if self.walker.is_lenient else ""
+        name = self.walker.read_uid(node) if self.walker.is_lenient else ""
         known = OF_REFINED_ACTION | OF_ACTION if name else OF_REFINED_ACTION
-        see = self.walker.known_or_foreign if is_absolute(name) else self.walker.known_properties
-        see(node, known, "a refined action")
-        self.walker.said_once(node, "P006", "Two refined actions have")
-        named = self.walker.iris(node, VALUE, role="action")
-        given = len(node.data.get(VALUE, []))
-        if name and not given:
-            named = [(name, 0)]
-        elif given != 1:
+        check = (
+            self.walker.check_odrl_properties if is_absolute(name) else self.walker.check_properties
+        )
+        check(node, known, "a refined action")
+        self.walker.check_unique(node, "P006", "Two refined actions have")
+        actions = self.walker.iris(node, VALUE, role="action")
+        count = len(node.data.get(VALUE, []))
+        if name and not count:
+            actions = [(name, 0)]
+        elif count != 1:
             hint = 'Add "rdf:value": {"@id": "odrl:read"}, say.'
-            message = f"A refined action needs one rdf:value, the action. Given: {given}."
+            message = f"A refined action needs one rdf:value, the action. Given: {count}."
             self.walker.add("P004", message, hint, node)
-        if len(named) != 1:
+        if len(actions) != 1:
             return None
-        iri = self._action_iri(named[0][0], node, VALUE)
+        iri = self._action_iri(actions[0][0], node, VALUE)
         place = self.walker.graph.place(node)
         if iri == ANONYMIZE:
             return Action(iri, tuple(self.constraints.parameters(node)), place)
         return Action(iri, self.constraints.conditions(node, REFINEMENT), place)
 
     def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
-        iri = self.walker.action_of(terms.canonical(given))
+        iri = self.walker.canonical_action(terms.canonical(given))
         known = terms.instances(f"{_ODRL}Action")
         is_foreign = (
             is_absolute(iri) and not has_known_namespace(iri) and not iri.startswith(terms.DPV)
@@ -229,11 +243,13 @@ class RuleReader:
         if iri.startswith(terms.DPV):
             scheme, known = "the Data Privacy Vocabulary", {**terms.dpv_terms("Processing")}
         message = f"{terms.compact(iri)!r} is not an action of {scheme}."
-        asked = terms.local_name(iri)
-        same = [one for one in known if terms.local_name(one) == asked]
-        hint = f"Write {terms.compact(same[0])!r}." if same else ""
-        near = [] if hint else map(terms.local_name, known)
-        self.walker.add("P005", message, hint, node, prop, index, given=asked, known=near)
+        local_name = terms.local_name(iri)
+        same_name = [one for one in known if terms.local_name(one) == local_name]
+        hint = f"Write {terms.compact(same_name[0])!r}." if same_name else ""
+        local_names = [] if hint else map(terms.local_name, known)
+        self.walker.add(
+            "P005", message, hint, node, prop, index, given=local_name, known=local_names
+        )
 
 
 _ROLES: Mapping[type[Party] | type[Asset], Part] = {Party: "party", Asset: "asset"}
@@ -243,17 +259,17 @@ def with_shared(rule: Rule, shared: Rule) -> Rule:
     """Return a rule with the parts that its policy shares with all its rules."""
     if not members(shared):
         return rule
-    every = {*rule.functions, *shared.functions}
+    all_functions = {*rule.functions, *shared.functions}
     functions = {
-        prop: _joined(rule.functions.get(prop, ()), shared.functions.get(prop, ()))
-        for prop in sorted(every)
+        prop: _merge_members(rule.functions.get(prop, ()), shared.functions.get(prop, ()))
+        for prop in sorted(all_functions)
     }
     return replace(
         rule,
-        targets=_joined(rule.targets, shared.targets),
-        actions=_joined(rule.actions, shared.actions),
-        assigners=_joined(rule.assigners, shared.assigners),
-        assignees=_joined(rule.assignees, shared.assignees),
+        targets=_merge_members(rule.targets, shared.targets),
+        actions=_merge_members(rule.actions, shared.actions),
+        assigners=_merge_members(rule.assigners, shared.assigners),
+        assignees=_merge_members(rule.assignees, shared.assignees),
         functions=functions,
     )
 
@@ -264,7 +280,7 @@ def members(rule: Rule) -> int:
     return sum(map(len, parts))
 
 
-def _joined(some: tuple[_Part, ...], others: tuple[_Part, ...]) -> tuple[_Part, ...]:
+def _merge_members(some: tuple[_Part, ...], others: tuple[_Part, ...]) -> tuple[_Part, ...]:
     return tuple(dict.fromkeys(some + others)) if some and others else some or others
 
 

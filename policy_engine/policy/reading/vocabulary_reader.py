@@ -39,7 +39,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """What is defined by an object of some type."""
-_MEANS: Mapping[str, tuple[str, ...]] = {
+_PROPERTIES_BY_KIND: Mapping[str, tuple[str, ...]] = {
     ACTION: (f"{_ODRL}includedIn", f"{_ODRL}implies"),
     OPERAND: (_RANGE,),
     PURPOSE: (f"{_MC}declinationOf", f"{_SKOS}broader"),
@@ -50,7 +50,10 @@ _MEANS: Mapping[str, tuple[str, ...]] = {
 _ROLES: Mapping[str, Part] = {ACTION: "action", PURPOSE: "purpose", _PARTY: "party"}
 _NAMES = {ACTION: "an action", OPERAND: "a left operand", PURPOSE: "a purpose"}
 _NAMES |= {_PARTY: "a party", _ASSET: "an asset", _PROFILE: "a profile", _NOTHING: "a property"}
-_OF_DPV: Mapping[str, Literal["Purpose", "Processing"]] = {PURPOSE: "Purpose", ACTION: "Processing"}
+_DPV_SCHEMES: Mapping[str, Literal["Purpose", "Processing"]] = {
+    PURPOSE: "Purpose",
+    ACTION: "Processing",
+}
 _REMARKS = (
     *("inScheme", "topConceptOf", "hasTopConcept", "member", "notation", "hiddenLabel"),
     *("scopeNote", "editorialNote", "changeNote", "historyNote"),
@@ -61,7 +64,7 @@ _DESCRIPTIONS = (
     *("http://purl.org/vocab/vann/", "http://creativecommons.org/ns#"),
     "http://www.w3.org/2003/06/sw-vocab-status/ns#",
 )
-_WHAT = "An action, a left operand, a purpose, a party, an asset or a profile"
+_DEFINABLE = "An action, a left operand, a purpose, a party, an asset or a profile"
 
 
 def read_vocabulary(
@@ -84,11 +87,11 @@ def read_vocabulary(
     graph = expand(read_document(text, source, syntax, limits), contexts or {}, limits)
     reader = _VocabularyReader(graph, source)
     raw = text if isinstance(text, bytes) else text.encode()
-    found = reader.read(sha256(raw).hexdigest())
+    vocabulary = reader.read(sha256(raw).hexdigest())
     if reader.problems:
         problems = sorted(dict.fromkeys(reader.problems), key=place_order)
         raise PolicyError(*problems, source=source)
-    return found
+    return vocabulary
 
 
 def check_wider(vocabulary: Vocabulary) -> None:
@@ -97,16 +100,18 @@ def check_wider(vocabulary: Vocabulary) -> None:
     What others are included in by a misspelt name would be found by no rule about it.
     """
     known = {**terms.instances(ACTION), **vocabulary.actions}
-    wider = ((vocabulary.action(given), source, place) for given, source, place in vocabulary.wider)
-    lost = [
-        one for one in wider if one[0] not in known and not terms.is_in_dpv(one[0], "Processing")
+    actions = (
+        (vocabulary.action(given), source, place) for given, source, place in vocabulary.wider
+    )
+    undefined = [
+        one for one in actions if one[0] not in known and not terms.is_in_dpv(one[0], "Processing")
     ]
-    source = lost[0][1] if lost else ""
-    told = [(iri, place) for iri, other, place in lost if other == source][:MAX_PROBLEMS]
-    names = [*map(terms.compact, known)] if told else []
+    source = undefined[0][1] if undefined else ""
+    reported = [(iri, place) for iri, other, place in undefined if other == source][:MAX_PROBLEMS]
+    names = [*map(terms.compact, known)] if reported else []
     problems: list[Problem] = []
-    for iri, place in told:
-        message = f"{terms.compact(iri)!r} is an action that nothing given defines."
+    for iri, place in reported:
+        message = f"The action {terms.compact(iri)!r} is not defined by ODRL or a vocabulary given."
         hint = did_you_mean(terms.compact(iri), names) or "Define it, with the type odrl:Action."
         problems.append(Problem("P005", message, hint, place))
     if problems:
@@ -124,15 +129,15 @@ class _VocabularyReader(Walker):
         self.terms: dict[str, terms.Term] = {}
         self.profiles: set[str] = set()
         self.wider: list[tuple[str, str, Place]] = []
-        self._known_as: dict[str, set[str]] = {}
+        self._kinds_by_iri: dict[str, set[str]] = {}
 
     def read(self, digest: str) -> Vocabulary:
         for top in self.graph.nodes:
-            for node in _nodes(top):
+            for node in _nested_nodes(top):
                 self._node(node)
         self.refuse_unread()
         if not (self.problems or self.terms or self.profiles or any(self.edges.values())):
-            message = f"The vocabulary defines nothing. {_WHAT} may be defined."
+            message = f"The vocabulary defines nothing. {_DEFINABLE} may be defined."
             place = self.graph.document.place("")
             self.problems.append(Problem("P018", message, "", place))
         hierarchy = self.hierarchy()
@@ -140,7 +145,7 @@ class _VocabularyReader(Walker):
         profiles = frozenset(self.profiles)
         return Vocabulary(terms_, hierarchy, profiles, (digest,), tuple(self.wider))
 
-    def action_of(self, iri: str) -> str:
+    def canonical_action(self, iri: str) -> str:
         """Return an action as it is: which are defined is known once all vocabularies are read."""
         return iri
 
@@ -152,17 +157,17 @@ class _VocabularyReader(Walker):
     def _node(self, node: Node) -> None:
         kinds = self._kinds(node)
         iri = terms.canonical(node.data.get("@id", ""))
-        known_as = self._known_as.setdefault(iri, set()) if is_absolute(iri) else set()
-        known_as |= kinds - {_NOTHING}
-        if len(known_as) > 1 and known_as != {_PARTY, _ASSET}:
-            names = join_names([_NAMES[kind] for kind in sorted(known_as)])
-            message = f"{terms.compact(iri)!r} is {names} at once."
+        known_kinds = self._kinds_by_iri.setdefault(iri, set()) if is_absolute(iri) else set()
+        known_kinds |= kinds - {_NOTHING}
+        if len(known_kinds) > 1 and known_kinds != {_PARTY, _ASSET}:
+            names = join_names([_NAMES[kind] for kind in sorted(known_kinds)])
+            message = f"{terms.compact(iri)!r} is defined as {names}."
             self.add("P007", message, "Give each a name of its own.", node)
             return
-        known = {prop for kind in kinds for prop in _MEANS.get(kind, ())}
-        what = join_names([_NAMES[kind] for kind in sorted(kinds)], "or") if kinds else "a term"
+        properties = {prop for kind in kinds for prop in _PROPERTIES_BY_KIND.get(kind, ())}
+        subject = join_names([_NAMES[kind] for kind in sorted(kinds)], "or") if kinds else "a term"
         before = len(self.problems)
-        self.known_properties(node, known, what)
+        self.check_properties(node, properties, subject)
         if not is_absolute(iri) or iri.startswith("_:"):
             if kinds - {_NOTHING}:
                 self.add("L006", *relative_iri_problem(iri or "_:"), node, "@id" if iri else "")
@@ -173,58 +178,62 @@ class _VocabularyReader(Walker):
 
     def _kinds(self, node: Node) -> set[str]:
         """Return what an object defines, by its types or, without any, by what it says."""
-        found, given = set(), []
+        matched, given = set(), []
         for index, name in enumerate(node.data.get("@type", [])):
             iri = terms.canonical(name)
             kinds = {kind for kind, types in _KINDS.items() if iri in types}
-            found |= kinds
+            matched |= kinds
             given.append(iri)
             if not kinds and (has_known_namespace(iri) or not is_absolute(iri)):
-                message = f"{_WHAT} is defined by a vocabulary. Given: {terms.compact(iri)!r}."
-                types = [terms.local_name(one) for some in _KINDS.values() for one in some[:1]]
+                message = f"{_DEFINABLE} is defined by a vocabulary. Given: {terms.compact(iri)!r}."
+                types = [terms.local_name(one) for iris in _KINDS.values() for one in iris[:1]]
                 self.add("P007", message, "", node, "@type", index, known=types, given=name)
-        if found:
-            return found - {_NOTHING} or found
-        means = {kind for kind, props in _MEANS.items() if set(props) & node.data.keys()}
-        means -= {OPERAND}
-        if _PARTY in means and f"{_MC}belongsTo" in node.data:
-            means.discard(_ASSET)
-        return means or ({PURPOSE} if f"{_SKOS}Concept" in given else set())
+        if matched:
+            return matched - {_NOTHING} or matched
+        implied = {
+            kind for kind, props in _PROPERTIES_BY_KIND.items() if set(props) & node.data.keys()
+        }
+        implied -= {OPERAND}
+        if _PARTY in implied and f"{_MC}belongsTo" in node.data:
+            implied.discard(_ASSET)
+        return implied or ({PURPOSE} if f"{_SKOS}Concept" in given else set())
 
     def _define(self, node: Node, iri: str, kinds: set[str]) -> None:
         for prop in _SCHEMES if kinds - {_NOTHING} else ():
-            named = (iri for iri, _ in _named(node, prop))
+            schemes = (iri for iri, _ in _property_iris(node, prop))
             self.profiles |= {
-                iri for iri in named if is_absolute(iri) and not has_known_namespace(iri)
+                iri for iri in schemes if is_absolute(iri) and not has_known_namespace(iri)
             }
         if _PROFILE in kinds:
             self.profiles.add(iri)
             return
-        role = " ".join(_ROLES.get(kind, kind) for kind in sorted(kinds) if kind in _MEANS)
+        role = " ".join(
+            _ROLES.get(kind, kind) for kind in sorted(kinds) if kind in _PROPERTIES_BY_KIND
+        )
         if OPERAND not in kinds and role:
-            self.reference(node, role=role)
+            self.read_membership(node, role=role)
         for kind in kinds & {ACTION, OPERAND, PURPOSE}:
             facts = {"takes": self._takes(node)} if kind == OPERAND else {}
             term = terms.Term(iri, (kind,), _definition(node), MappingProxyType(facts))
             first = self.terms.setdefault(iri, term)
             if set(first.iris("takes")) != set(term.iris("takes")):
-                message = f"{terms.compact(iri)!r} is defined before, with other data types."
-                self.add("P018", message, "Say all of it once.", node, _RANGE)
+                message = f"{terms.compact(iri)!r} is already defined, with other data types."
+                self.add("P018", message, "Define it once.", node, _RANGE)
             elif term.definition and not first.definition:
                 self.terms[iri] = term
-        for prop in _MEANS[ACTION] if ACTION in kinds else ():
-            for wide, index in _named(node, prop):
-                self.wider.append((wide, self.source, self.graph.place(node, prop, index)))
+        for prop in _PROPERTIES_BY_KIND[ACTION] if ACTION in kinds else ():
+            for wider, index in _property_iris(node, prop):
+                self.wider.append((wider, self.source, self.graph.place(node, prop, index)))
 
     def _takes(self, node: Node) -> tuple[str, ...]:
         """Return the data types that the values of a left operand have; none for names."""
-        found = []
+        data_types = []
         for kind, index in self.iris(node, _RANGE):
             if kind.startswith(terms.XSD) and not can_be_read(kind):
                 message = f"{terms.compact(kind)!r} is not a data type that can be read."
                 self.add("P007", message, "", node, _RANGE, index)
-            found.append(kind)
-        return tuple(found) if all(one.startswith(terms.XSD) for one in found) else ()
+            data_types.append(kind)
+        return tuple(data_types) if all(one.startswith(terms.XSD) for one in data_types) else ()
 
     # -- the terms of the language ------------------------------------------------------------
 
@@ -247,15 +256,15 @@ class _VocabularyReader(Walker):
         for kind in kinds - {_NOTHING}:
             if kind not in term.types:
                 name = terms.compact(iri)
-                message = f"{name!r} is a term of the language, and not {_NAMES[kind]}."
+                message = f"{name!r} is a term of the language, not {_NAMES[kind]}."
                 self.add("P018", message, "Define a term of your own.", node, "@id")
                 return
-            for prop in _MEANS[kind]:
-                self._check_said(node, prop, term)
+            for prop in _PROPERTIES_BY_KIND[kind]:
+                self._check_stated(node, prop, term)
 
-    def _check_said(self, node: Node, prop: str, term: terms.Term) -> None:
-        for value, index in _named(node, prop):
-            if value not in _said(prop, term):
+    def _check_stated(self, node: Node, prop: str, term: terms.Term) -> None:
+        for value, index in _property_iris(node, prop):
+            if value not in _stated_values(prop, term):
                 name = terms.compact(term.iri)
                 scheme = "the DPV" if term.iri.startswith(terms.DPV) else "the language"
                 message = (
@@ -265,25 +274,27 @@ class _VocabularyReader(Walker):
                 self.add("P018", message, "Define a term of your own.", node, prop, index)
 
     def _check_dpv(self, node: Node, iri: str, kinds: set[str]) -> None:
-        schemes = {kind: terms.dpv_terms(name) for kind, name in _OF_DPV.items()}
+        schemes = {kind: terms.dpv_terms(name) for kind, name in _DPV_SCHEMES.items()}
         for kind, scheme in schemes.items():
             if kind in kinds and iri not in scheme:
                 known = map(terms.local_name, scheme)
                 message = f"{terms.compact(iri)!r} is not {_NAMES[kind]} of the DPV."
                 given = terms.local_name(iri)
                 self.add("P005", message, "", node, "@id", given=given, known=known)
-        for prop in _MEANS[PURPOSE] if PURPOSE in kinds and iri in schemes[PURPOSE] else ():
-            self._check_said(node, prop, schemes[PURPOSE][iri])
+        for prop in (
+            _PROPERTIES_BY_KIND[PURPOSE] if PURPOSE in kinds and iri in schemes[PURPOSE] else ()
+        ):
+            self._check_stated(node, prop, schemes[PURPOSE][iri])
 
 
-def _named(node: Node, prop: str) -> Iterator[tuple[str, int]]:
+def _property_iris(node: Node, prop: str) -> Iterator[tuple[str, int]]:
     """Yield the IRIs under a property, each with its place among the values."""
     for index, data in enumerate(node.data.get(prop, [])):
         if "@id" in data:
             yield terms.canonical(data["@id"]), index
 
 
-def _said(prop: str, term: terms.Term) -> set[str]:
+def _stated_values(prop: str, term: terms.Term) -> set[str]:
     """Return what the language says under a property of a term of its own."""
     if prop == _RANGE:
         return {*term.iris("takes"), *term.iris("range")}
@@ -302,7 +313,7 @@ def _definition(node: Node) -> str:
     return ""
 
 
-def _nodes(node: Node) -> Iterator[Node]:
+def _nested_nodes(node: Node) -> Iterator[Node]:
     """Yield an object and those within it that are more than names, wherever they stand.
 
     What stands inside a description says as much as what stands beside it: RDF has no inside.
@@ -312,4 +323,4 @@ def _nodes(node: Node) -> Iterator[Node]:
     for prop, values in node.data.items():
         for data in values if prop == "@list" or not prop.startswith("@") else ():
             if "@value" not in data:
-                yield from _nodes(Node(data, data.get(POINTER, "")))
+                yield from _nested_nodes(Node(data, data.get(POINTER, "")))

@@ -16,24 +16,21 @@ from policy_engine.policy.reading.nodes import (
     has_statements,
     property_values,
 )
-from policy_engine.policy.structure import SOURCE, odrl_properties
-from policy_engine.policy.syntax.contexts import replaced
+from policy_engine.policy.structure import (
+    PURPOSE_PROPERTIES,
+    SOURCE,
+    WIDER_PROPERTIES,
+    membership_properties,
+    odrl_properties,
+    wider_role,
+)
+from policy_engine.policy.syntax.contexts import replacement_fix
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
-_WIDER = {
-    f"{_MC}belongsTo": "party",
-    f"{_ODRL}partOf": "party asset",
-    f"{_ODRL}includedIn": "action",
-    f"{_ODRL}implies": "implied",
-    f"{_MC}declinationOf": "purpose",
-    f"{terms.SKOS}broader": "purpose",
-}
-_OF_ACTIONS = (f"{_ODRL}includedIn", f"{_ODRL}implies")
-_OF_PURPOSES = (f"{_MC}declinationOf", f"{terms.SKOS}broader")
-_OF_MEMBERS = ("party", "asset", "party asset")
+_MEMBER_ROLES = {"party": "a party", "asset": "an asset", "party asset": "a party or an asset"}
 _CLASSES = {
     "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
     "asset": (f"{_ODRL}Asset", f"{_ODRL}AssetCollection"),
@@ -45,10 +42,9 @@ _CLASSES = {
 class Walker:
     """Reads values off nodes; `problems` and `edges` of the hierarchies grow on the way.
 
-    A value that is no more than a name stands for the node of that name elsewhere in the text.
-    The terms of the `vocabulary` are known beside those of the language. `descriptions` is how
-    properties begin that change nothing. Where it `is_lenient`, what `lenient.py` tells is let
-    pass.
+    A value that is only a name refers to the node of that name elsewhere in the text. The terms
+    of the `vocabulary` are known beside those of the language. Properties that begin with one of
+    the `descriptions` change nothing. Where it `is_lenient`, what `lenient.py` lists is allowed.
     """
 
     descriptions: tuple[str, ...] = DESCRIPTIONS
@@ -61,18 +57,18 @@ class Walker:
         self.is_lenient = is_lenient
         self.problems = list(graph.problems)
         self.edges: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, "implied")}
-        self._read: set[str] = set()
-        self._told: dict[str, int] = {}
-        self._plain: dict[str, set[str]] = defaultdict(set)
-        self._named: dict[str, list[Node]] = defaultdict(list)
+        self._read_pointers: set[str] = set()
+        self._first_lines: dict[str, int] = {}
+        self._without_namespace: dict[str, set[str]] = defaultdict(set)
+        self._nodes_by_name: dict[str, list[Node]] = defaultdict(list)
         for top in graph.nodes:
             # Read leniently, all nodes are at the top, and one that has but a type has its place.
-            found = [(top.data["@id"], top)] if is_lenient else described_nodes(top.data)
-            for name, node in found:
-                self._named[name].append(node)
+            named_nodes = [(top.data["@id"], top)] if is_lenient else described_nodes(top.data)
+            for name, node in named_nodes:
+                self._nodes_by_name[name].append(node)
 
     def hierarchy(self) -> Hierarchy:
-        """Return what the nodes walked so far say of who and what belongs to what."""
+        """Return the hierarchy that the nodes read so far state."""
         return Hierarchy(**{part: tuple(dict.fromkeys(all_)) for part, all_ in self.edges.items()})
 
     def names(self, node: Node, prop: str, role: str) -> tuple[str, ...]:
@@ -84,20 +80,20 @@ class Walker:
     ) -> list[tuple[str, int]]:
         """Return the IRIs that are the values of a property, each with its place among them.
 
-        With a `role`, what their nodes say of wider things is taken up; with `terms_too`, names
-        that are no IRIs are left for the caller to judge.
+        With a `role`, the memberships that their nodes state are read; with `terms_too`, names
+        that are not IRIs are left for the caller to check.
         """
-        found = []
+        iris = []
         for index in range(len(node.data.get(prop, []))):
             iri = self.iri(node, prop, index, role=role, terms_too=terms_too)
             if iri is not None:
-                found.append((iri, index))
-        return found
+                iris.append((iri, index))
+        return iris
 
     def iri(
         self, node: Node, prop: str, index: int, *, role: str = "", terms_too: bool = False
     ) -> str | None:
-        """Return the IRI that is the nth value of a property, None where it is none."""
+        """Return the IRI that is the nth value of a property, None where it is not an IRI."""
         data = node.data[prop][index]
         iri = terms.canonical(data.get("@id", ""))
         if "@id" not in data:
@@ -105,97 +101,106 @@ class Walker:
             self.add("P007", message, "", node, prop, -1 if "@list" in data else index)
         elif not self.is_name(iri) and not terms_too:
             purposes = self.purposes() if role == "purpose" else ()
-            found = [one for one in purposes if terms.local_name(one) == iri]
-            hint = f"Write {terms.compact(found[0])!r}." if found else ""
-            near = [] if hint else map(terms.local_name, purposes)
+            matches = [one for one in purposes if terms.local_name(one) == iri]
+            hint = f"Write {terms.compact(matches[0])!r}." if matches else ""
+            local_names = [] if hint else map(terms.local_name, purposes)
             self.add(
-                "L006", *relative_iri_problem(iri, hint), node, prop, index, given=iri, known=near
+                "L006",
+                *relative_iri_problem(iri, hint),
+                node,
+                prop,
+                index,
+                given=iri,
+                known=local_names,
             )
         elif role == "purpose" and self.is_unknown_purpose(iri):
-            self.unknown_purpose(iri, node, prop, index)
-        elif role in _OF_MEMBERS and has_known_namespace(iri) and not self.is_lenient:
-            what = role.replace(" ", " and no ")
-            message = f"{terms.compact(iri)!r} is a term of the language, and names no {what}."
+            self.add_unknown_purpose(iri, node, prop, index)
+        elif role in _MEMBER_ROLES and has_known_namespace(iri) and not self.is_lenient:
+            message = (
+                f"{terms.compact(iri)!r} is a term of the language, not {_MEMBER_ROLES[role]}."
+            )
             self.add("P005", message, "", node, prop, index)
         else:
-            named = Node(data, data.get(POINTER, ""))
+            value_node = Node(data, data.get(POINTER, ""))
             if role:
-                self.reference(named, role=role)
+                self.read_membership(value_node, role=role)
             else:
-                self.known_properties(named, set(), "a name")
+                self.check_properties(value_node, set(), "a name")
             return iri
         return None
 
-    def reference(self, node: Node, role: str = "party asset action purpose") -> None:
-        """Take up what a node says of the wider thing that it is part of."""
+    def read_membership(self, node: Node, role: str = "party asset action purpose") -> None:
+        """Read which wider things a node says that it is part of."""
         role = f"{role} implied" if "action" in role else role
-        node = self.linked(node.data) if self.is_lenient else node
+        node = self.resolve(node.data) if self.is_lenient else node
         iri = terms.canonical(node.data.get("@id", ""))
-        inside = _inside_of(role)
+        properties = membership_properties(role)
         if not self.is_name(iri):
-            message = (
-                f"Who or what this is about is named by a whole IRI as its uid. Given: {iri!r}."
-            )
+            message = f"The uid of what an object describes is an absolute IRI. Given: {iri!r}."
             self.add("L006", message, "", node, "@id")
         self.check_types(node, role)
         is_collection = bool({"party", "asset"} & set(role.split()))
-        known = inside | ({SOURCE} if is_collection else set())
-        what = "a party, an asset, an action or a purpose"
-        self.known_or_foreign(node, known, what)
-        if {*_OF_PURPOSES} & node.data.keys() & inside and self.is_unknown_purpose(iri):
-            self.unknown_purpose(iri, node, "@id")
+        allowed = properties | ({SOURCE} if is_collection else set())
+        subject = "a party, an asset, an action or a purpose"
+        self.check_odrl_properties(node, allowed, subject)
+        if {*PURPOSE_PROPERTIES} & node.data.keys() & properties and self.is_unknown_purpose(iri):
+            self.add_unknown_purpose(iri, node, "@id")
         if not self.is_lenient:
-            self._take_up(node, role)
+            self._read_memberships(node, role)
 
-    def take_up_all(self) -> None:
-        """Take up what all nodes say of the wider things that they are part of, read or not."""
+    def read_all_memberships(self) -> None:
+        """Read the memberships that all nodes state, whether they were read or not."""
         for node in self.graph.nodes:
-            self._take_up(node, " ".join(self.edges))
+            self._read_memberships(node, " ".join(self.edges))
 
-    def _take_up(self, node: Node, role: str) -> None:
+    def _read_memberships(self, node: Node, role: str) -> None:
         iri = terms.canonical(node.data.get("@id", ""))
-        for prop in sorted(_inside_of(role) & node.data.keys()):
-            of_wide = "" if self.is_lenient else _role_of(prop, role)
-            for wide, _ in self.iris(node, prop, role=of_wide):
-                self._edge(_WIDER[prop], role, iri, wide)
+        for prop in sorted(membership_properties(role) & node.data.keys()):
+            part_role = "" if self.is_lenient else wider_role(prop, role)
+            for wider, _ in self.iris(node, prop, role=part_role):
+                self._add_edges(WIDER_PROPERTIES[prop], role, iri, wider)
         for source, _ in self.iris(node, SOURCE) if {"party", "asset"} & set(role.split()) else ():
-            self._edge("party asset", role, source, iri)
+            self._add_edges("party asset", role, source, iri)
 
     def check_types(self, node: Node, role: str) -> None:
-        """Note a type of the language that what a node stands for does not have.
+        """Note a type of the language that does not fit the role of a node.
 
         What may be several things, as in a vocabulary, is left alone, and so are foreign types.
         """
-        known = () if self.is_lenient else _CLASSES.get(role, ())
-        for index, name in enumerate(node.data.get("@type", []) if known else ()):
+        types = () if self.is_lenient else _CLASSES.get(role, ())
+        for index, name in enumerate(node.data.get("@type", []) if types else ()):
             iri = terms.canonical(name)
-            if iri not in known and (has_known_namespace(iri) or not is_absolute(iri)):
-                names = [terms.local_name(one) for one in known]
+            if iri not in types and (has_known_namespace(iri) or not is_absolute(iri)):
+                names = [terms.local_name(one) for one in types]
                 message = (
-                    f"The type is {join_names(names, 'or')} here. Given: {terms.compact(iri)!r}."
+                    f"The type must be {join_names(names, 'or')}. Given: {terms.compact(iri)!r}."
                 )
                 given = terms.local_name(iri)
                 self.add("P007", message, "", node, "@type", index, given=given, known=names)
 
-    def beside(self, node: Node) -> None:
-        """Take up what a node that nothing refers to says of the wider thing it is part of."""
-        said = [prop for prop in node.data if not prop.startswith(("@", *DESCRIPTIONS))]
-        if said and not {*_WIDER, SOURCE} & set(said):
-            self._read.add(node.pointer)
-            found = join_names(sorted(map(terms.compact, said)))
-            message = f"No policy refers to this object, so what it says would be lost: {found}."
+    def read_unreferenced(self, node: Node) -> None:
+        """Read the memberships of a node that nothing refers to."""
+        properties = [prop for prop in node.data if not prop.startswith(("@", *DESCRIPTIONS))]
+        if properties and not {*WIDER_PROPERTIES, SOURCE} & set(properties):
+            self._read_pointers.add(node.pointer)
+            names = join_names(sorted(map(terms.compact, properties)))
+            message = f"No policy refers to this object, so what it says would be lost: {names}."
             self.add("P006", message, "Refer to it by its uid, or remove it.", node)
         else:
-            self.reference(node)
+            self.read_membership(node)
 
-    def _edge(self, parts: str, role: str, narrow: str, wide: str) -> None:
+    def _add_edges(self, parts: str, role: str, narrower: str, wider: str) -> None:
         for part in self.edges:
-            if part in parts.split() and part in role.split() and narrow != wide:
+            if part in parts.split() and part in role.split() and narrower != wider:
                 are_actions = part in ("action", "implied")
-                edge = (self.action_of(narrow), self.action_of(wide)) if are_actions else ()
-                self.edges[part].append(edge or (narrow, wide))
+                edge = (
+                    (self.canonical_action(narrower), self.canonical_action(wider))
+                    if are_actions
+                    else ()
+                )
+                self.edges[part].append(edge or (narrower, wider))
 
-    def action_of(self, iri: str) -> str:
+    def canonical_action(self, iri: str) -> str:
         """Return an action, by ODRL's name where the vocabulary defines no other."""
         return self.vocabulary.action(iri)
 
@@ -211,7 +216,7 @@ class Walker:
             return not (iri in self.vocabulary.purposes or terms.is_in_dpv(iri, "Purpose"))
         return has_known_namespace(iri) and iri not in self.purposes()
 
-    def unknown_purpose(self, iri: str, node: Node, prop: str, index: int = 0) -> None:
+    def add_unknown_purpose(self, iri: str, node: Node, prop: str, index: int = 0) -> None:
         """Note a purpose that its namespace does not have."""
         scheme, known = "the MOSAICrOWN profile", self.purposes()
         if iri.startswith(terms.DPV):
@@ -220,59 +225,61 @@ class Walker:
         given, locals_ = terms.local_name(iri), map(terms.local_name, known)
         self.add("P005", message, "", node, prop, index, given=given, known=locals_)
 
-    def linked(self, data: Mapping[str, Any]) -> Node:
-        """Return the node that a value is, or that stands elsewhere in the text under its name."""
+    def resolve(self, data: Mapping[str, Any]) -> Node:
+        """Return the node that a value is, or that is described elsewhere under its name."""
         node = Node(data, data.get(POINTER, ""))
         if "@id" not in data or has_statements(data):
             return node
-        found = self._named.get(terms.canonical(data["@id"]))
-        return found[0] if found else node
+        nodes = self._nodes_by_name.get(terms.canonical(data["@id"]))
+        return nodes[0] if nodes else node
 
-    def said_once(self, node: Node, code: str, what: str) -> None:
-        """Note a node whose name another one has before it: in RDF they would be one."""
+    def check_unique(self, node: Node, code: str, subject: str) -> None:
+        """Note a node with the name of an earlier one: in RDF they would be the same."""
         name = terms.canonical(node.data["@id"]) if "@id" in node.data else None
-        first = self._named[name][0] if name in self._named else node
+        first = self._nodes_by_name[name][0] if name in self._nodes_by_name else node
         if first.pointer != node.pointer:
             line = self.graph.place(first).line
-            message = f"{what} the uid {name!r}; the first is in line {line}."
+            message = f"{subject} the uid {name!r}; the first is in line {line}."
             self.add(code, message, "", node)
 
     def nodes(self, node: Node, prop: str) -> Iterator[Node]:
-        """Yield the objects that are the values of a property, each with what is said of it."""
+        """Yield the objects that are the values of a property, as they are described."""
         for index, data in enumerate(property_values(node, prop)):
-            found = self.linked(data)
-            if "@value" not in data and (self.is_lenient or found.data.keys() - {"@id", POINTER}):
-                yield found
+            value = self.resolve(data)
+            if "@value" not in data and (self.is_lenient or value.data.keys() - {"@id", POINTER}):
+                yield value
                 continue
             message = f"{terms.compact(prop)} takes an object. Given: {format_value(data)}."
             hint = "Nothing in the text says what it is." if "@id" in data else ""
             self.add("P007", message, hint, node, prop, index)
 
-    def known_or_foreign(self, node: Node, known: AbstractSet[str], what: str) -> None:
-        """Note what `known_properties` does; read leniently, but those of other vocabularies."""
+    def check_odrl_properties(self, node: Node, allowed: AbstractSet[str], subject: str) -> None:
+        """Note what `check_properties` does; leniently, other vocabularies' are allowed."""
         if self.is_lenient:
-            known = known | {prop for prop in node.data if not prop.startswith(("@", _ODRL))}
-        self.known_properties(node, known, what)
+            allowed = allowed | {prop for prop in node.data if not prop.startswith(("@", _ODRL))}
+        self.check_properties(node, allowed, subject)
 
-    def known_properties(self, node: Node, known: AbstractSet[str], what: str) -> None:
+    def check_properties(self, node: Node, known: AbstractSet[str], subject: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
-        self._read.add(node.pointer)
+        self._read_pointers.add(node.pointer)
         for prop in map(terms.canonical, node.data):
             if prop in known or prop.startswith(("@", *self.descriptions)):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in odrl_properties():
-                message = f"{name} may not stand on {what}, or means nothing there."
+                message = f"{name} is not allowed on {subject}."
                 self.add("P006", message, "", node, prop, of_key=True)
             else:
                 names = sorted(map(terms.compact, known))
-                allowed = f"Allowed are {join_names(names)}." if names else "None is allowed."
-                allowed = self.once(allowed, "allowed", node, prop) if names else allowed
-                message = f"{name!r} is not a property of {what}. {allowed}"
+                sentence = f"Allowed are {join_names(names)}." if names else "None is allowed."
+                sentence = (
+                    self.abbreviate_repeated(sentence, "allowed", node, prop) if names else sentence
+                )
+                message = f"{name!r} is not a property of {subject}. {sentence}"
                 given, locals_ = terms.local_name(prop), map(terms.local_name, known)
                 self.add("P005", message, "", node, prop, of_key=True, given=given, known=locals_)
 
-    def uid_of(self, node: Node) -> str:
+    def read_uid(self, node: Node) -> str:
         """Return the name of a node, empty where it has none or one for this text alone."""
         uid = str(terms.canonical(node.data.get("@id", "_:")))
         if uid.startswith("_:"):
@@ -283,52 +290,54 @@ class Walker:
 
     def mentions(self, node: Node, namespace: str) -> bool:
         """Tell whether a node, or one that it leads to, uses a name of a namespace."""
-        plain = self._plain[namespace]
-        seen, queue = {node.pointer}, [node.data]
+        checked = self._without_namespace[namespace]
+        visited, queue = {node.pointer}, [node.data]
         for data in queue:
             names = [data.get("@id", ""), *data.get("@type", []), *data]
             if any(isinstance(name, str) and name.startswith(namespace) for name in names):
                 return True
-            for inner in map(self.linked, child_values(data)):
-                is_new = inner.pointer not in seen and inner.pointer not in plain
-                if is_new or (POINTER not in inner.data and "@value" not in inner.data):
-                    seen.add(inner.pointer)
-                    queue.append(inner.data)
-        plain |= seen - {""}
+            for child in map(self.resolve, child_values(data)):
+                is_new = child.pointer not in visited and child.pointer not in checked
+                if is_new or (POINTER not in child.data and "@value" not in child.data):
+                    visited.add(child.pointer)
+                    queue.append(child.data)
+        checked |= visited - {""}
         return False
 
     def is_name(self, iri: str) -> bool:
         """Tell whether an IRI names something: a whole one does, and leniently a blank node."""
         return is_absolute(iri) or (self.is_lenient and iri.startswith("_:"))
 
-    def unread(self) -> Iterator[Node]:
+    def unread_nodes(self) -> Iterator[Node]:
         """Yield the nodes at the top of the text that were not read yet."""
         if not self.is_lenient:
-            yield from (node for node in self.graph.nodes if node.pointer not in self._read)
+            yield from (
+                node for node in self.graph.nodes if node.pointer not in self._read_pointers
+            )
 
     def refuse_unread(self) -> None:
-        """Note every object that says something and was never read: nothing goes unheeded.
+        """Note every object with statements that was never read: nothing is ignored.
 
         Where there are problems already, what is unread may follow from them.
         """
         for node in self.graph.nodes if not (self.problems or self.is_lenient) else ():
-            self._refuse_unread(node.data)
+            self._refuse_unread_data(node.data)
 
-    def _refuse_unread(self, data: Mapping[str, Any]) -> None:
+    def _refuse_unread_data(self, data: Mapping[str, Any]) -> None:
         pointer = data.get(POINTER, "")
-        inner = [prop for prop in data if not prop.startswith(("@", *DESCRIPTIONS))]
-        if inner and pointer not in self._read:
-            message = "What stands in this object is not evaluated here, so it is refused."
-            hint = f"Found: {join_names(sorted(map(terms.compact, inner)))}."
+        properties = [prop for prop in data if not prop.startswith(("@", *DESCRIPTIONS))]
+        if properties and pointer not in self._read_pointers:
+            message = "The content of this object is not evaluated here, so it is refused."
+            hint = f"Found: {join_names(sorted(map(terms.compact, properties)))}."
             self.problems.append(Problem("P006", message, hint, self.graph.document.place(pointer)))
             return
         for value in child_values(data):
-            self._refuse_unread(value)
+            self._refuse_unread_data(value)
 
     def add_strict(
         self, code: str, message: str, hint: str, node: Node, prop: str = "", index: int = 0
     ) -> None:
-        """Note a problem (`add`) of what passes when reading leniently."""
+        """Note a problem (`add`) that is none when reading leniently."""
         if not self.is_lenient:
             self.add(code, message, hint, node, prop, index)
 
@@ -344,48 +353,37 @@ class Walker:
         of_key: bool = False,
         given: str = "",
         known: Iterable[str] = (),
-        mended: str = "",
+        corrected: str = "",
     ) -> None:
         """Note a problem at a node, or at the nth value (or the key) of one of its properties.
 
-        What was `given` is `mended`, or by the nearest of the `known` names. No more than
-        MAX_PROBLEMS are noted.
+        The fix replaces what was `given` by what is `corrected`, or by the nearest of the `known`
+        names. At most MAX_PROBLEMS are noted.
         """
         if len(self.problems) >= MAX_PROBLEMS:
             return
         place = self.graph.place(node, prop, index, of_key=of_key)
         names = list(known) if given else []
         hint = did_you_mean(given, names) or hint
-        near = mended or nearest(given, names)
-        fix = self._fix(place.pointer, given, near, of_key=of_key) if near else None
+        replacement = corrected or nearest(given, names)
+        fix = self._fix(place.pointer, given, replacement, of_key=of_key) if replacement else None
         self.problems.append(Problem(code, message, hint, place, fix))
 
-    def once(self, sentence: str, what: str, node: Node, prop: str) -> str:
-        """Return a long sentence, and where it stands if it was told before."""
+    def abbreviate_repeated(self, sentence: str, role: str, node: Node, prop: str) -> str:
+        """Return a long sentence, or where to find it if an earlier problem has it."""
         line = self.graph.place(node, prop).line
-        first = self._told.setdefault(sentence, line)
-        return sentence if first == line else f"See line {first} for what is {what}."
+        first = self._first_lines.setdefault(sentence, line)
+        return sentence if first == line else f"See line {first} for what is {role}."
 
-    def _fix(self, pointer: str, given: str, near: str, *, of_key: bool) -> Fix | None:
-        """Return the text that stands at a pointer with one name for another, prefix kept."""
-        written = self.graph.document.string(pointer, of_key=of_key)
-        if written is None or not written.endswith(given):
+    def _fix(self, pointer: str, given: str, replacement: str, *, of_key: bool) -> Fix | None:
+        """Return the fix that replaces a name at a pointer, with its prefix kept."""
+        current = self.graph.document.string(pointer, of_key=of_key)
+        if current is None or not current.endswith(given):
             return None
-        text = written.removesuffix(given) + near
-        return replaced(self.graph.document, pointer, text, of_key=of_key)
+        text = current.removesuffix(given) + replacement
+        return replacement_fix(self.graph.document, pointer, text, of_key=of_key)
 
-    def first_member(self, node: Node, text: str) -> Fix | None:
-        """Return the text as the first member of the object that a node is in the text."""
+    def first_member_fix(self, node: Node, text: str) -> Fix | None:
+        """Return the fix that inserts a text as the first member of a node's object."""
         place = self.graph.document.opening(node.pointer)
         return Fix(place, place, f"{text}, ") if place else None
-
-
-def _inside_of(role: str) -> set[str]:
-    """Return the properties that say what something in a role is part of."""
-    return {prop for prop, parts in _WIDER.items() if set(parts.split()) & set(role.split())}
-
-
-def _role_of(prop: str, role: str) -> str:
-    """Return what the values of a property are that says what something is part of."""
-    parts = ("action",) if prop in _OF_ACTIONS else _WIDER[prop].split()
-    return " ".join(part for part in parts if part in role.split())

@@ -1,4 +1,4 @@
-"""JSON-LD contexts: what the keys and names of a policy stand for (JSON-LD 1.1, section 4).
+"""JSON-LD contexts: what the keys and names of a policy mean (JSON-LD 1.1, section 4).
 
 Read are term definitions: an IRI, a type coercion, a list container, a property-scoped
 context. Contexts that do more (`@vocab`, `@base`, `@import`, `@reverse` and the like) would
@@ -17,19 +17,19 @@ from policy_engine.errors import Fix, Place, Problem, did_you_mean, join_names, 
 from policy_engine.policy.syntax.json_text import Document, escape
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
-_PARTS = {"@id", "@type", "@container", "@context"}
+_DEFINITION_KEYS = {"@id", "@type", "@container", "@context"}
 _COMPACT = re.compile(r"[A-Za-z][\w.-]*:[^\s/:]\S*")
 _PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
 # A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
 # prefixes wherever RDF is written, and no schemes.
-_USUAL = (
+_USUAL_CONTEXTS = (
     "http://www.w3.org/ns/odrl.jsonld",
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
 )
 
 
 class Definition(NamedTuple):
-    """What a term stands for: its IRI, and how its values are to be read."""
+    """The meaning of a term: its IRI, and how its values are to be read."""
 
     iri: str
     type: str = ""
@@ -49,15 +49,15 @@ class Context(NamedTuple):
 
     def term(self, name: str) -> str:
         """Return the IRI of a name that may be a term, as after `@type` or `@vocab`."""
-        found = self.definitions.get(name)
-        return found.iri if found else self.reference(name)
+        definition = self.definitions.get(name)
+        return definition.iri if definition else self.reference(name)
 
     def reference(self, name: str) -> str:
         """Return the IRI of a compact IRI; any other name as it is, relative ones too."""
         prefix, colon, local = name.partition(":")
-        found = self.definitions.get(prefix)
-        if colon and found and found.is_prefix and not local.startswith("//"):
-            name = found.iri + local
+        definition = self.definitions.get(prefix)
+        if colon and definition and definition.is_prefix and not local.startswith("//"):
+            name = definition.iri + local
         return terms.canonical(name)
 
     def undeclared(self, name: str) -> str:
@@ -68,15 +68,20 @@ class Context(NamedTuple):
         does not exist, and a prohibition of it would be lost.
         """
         prefix, colon, _ = name.partition(":")
-        found = self.definitions.get(prefix)
-        is_whole = terms.has_known_scheme(name) or prefix[:1] in "@_"
-        if not colon or is_whole or name in self.definitions or (found and found.is_prefix):
+        definition = self.definitions.get(prefix)
+        is_absolute_iri = terms.has_known_scheme(name) or prefix[:1] in "@_"
+        if (
+            not colon
+            or is_absolute_iri
+            or name in self.definitions
+            or (definition and definition.is_prefix)
+        ):
             return ""
         return prefix
 
     def prefixes(self) -> list[str]:
         """Return the prefixes that are declared."""
-        return [name for name, found in self.definitions.items() if found.is_prefix]
+        return [name for name, definition in self.definitions.items() if definition.is_prefix]
 
     def within(self, definition: Definition) -> "Context":
         """Return the terms in force inside the values of a term (property-scoped)."""
@@ -100,8 +105,8 @@ def read_contexts(
     known = {**terms.bundled_contexts(), **given}
     context, problems = Context({}), []
     urls: tuple[str, ...] = ()
-    for number, (at, entry) in enumerate(_entries(top, pointer)):
-        place = document.place(at)
+    for number, (entry_pointer, entry) in enumerate(_entries(top, pointer)):
+        place = document.place(entry_pointer)
         if number >= limits.contexts:
             message = f"The text has too many contexts. {limits.contexts} are allowed."
             problems.append(Problem("J003", message, "", place))
@@ -109,32 +114,40 @@ def read_contexts(
         if isinstance(entry, str) and terms.bundled_url(entry) in known:
             definitions = _definitions(known[terms.bundled_url(entry)])
             is_given = terms.bundled_url(entry) in given
-            bad = list(_unreadable(entry, definitions, place)) if is_given else []
+            entry_problems = (
+                list(_unreadable_entries(entry, definitions, place)) if is_given else []
+            )
         elif isinstance(entry, str):
-            definitions, bad = {}, [_unknown(entry, known, document, at)]
+            definitions, entry_problems = (
+                {},
+                [_unknown_context_problem(entry, known, document, entry_pointer)],
+            )
         elif isinstance(entry, dict):
-            definitions, bad = entry, list(_not_simple(document, at, entry, context))
+            definitions, entry_problems = (
+                entry,
+                list(_own_context_problems(document, entry_pointer, entry, context)),
+            )
         else:
             message = f"A context is a URL or an object. {entry!r} was given."
-            definitions, bad = {}, [Problem("L005", message, "", place)]
-        problems += bad
+            definitions, entry_problems = {}, [Problem("L005", message, "", place)]
+        problems += entry_problems
         urls += (terms.bundled_url(entry),) if isinstance(entry, str) and not given else ()
         if len(urls) == number + 1 and not problems:
-            context = _of_bundled(urls)
+            context = _bundled_context(urls)
         else:
-            context = _extended(context, {} if bad else definitions)
-    if "@context" not in top and not all(map(_says_what_it_means, _keys(top))):
-        hint = f'Add "@context": [{", ".join(map(repr, _USUAL))}].'.replace("'", '"')
+            context = _extend_context(context, {} if entry_problems else definitions)
+    if "@context" not in top and not all(map(_needs_no_context, _keys(top))):
+        hint = f'Add "@context": [{", ".join(map(repr, _USUAL_CONTEXTS))}].'.replace("'", '"')
         message = "The text has no @context, so its keys mean nothing."
         problems.append(Problem("L001", message, hint, document.place(pointer)))
     return context, problems
 
 
 @lru_cache(maxsize=64)
-def _of_bundled(urls: tuple[str, ...]) -> Context:
+def _bundled_context(urls: tuple[str, ...]) -> Context:
     """Return the terms that bundled contexts declare, one upon the other."""
-    above = _of_bundled(urls[:-1]) if len(urls) > 1 else Context({})
-    return _extended(above, _definitions(terms.bundled_contexts()[urls[-1]]))
+    outer = _bundled_context(urls[:-1]) if len(urls) > 1 else Context({})
+    return _extend_context(outer, _definitions(terms.bundled_contexts()[urls[-1]]))
 
 
 def _keys(top: Mapping[str, Any]) -> Iterator[str]:
@@ -145,7 +158,7 @@ def _keys(top: Mapping[str, Any]) -> Iterator[str]:
         yield from part if isinstance(part, dict) else ()
 
 
-def _says_what_it_means(key: str) -> bool:
+def _needs_no_context(key: str) -> bool:
     """Tell whether a key is a keyword or an IRI, as in expanded JSON-LD, and needs no context."""
     return key.startswith("@") or ":" in key
 
@@ -162,7 +175,7 @@ def _entries(top: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, Any]]:
         yield f"{pointer}/@context", context
 
 
-def _extended(context: Context, entries: Mapping[str, Any]) -> Context:
+def _extend_context(context: Context, entries: Mapping[str, Any]) -> Context:
     """Return the context with the terms of another; those may build upon one another."""
     raw = {name: entry for name, entry in entries.items() if not name.startswith("@")}
     iris = {
@@ -175,8 +188,8 @@ def _extended(context: Context, entries: Mapping[str, Any]) -> Context:
         if isinstance(entry, str):
             base[name] = Definition(entry, is_prefix=entry.endswith(_PREFIX_ENDS))
     lookup = Context(base)
-    made = {name: _definition(lookup, iris[name], entry) for name, entry in raw.items()}
-    return Context({**context.definitions, **made})
+    own_definitions = {name: _definition(lookup, iris[name], entry) for name, entry in raw.items()}
+    return Context({**context.definitions, **own_definitions})
 
 
 def _definition(context: Context, iri: str, entry: Any) -> Definition:
@@ -185,7 +198,7 @@ def _definition(context: Context, iri: str, entry: Any) -> Definition:
         return Definition(full, is_prefix=iri.endswith(_PREFIX_ENDS))
     kind = entry.get("@type", "")
     plain = Definition(full, kind if kind.startswith("@") else context.reference(kind))
-    scoped = _extended(context, entry["@context"]).definitions if "@context" in entry else {}
+    scoped = _extend_context(context, entry["@context"]).definitions if "@context" in entry else {}
     own = {name: scoped[name] for name in entry.get("@context", {}) if name in scoped}
     return plain._replace(is_list=entry.get("@container") == "@list", scoped=own)
 
@@ -195,18 +208,22 @@ def is_compact(text: str) -> bool:
     return bool(_COMPACT.fullmatch(text)) and not terms.has_known_scheme(text)
 
 
-def _unknown(url: str, known: Mapping[str, Any], document: Document, at: str) -> Problem:
+def _unknown_context_problem(
+    url: str, known: Mapping[str, Any], document: Document, at: str
+) -> Problem:
     return Problem(
         "L001",
         f"The context {url!r} is not bundled, and nothing is fetched. "
         f"Bundled are {join_names(sorted(known))}.",
         did_you_mean(url, known) or "Give your own copy of it: contexts={URL: FILE}.",
         document.place(at),
-        replaced(document, at, nearest(url, known)),
+        replacement_fix(document, at, nearest(url, known)),
     )
 
 
-def replaced(document: Document, pointer: str, text: str, *, of_key: bool = False) -> Fix | None:
+def replacement_fix(
+    document: Document, pointer: str, text: str, *, of_key: bool = False
+) -> Fix | None:
     """Return the fix that puts a text in the place of a string; None without a text for it."""
     if not text or document.string(pointer, of_key=of_key) is None:
         return None
@@ -214,7 +231,7 @@ def replaced(document: Document, pointer: str, text: str, *, of_key: bool = Fals
     return Fix(start, end, json.dumps(text, ensure_ascii=False))
 
 
-def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
+def _unreadable_entries(url: str, entries: Any, place: Place) -> Iterator[Problem]:
     """Yield what a context given from outside does that cannot be read."""
     if not isinstance(entries, Mapping):
         message = (
@@ -230,7 +247,7 @@ def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
             isinstance(entry, dict)
             and isinstance(entry.get("@id", ""), str)
             and isinstance(entry.get("@type", ""), str)
-            and entry.keys() <= _PARTS - {"@context"}
+            and entry.keys() <= _DEFINITION_KEYS - {"@context"}
             and entry.get("@container", "@list") == "@list"
         )
         plain = plain and not _is_iri_or_empty(name) and not _is_indirect(entry, entries)
@@ -239,13 +256,13 @@ def _unreadable(url: str, entries: Any, place: Place) -> Iterator[Problem]:
             yield Problem("L005", message, "Read are IRIs, @type and lists.", place)
 
 
-def _not_simple(
+def _own_context_problems(
     document: Document, pointer: str, entries: Mapping[str, Any], context: Context
 ) -> Iterator[Problem]:
     """Yield what a policy's own context does beyond declaring prefixes and new terms."""
     for name, entry in entries.items():
         if name.startswith("@") and name != "@version":
-            message = f"The keyword {name!r} may not stand in a policy's own context."
+            message = f"The keyword {name!r} is not allowed in a policy's own context."
         elif name in context.definitions and entry != context.definitions[name].iri:
             message = f"The context gives the known term {name!r} another meaning."
         elif name != "@version" and not _is_plain(name, entry, entries):
@@ -271,5 +288,5 @@ def _is_plain(name: str, entry: Any, entries: Mapping[str, Any]) -> bool:
 def _is_indirect(entry: Any, entries: Mapping[str, Any]) -> bool:
     """Tell whether an entry is built upon a prefix that is itself built upon another."""
     iri = entry.get("@id", "") if isinstance(entry, Mapping) else entry
-    inner = entries.get(iri.partition(":")[0]) if isinstance(iri, str) else None
-    return isinstance(inner, str) and inner.partition(":")[0] in entries
+    prefix_entry = entries.get(iri.partition(":")[0]) if isinstance(iri, str) else None
+    return isinstance(prefix_entry, str) and prefix_entry.partition(":")[0] in entries

@@ -20,7 +20,7 @@ from policy_engine.policy.syntax.contexts import (
     Definition,
     is_compact,
     read_contexts,
-    replaced,
+    replacement_fix,
 )
 from policy_engine.policy.syntax.json_text import Document, escape
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
@@ -29,7 +29,7 @@ POINTER = "@index"
 """The key under which an expanded object holds its place in the text, a JSON pointer."""
 
 MAX_PROBLEMS = 100
-"""How many problems of one text are told at once."""
+"""The most problems that are reported for one text."""
 
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
@@ -38,12 +38,12 @@ _TOP_ONLY = ("@context", "@graph")
 _LEFT, _RIGHT, _DATA_TYPE = (
     f"{terms.ODRL}{name}" for name in ("leftOperand", "rightOperand", "dataType")
 )
-_NAME = "@prefixed"
+_PREFIXED_NAME = "@prefixed"
 """How the strings of a property are read that are names where they have a declared prefix."""
 
 
 class Node(NamedTuple):
-    """One expanded JSON-LD node, and where its object stands in the text."""
+    """One expanded JSON-LD node, and the place of its object in the text."""
 
     data: Mapping[str, Any]
     pointer: str
@@ -72,11 +72,11 @@ class Graph:
         if key is not None:
             value = self.document.at(pointer)[key]
             pointer += f"/{escape(key)}"
-            pointer += "" if of_key else _step(value, self.context_at(node.pointer), index)
+            pointer += "" if of_key else _value_step(value, self.context_at(node.pointer), index)
         return self.document.place(pointer, of_key=of_key)
 
     def _keys(self, pointer: str) -> Mapping[str, str]:
-        """Return the keys of an object by what they stand for, the first of those that are one."""
+        """Return the keys of an object by their IRIs, the first of those with the same one."""
         if pointer not in self._keys_at:
             context = self.context_at(pointer)
             keys = reversed(self.document.at(pointer))
@@ -84,8 +84,8 @@ class Graph:
         return self._keys_at[pointer]
 
 
-def _step(value: Any, context: Context, index: int) -> str:
-    """Return where the nth of a property's values stands within what is written there.
+def _value_step(value: Any, context: Context, index: int) -> str:
+    """Return the relative pointer of the nth of a property's values.
 
     What is wrong with a list as a whole has an index below 0.
     """
@@ -96,7 +96,7 @@ def _step(value: Any, context: Context, index: int) -> str:
     if not isinstance(value, dict):
         return ""
     keys = [key for key in value if context.key(key).iri in ("@list", "@set")]
-    return "" if not keys else f"/{escape(keys[0])}{_step(value[keys[0]], context, index)}"
+    return "" if not keys else f"/{escape(keys[0])}{_value_step(value[keys[0]], context, index)}"
 
 
 def expand(
@@ -108,7 +108,7 @@ def expand(
     Where there are any, the graph has no nodes: it would not say what the text says.
     """
     value = document.value
-    tops = (
+    top_objects = (
         [(f"/{n}", top) for n, top in enumerate(value)]
         if isinstance(value, list)
         else [("", value)]
@@ -116,7 +116,7 @@ def expand(
     nodes: list[Node] = []
     problems = list(document.problems)
     declared: list[Context] = []
-    for pointer, top in tops:
+    for pointer, top in top_objects:
         declared.append(Context({}))
         if len(problems) >= MAX_PROBLEMS:
             continue
@@ -124,15 +124,15 @@ def expand(
             message = f"A policy is a JSON object. Given: {top!r:.40}."
             problems.append(Problem("P001", message, "", document.place(pointer)))
             continue
-        context, wrong = read_contexts(document, top, pointer, contexts, limits)
+        context, top_problems = read_contexts(document, top, pointer, contexts, limits)
         declared[-1] = context
-        unread = _check_object(document, top, pointer, context, None)
-        wrong = wrong or list(islice(unread, MAX_PROBLEMS))
-        problems += wrong
-        if not wrong:
+        object_problems = _check_object(document, top, pointer, context, None)
+        top_problems = top_problems or list(islice(object_problems, MAX_PROBLEMS))
+        problems += top_problems
+        if not top_problems:
             nodes += _top_nodes(top, pointer, context)
-    found = () if problems else tuple(nodes)
-    return Graph(found, tuple(problems), document, tuple(declared) or (Context({}),))
+    valid_nodes = () if problems else tuple(nodes)
+    return Graph(valid_nodes, tuple(problems), document, tuple(declared) or (Context({}),))
 
 
 def _top_nodes(top: Mapping[str, Any], pointer: str, context: Context) -> Iterator[Node]:
@@ -153,16 +153,18 @@ def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str
             names = value if isinstance(value, list) else [value]
             node["@type"] = [context.term(name) for name in names]
         elif not definition.iri.startswith("@"):
-            definition = _right(source, definition, context)
-            inner = context.within(definition)
-            values = _values(value, f"{pointer}/{escape(key)}", inner, definition)
+            definition = _operand_definition(source, definition, context)
+            inner_context = context.within(definition)
+            values = _values(value, f"{pointer}/{escape(key)}", inner_context, definition)
             if definition.is_list and not (len(values) == 1 and "@list" in values[0]):
                 values = [{"@list": values}]
             node.setdefault(definition.iri, []).extend(values)
     return node
 
 
-def _right(source: Mapping[str, Any], definition: Definition, context: Context) -> Definition:
+def _operand_definition(
+    source: Mapping[str, Any], definition: Definition, context: Context
+) -> Definition:
     """Return how the values of a key are read, those of a right operand by what is on its left.
 
     JSON-LD takes a string there for a text. A left operand that names things compares a text that
@@ -173,11 +175,13 @@ def _right(source: Mapping[str, Any], definition: Definition, context: Context) 
     keys = {context.key(key).iri: key for key in source}
     if _LEFT not in keys or _DATA_TYPE in keys:
         return definition
-    left = source[keys[_LEFT]]
-    left = left.get("@id") if isinstance(left, dict) else left
-    inner = context.within(context.key(keys[_LEFT]))
-    is_naming = isinstance(left, str) and terms.takes_names(terms.canonical(inner.term(left)))
-    return definition._replace(type=_NAME) if is_naming else definition
+    left_operand = source[keys[_LEFT]]
+    left_operand = left_operand.get("@id") if isinstance(left_operand, dict) else left_operand
+    inner_context = context.within(context.key(keys[_LEFT]))
+    is_naming = isinstance(left_operand, str) and terms.takes_names(
+        terms.canonical(inner_context.term(left_operand))
+    )
+    return definition._replace(type=_PREFIXED_NAME) if is_naming else definition
 
 
 def _values(
@@ -205,7 +209,7 @@ def _values(
 
 
 def _scalar(value: Any, context: Context, definition: Definition) -> dict[str, Any]:
-    if isinstance(value, str) and definition.type == _NAME:
+    if isinstance(value, str) and definition.type == _PREFIXED_NAME:
         is_name = is_compact(value) and not context.undeclared(value)
         return {"@id": context.reference(value)} if is_name else {"@value": value}
     if isinstance(value, str) and definition.type == "@id":
@@ -236,27 +240,27 @@ def _check(
             yield from _check(document, item, f"{pointer}/{step}", context, definition)
     elif isinstance(value, dict):
         yield from _check_object(document, value, pointer, context, definition)
-    elif isinstance(value, str) and definition.type == _NAME:
+    elif isinstance(value, str) and definition.type == _PREFIXED_NAME:
         if is_compact(value) and value.partition(":")[0] not in terms.PREFIXES:
-            yield from _undeclared(document, value, pointer, context)
+            yield from _undeclared_prefix_problems(document, value, pointer, context)
     elif isinstance(value, str) and definition.type in ("@id", "@vocab"):
-        yield from _undeclared(document, value, pointer, context)
+        yield from _undeclared_prefix_problems(document, value, pointer, context)
 
 
-def _undeclared(
+def _undeclared_prefix_problems(
     document: Document, name: str, pointer: str, context: Context, *, of_key: bool = False
 ) -> Iterator[Problem]:
     """Yield what is wrong with a compact IRI whose prefix is not declared."""
     prefix = context.undeclared(name)
     if prefix:
         known = context.prefixes()
-        near = nearest(prefix, known)
+        nearest_prefix = nearest(prefix, known)
         namespace = terms.PREFIXES.get(prefix, "http://...")
         hint = f'Add {{"{prefix}": "{namespace}"}} to the @context, or write the whole IRI.'
         message = f"No context declares the prefix {prefix!r} of {name!r}."
         place = document.place(pointer, of_key=of_key)
-        mended = near and near + name.removeprefix(prefix)
-        fix = replaced(document, pointer, mended, of_key=of_key)
+        corrected = nearest_prefix and nearest_prefix + name.removeprefix(prefix)
+        fix = replacement_fix(document, pointer, corrected, of_key=of_key)
         yield Problem("L007", message, did_you_mean(prefix, known) or hint, place, fix)
 
 
@@ -265,9 +269,9 @@ def _check_object(
     value: Mapping[str, Any],
     pointer: str,
     context: Context,
-    within: Definition | None,
+    property_definition: Definition | None,
 ) -> Iterator[Problem]:
-    """Yield what is wrong with an object: a value of the property `within`, or at the top."""
+    """Yield what is wrong with an object: a value of a property, or one at the top."""
     iris = [context.key(key).iri for key in value]
     for iri in (iri for iri, times in Counter(iris).items() if times > 1):
         names = [key for key in value if context.key(key).iri == iri]
@@ -286,23 +290,35 @@ def _check_object(
         yield Problem("L003", message, "", document.place(pointer))
     is_name = "@value" not in iris
     for key, item in value.items():
-        at = f"{pointer}/{escape(key)}"
+        value_pointer = f"{pointer}/{escape(key)}"
         definition = context.key(key)
-        problem = _check_key(key, item, context, is_top=within is None)
+        problem = _check_key(key, item, context, is_top=property_definition is None)
         if problem:
-            fix = replaced(document, at, _nearest_key(key, context, problem), of_key=True)
-            place = document.place(at, of_key=True)
+            fix = replacement_fix(
+                document, value_pointer, _nearest_key(key, context, problem), of_key=True
+            )
+            place = document.place(value_pointer, of_key=True)
             yield Problem(problem.code, problem.message, problem.hint, place, fix)
         elif key != "@context":
-            yield from _undeclared(document, key, at, context, of_key=True)
-            held = _held(_right(value, definition, context), within, is_name=is_name)
-            yield from _check(document, item, at, context.within(definition), held)
+            yield from _undeclared_prefix_problems(
+                document, key, value_pointer, context, of_key=True
+            )
+            value_definition = _value_definition(
+                _operand_definition(value, definition, context),
+                property_definition,
+                is_name=is_name,
+            )
+            yield from _check(
+                document, item, value_pointer, context.within(definition), value_definition
+            )
 
 
-def _held(definition: Definition, within: Definition | None, *, is_name: bool) -> Definition:
+def _value_definition(
+    definition: Definition, property_definition: Definition | None, *, is_name: bool
+) -> Definition:
     """Return how the values of a key are to be read: those of a list as the property's."""
     if definition.iri in ("@list", "@set"):
-        return within or definition
+        return property_definition or definition
     if definition.iri == "@type" or (definition.iri == "@id" and is_name):
         return definition._replace(type="@vocab")
     return definition
@@ -310,33 +326,38 @@ def _held(definition: Definition, within: Definition | None, *, is_name: bool) -
 
 def _check_shape(document: Document, iris: set[str], pointer: str) -> Iterator[Problem]:
     """Yield what keeps an object from being a node, a literal, a list or a set, and no other."""
-    allowed = {
+    keys_by_keyword = {
         "@value": {"@value", "@type", "@language"},
         "@list": {"@list"},
         "@set": {"@set"},
         "@graph": {"@graph", "@context"},
     }
-    for keyword, others in allowed.items():
-        if keyword in iris and not iris <= others:
-            message = f"Beside {keyword!r} nothing may stand but {join_names(sorted(others))}."
+    for keyword, allowed_keys in keys_by_keyword.items():
+        if keyword in iris and not iris <= allowed_keys:
+            message = (
+                f"An object with {keyword!r} may have only {join_names(sorted(allowed_keys))}."
+            )
             yield Problem("L003", message, "", document.place(pointer))
             return
     if {"@type", "@language"} <= iris and "@value" in iris:
         message = "A literal has a '@type' or a '@language', not both."
         yield Problem("L003", message, "", document.place(pointer))
     if "@language" in iris and "@value" not in iris:
-        message = "'@language' may stand beside '@value' only."
+        message = "'@language' is allowed only beside '@value'."
         yield Problem("L003", message, "", document.place(pointer))
 
 
 def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Problem | None:
     iri = context.key(key).iri
     if ":" not in iri and not iri.startswith("@"):
-        hint = did_you_mean(key, _keys(key, context)) or "Declare a context for it, or remove it."
+        hint = (
+            did_you_mean(key, _candidate_keys(key, context))
+            or "Declare a context for it, or remove it."
+        )
         return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
     if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):
-        message = f"The JSON-LD keyword {key!r} may not stand here in a policy."
-        hint = "It may stand at the top only." if iri in _TOP_ONLY else ""
+        message = f"The JSON-LD keyword {key!r} is not allowed here in a policy."
+        hint = "It is allowed only at the top." if iri in _TOP_ONLY else ""
         allowed = [word for word in _KEYWORDS if is_top or word not in _TOP_ONLY]
         return Problem("L004", message, hint or f"Allowed are {join_names(allowed)}.")
     if iri == "@id" and not isinstance(value, str):
@@ -349,7 +370,7 @@ def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Probl
     return None
 
 
-def _keys(key: str, context: Context) -> list[str]:
+def _candidate_keys(key: str, context: Context) -> list[str]:
     """Return the keys that may be meant by one that no context defines."""
     settings = terms.instances("owl:DatatypeProperty")
     keys = [terms.compact(iri) for iri in settings if terms.local_name(iri) == key]
@@ -357,13 +378,13 @@ def _keys(key: str, context: Context) -> list[str]:
 
 
 def _nearest_key(key: str, context: Context, problem: Problem) -> str:
-    return nearest(key, _keys(key, context)) if problem.code == "L002" else ""
+    return nearest(key, _candidate_keys(key, context)) if problem.code == "L002" else ""
 
 
 def _check_graph(
     document: Document, value: Mapping[str, Any], pointer: str, context: Context
 ) -> Iterator[Problem]:
-    """Yield what stands in a graph without being an object about one thing."""
+    """Yield the members of a graph that are not objects about one thing."""
     for key, item in value.items():
         parts = item if isinstance(item, list) else [item]
         if context.key(key).iri == "@graph" and not all(_is_node(part, context) for part in parts):

@@ -41,7 +41,7 @@ class Document:
         return _place(self.lines, offsets.get(pointer, 0), pointer)
 
     def string(self, pointer: str, *, of_key: bool = False) -> str | None:
-        """Return the string that stands as the value (or the key) that a pointer names."""
+        """Return the string that is the value (or the key) at a pointer."""
         offset = (self.keys if of_key else self.values).get(pointer)
         if offset is None or self.text[offset : offset + 1] != '"':
             return None
@@ -95,12 +95,12 @@ def escape(step: str) -> str:
 
 
 def unescape(step: str) -> str:
-    """Return the key that a step of a JSON pointer stands for."""
+    """Return the key that a step of a JSON pointer names."""
     return step.replace("~1", "/").replace("~0", "~")
 
 
 def _scan_string(text: str, start: int) -> tuple[str, int]:
-    """Return the JSON string whose first character stands at `start`, and where it ends."""
+    """Return the JSON string whose first character is at `start`, and where it ends."""
     return json.decoder.scanstring(text, start, True)  # type: ignore[attr-defined,no-any-return]  # noqa: FBT003
 
 
@@ -119,7 +119,7 @@ def decoded(text: str | bytes, source: str, limits: Limits) -> str:
         before = error.object[: error.start].decode()
         place = Place("", before.count("\n") + 1, len(before) - before.rfind("\n"))
         byte = error.object[error.start]
-        message = f"The text is not UTF-8. The byte 0x{byte:02x} stands here."
+        message = f"The text is not UTF-8. It has the byte 0x{byte:02x} here."
         raise PolicyError(Problem("J004", message, "", place), source=source) from None
 
 
@@ -255,7 +255,7 @@ class _Reader:
         return repr(self.text[self.position])
 
     def _closed_early(self) -> str:
-        """Point to the object that closed last: a brace too many often stands there."""
+        """Point to the object that closed last: often there is a brace too many."""
         if self.last_closed < 0:
             return ""
         place = _place(self.lines, self.last_closed)

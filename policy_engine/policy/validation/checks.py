@@ -36,36 +36,40 @@ def problems_of(policies: Sequence[Policy]) -> list[Problem]:
 
     ODRL Information Model 2.2, sections 2.1, 2.6 and 2.10.
     """
-    found = (problem for policy in policies for problem in _problems_of(policy))
-    void = (one for one in policies if one.conflict == "invalid" and not any(_too_deep(one)))
-    return [*islice(found, MAX_PROBLEMS), *conflicts(*void)]
+    policy_problems = (problem for policy in policies for problem in _policy_problems(policy))
+    void = (one for one in policies if one.conflict == "invalid" and not any(_deep_assets(one)))
+    return [*islice(policy_problems, MAX_PROBLEMS), *conflicts(*void)]
 
 
 def hazards_of(policies: Sequence[Policy]) -> list[Problem]:
     """Return what no policy may say, however leniently it is read: what it means would be lost."""
-    return [one for policy in policies for one in (*_derived(policy), *_too_deep(policy))]
+    return [
+        one for policy in policies for one in (*_derived_problems(policy), *_deep_assets(policy))
+    ]
 
 
-def _problems_of(policy: Policy) -> Iterator[Problem]:
+def _policy_problems(policy: Policy) -> Iterator[Problem]:
     if not policy.rules:
         message = "A policy needs a permission, a prohibition or an obligation. It has none."
         yield Problem("P003", message, "", policy.place)
     for rule in policy.rules:
         for prop in needed(rule.kind, policy.type):
-            if not _has(rule, prop):
+            if not _has_part(rule, prop):
                 yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
-    yield from _same_uids(policy)
-    yield from _derived(policy)
-    yield from _unassigned(policy)
-    yield from _too_deep(policy)
+    yield from _duplicate_uids(policy)
+    yield from _derived_problems(policy)
+    yield from _unassigned_obligations(policy)
+    yield from _deep_assets(policy)
 
 
 def with_warnings(policy: Policy) -> Policy:
     """Return a policy with what in it is allowed, and yet hardly meant."""
-    return replace(policy, hints=(*policy.hints, *_ungoverned(policy), *_uncovered(policy)))
+    return replace(
+        policy, hints=(*policy.hints, *_ungoverned_outputs(policy), *_uncovered_assets(policy))
+    )
 
 
-def _has(rule: Rule, prop: str) -> bool:
+def _has_part(rule: Rule, prop: str) -> bool:
     parts = {
         ACTION: rule.actions,
         TARGET: rule.targets,
@@ -75,53 +79,53 @@ def _has(rule: Rule, prop: str) -> bool:
     return bool(parts[prop])
 
 
-def _too_deep(policy: Policy) -> Iterator[Problem]:
+def _deep_assets(policy: Policy) -> Iterator[Problem]:
     """Yield the assets whose IRIs have more levels than can be looked through."""
-    named = {asset.iri: rule.place for rule in policy.rules for asset in rule.targets}
-    named |= {rule.output: rule.place for rule in policy.rules if rule.output}
-    inside = {iri: policy.place for edge in policy.hierarchy.asset for iri in edge}
-    for iri, place in {**inside, **named}.items():
+    named_assets = {asset.iri: rule.place for rule in policy.rules for asset in rule.targets}
+    named_assets |= {rule.output: rule.place for rule in policy.rules if rule.output}
+    hierarchy_assets = {iri: policy.place for edge in policy.hierarchy.asset for iri in edge}
+    for iri, place in {**hierarchy_assets, **named_assets}.items():
         if terms.count_levels(iri) > terms.MOST_LEVELS:
             message = f"The IRI of an asset has {terms.count_levels(iri):,} levels. "
             yield Problem("P007", f"{message}Allowed are {terms.MOST_LEVELS}.", "", place)
 
 
-def _same_uids(policy: Policy) -> Iterator[Problem]:
-    seen: dict[str, Rule] = {}
-    for rule in _all(policy.rules):
-        first = seen.setdefault(rule.uid, rule)
+def _duplicate_uids(policy: Policy) -> Iterator[Problem]:
+    first_rules: dict[str, Rule] = {}
+    for rule in _all_rules(policy.rules):
+        first = first_rules.setdefault(rule.uid, rule)
         if rule.uid and (first.place, first) != (rule.place, rule):
             line = first.place.line
             message = f"Two rules have the uid {rule.uid!r}; the first is in line {line}."
             yield Problem("P008", message, "", rule.place)
 
 
-def _derived(policy: Policy) -> Iterator[Problem]:
+def _derived_problems(policy: Policy) -> Iterator[Problem]:
     """Yield what is said of derived assets in other words than a prohibition may have for it.
 
     A value that is misspelt would lift the prohibition.
     """
     for rule in policy.rules:
         leaves = [leaf for one in rule.constraints for leaf in one.constraints()]
-        named = [leaf for leaf in leaves if leaf.left_operand == DERIVED]
+        about_derived = [leaf for leaf in leaves if leaf.left_operand == DERIVED]
         is_exempt = all(
             leaf.operator == f"{terms.ODRL}eq"
             and [value.value for value in leaf.right_operands] == ["exempt"]
-            for leaf in named
+            for leaf in about_derived
         )
-        if named and (rule.kind != "prohibition" or not is_exempt):
-            message = "Of pe:derived a prohibition may say that it is eq exempt, and nothing else."
+        if about_derived and (rule.kind != "prohibition" or not is_exempt):
+            message = "pe:derived is allowed only in a prohibition, and only as eq 'exempt'."
             hint = "Without it, a prohibition reaches what others derive from its target."
-            yield Problem("P022", message, hint, named[0].place)
+            yield Problem("P022", message, hint, about_derived[0].place)
 
 
-def _all(rules: tuple[Rule, ...]) -> Iterator[Rule]:
+def _all_rules(rules: tuple[Rule, ...]) -> Iterator[Rule]:
     for rule in rules:
         yield rule
-        yield from _all(rule.within)
+        yield from _all_rules(rule.within)
 
 
-def _unassigned(policy: Policy) -> Iterator[Problem]:
+def _unassigned_obligations(policy: Policy) -> Iterator[Problem]:
     """Yield the obligations that neither a party nor the engine carries out."""
     for rule in policy.obligations:
         if not rule.assignees and any(action.iri != ANONYMIZE for action in rule.actions):
@@ -130,27 +134,29 @@ def _unassigned(policy: Policy) -> Iterator[Problem]:
             yield Problem("P017", message, hint, rule.place)
 
 
-def _ungoverned(policy: Policy) -> Iterator[Problem]:
+def _ungoverned_outputs(policy: Policy) -> Iterator[Problem]:
     """Yield the outputs that no rule is about; what is made by their rule, that rule governs."""
     outputs = [rule for rule in policy.permissions if rule.output and not _is_made(rule)]
-    named = {rule.output for rule in outputs}
-    governed = assets_with_rules(policy.rules if outputs else (), named, policy.hierarchy)
+    output_iris = {rule.output for rule in outputs}
+    governed_iris = assets_with_rules(
+        policy.rules if outputs else (), output_iris, policy.hierarchy
+    )
     for rule in outputs:
-        if rule.output not in governed:
+        if rule.output not in governed_iris:
             message, hint = _UNTIL_ATTESTED if rule.output in attestable(policy) else _NOT_GOVERNED
             yield Problem("W001", message.format(rule.output), hint, rule.place)
 
 
-def _uncovered(policy: Policy) -> Iterator[Problem]:
+def _uncovered_assets(policy: Policy) -> Iterator[Problem]:
     """Yield what permissions say may be read together and do not cover: it is not permitted.
 
     Leave for what is one's own names what others let be read, or joined, with it.
     """
     for rule in policy.permissions:
-        wide = {target.iri for target in rule.targets}
+        targets = {target.iri for target in rule.targets}
         is_leave = not rule.output and any(action.iri in _LEAVES for action in rule.actions)
-        for iri, value in named_jointly(rule) if wide and not is_leave else ():
-            if wide.isdisjoint(policy.hierarchy.wider("asset", iri)):
+        for iri, value in named_jointly(rule) if targets and not is_leave else ():
+            if targets.isdisjoint(policy.hierarchy.wider("asset", iri)):
                 message = f"{iri!r} may be read with others by a permission that does not cover it."
                 yield Problem("W004", message, "Add it to the targets.", value.place)
 

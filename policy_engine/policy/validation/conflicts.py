@@ -7,7 +7,7 @@ from operator import or_
 
 from policy_engine import terms
 from policy_engine.errors import Problem, place_order
-from policy_engine.policy.gathering import gathered
+from policy_engine.policy.gathering import gather_bits
 from policy_engine.policy.hierarchy import OPERATION, PARTS, TOPS, Hierarchy, Part, goes_on
 from policy_engine.policy.model import Asset, Party, Policy, Rule
 from policy_engine.policy.validation.disjointness import DisjointConditions
@@ -162,10 +162,10 @@ class _RelatedRules:
                 bits_by_name[name] = bits_by_name.get(name, 0) | 1 << number
         names_by_iri = {name: (name, *_implicit_holder(part, name)) for name in iris}
         above, below = _step_functions(part, hierarchy, {*bits_by_name, *names_by_iri})
-        up = gathered(
+        up = gather_bits(
             (one for names in names_by_iri.values() for one in names), above, bits_by_name
         )
-        down = gathered(names_by_iri, below, _bits_with_holders(part, bits_by_name))
+        down = gather_bits(names_by_iri, below, _bits_with_holders(part, bits_by_name))
         possible = _possible_holders(bits_by_name, names_by_iri) if part == "asset" else {}
         none = 0, 0
         self.wider = {

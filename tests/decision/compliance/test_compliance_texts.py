@@ -61,7 +61,7 @@ def refused(kind, policy_text, request_text=None, world_text=None):
         (constrained("odrl:operator odrl:eq ; odrl:rightOperand 1"), "P004", "leftOperand"),
         (constrained("odrl:leftOperand :a ; odrl:operator odrl:eq"), "P004", "rightOperand"),
         (constrained(limit("odrl:dateTime", "lt", '"soon"^^xsd:dateTime')), "P007", "'soon'"),
-        (constrained("odrl:and :limit"), "P014", "holds itself"),
+        (constrained("odrl:and :limit"), "P014", "contains itself"),
         (constrained("odrl:and :a ; odrl:or :a", more=f":a {LATER} ."), "P014", "one operand"),
         (constrained(limit("odrl:purpse", "eq", ":care")), "P005", "'odrl:purpose'"),
         (policy(more=":policy odrl:conflict odrl:permit ."), "P007", "conflict strategy"),

@@ -187,7 +187,7 @@ def test_half_of_a_surrogate_pair_is_refused_where_its_string_starts():
 
 def test_byte_that_is_not_utf8_is_the_right_one_after_a_byte_order_mark():
     text = b'\xef\xbb\xbf{"a":\n "\xff"}'
-    assert place(text) == ("The text is not UTF-8. The byte 0xff stands here.", 2, 3)
+    assert place(text) == ("The text is not UTF-8. It has the byte 0xff here.", 2, 3)
 
 
 def test_byte_that_is_not_utf8_is_placed_by_characters():

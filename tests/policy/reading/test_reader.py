@@ -185,7 +185,7 @@ def test_descriptions_are_allowed_on_policies_and_rules():
 
 def test_two_policies_are_read_where_one_is_not_asked_for():
     two = json.dumps([json.loads(text()), json.loads(text(uid="http://e.org/other"))])
-    with pytest.raises(PolicyError, match=r"P001 One policy is needed\. The text holds 2\."):
+    with pytest.raises(PolicyError, match=r"P001 One policy is expected\. The text has 2\."):
         read_policy(two)
     found = read_policies(two)
     assert [policy.uid for policy in found] == ["http://e.org/policy", "http://e.org/other"]

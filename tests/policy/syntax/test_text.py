@@ -150,7 +150,7 @@ def test_size_is_allowed_up_to_the_limit():
 def test_bytes_other_than_utf8_are_refused_at_their_place():
     found = problem(b'{"a": 1,\n "b": "x\xffy"}')
     assert (found.code, found.place) == ("J004", Place("", 2, 9))
-    assert found.message == "The text is not UTF-8. The byte 0xff stands here."
+    assert found.message == "The text is not UTF-8. It has the byte 0xff here."
 
 
 def test_utf16_is_refused_at_its_first_byte():

@@ -76,7 +76,9 @@ class _Reader:
         ]
         shape = Shape(found)
         for node in tops:
-            names_it = {one.value for one in shape.told.get(node, {}).get(_PROFILE, ())} & _PROFILES
+            names_it = {
+                one.value for one in shape.statements_by_subject.get(node, {}).get(_PROFILE, ())
+            } & _PROFILES
             # Of many policies, none is searched: to name the profile that one is in is harmless.
             is_told = len(tops) <= MANY and shape.uses(node, terms.MOSAICROWN)
             if node in shape.policies and not names_it and not is_told:

@@ -29,9 +29,9 @@ class TermNames:
         self.own = dict(own)
         self._scoped: dict[str, TermNames] = {}
         self.used = used
-        whole = {name: one for name, one in context.definitions.items() if ":" in one.iri}
-        self._terms = {one.iri: name for name, one in whole.items() if not one.is_prefix}
-        self._prefixes = {one.iri: name for name, one in whole.items() if one.is_prefix}
+        definitions = {name: one for name, one in context.definitions.items() if ":" in one.iri}
+        self._terms = {one.iri: name for name, one in definitions.items() if not one.is_prefix}
+        self._prefixes = {one.iri: name for name, one in definitions.items() if one.is_prefix}
 
     def within(self, key: str) -> "TermNames":
         """Return the names in force in the values of a key."""
@@ -39,8 +39,8 @@ class TermNames:
         if not definition.scoped:
             return self
         if key not in self._scoped:
-            inner = self._context.within(definition)
-            self._scoped[key] = TermNames(inner, self.own, self.used)
+            inner_context = self._context.within(definition)
+            self._scoped[key] = TermNames(inner_context, self.own, self.used)
         return self._scoped[key]
 
     def definition(self, key: str) -> Definition:
@@ -68,9 +68,9 @@ class TermNames:
 
     def whole(self, iri: str) -> str:
         """Return an IRI as it is. Raises PolicyError (F002) where JSON-LD would read another."""
-        scheme, _, rest = iri.partition(":")
-        found = self._context.definitions.get(scheme)
-        if found and found.is_prefix and not rest.startswith("//"):
+        scheme, _, remainder = iri.partition(":")
+        definition = self._context.definitions.get(scheme)
+        if definition and definition.is_prefix and not remainder.startswith("//"):
             message = f"The IRI {iri!r:.80} cannot be written in JSON-LD: {scheme!r} is a prefix."
             raise PolicyError(Problem("F002", message, "Give it another scheme."))
         return iri
@@ -95,19 +95,19 @@ def names_for(
     The MOSAICrOWN context is among them only where every policy is in that profile already:
     to name it would bring it there, and have its conflicts resolved otherwise.
     """
-    known = set(iris)
+    all_iris = set(iris)
     urls = [ODRL_CONTEXT, *([MOSAICROWN_CONTEXT] if is_in_profile else [])]
     bundled = _context(urls)
-    schemes = {iri.partition(":")[0] for iri in (*known, *prefixes.values())}
+    schemes = {iri.partition(":")[0] for iri in (*all_iris, *prefixes.values())}
     offered = {**_OFFERED, **prefixes}
-    taken = {one.iri for one in bundled.definitions.values()}
+    bundled_iris = {one.iri for one in bundled.definitions.values()}
     own = {
         name: iri
         for name, iri in offered.items()
         if _PREFIX.fullmatch(name)
         and len(iri) <= _LONGEST
         and _CUTS.fullmatch(iri[-1:])
-        and iri not in taken
+        and iri not in bundled_iris
         and name not in bundled.definitions
         and name not in schemes
     }

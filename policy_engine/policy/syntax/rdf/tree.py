@@ -55,14 +55,14 @@ def json_ld_of(statements: Statements) -> Converted:
     subject has an `odrl:uid` other than itself (P002), where nothing is said (P001), and for an
     IRI that JSON-LD cannot hold (F002).
     """
-    kept = _without_uids(statements)
-    if not kept.items:
+    remaining = _without_uids(statements)
+    if not remaining.items:
         message = "The text says nothing: there is no statement in it."
         raise PolicyError(Problem("P001", message), source=statements.source)
-    iris = {term for one in kept.items for term in one[:3] if isinstance(term, str)}
-    iris |= {one.value.type for one in kept.items if isinstance(one.value, Literal)}
-    shape = Shape(kept)
-    names, contexts = names_for(kept.prefixes, iris, is_in_profile=_is_in_profile(shape))
+    iris = {term for one in remaining.items for term in one[:3] if isinstance(term, str)}
+    iris |= {one.value.type for one in remaining.items if isinstance(one.value, Literal)}
+    shape = Shape(remaining)
+    names, contexts = names_for(remaining.prefixes, iris, is_in_profile=_is_in_profile(shape))
     tree = _Tree(shape, names)
     try:
         nodes = tree.nodes()
@@ -71,38 +71,42 @@ def json_ld_of(statements: Statements) -> Converted:
     own = {name: iri for name, iri in names.own.items() if name in names.used}
     entries = [*contexts, *([own] if own else [])]
     head = {"@context": entries if len(entries) > 1 else entries[0]}
-    whole = {**head, **nodes[0]} if len(nodes) == 1 else {**head, "@graph": nodes}
+    document = {**head, **nodes[0]} if len(nodes) == 1 else {**head, "@graph": nodes}
     prefix = "/@graph/0" if len(nodes) == 1 else ""
     spots, keys = (
-        {pointer.removeprefix(prefix): spot for pointer, spot in found.items()}
-        for found in (tree.spots, tree.key_spots)
+        {pointer.removeprefix(prefix): spot for pointer, spot in spots_by_pointer.items()}
+        for spots_by_pointer in (tree.spots, tree.key_spots)
     )
-    return Converted(whole, statements.text, {}, {}, (), [0], spots, keys)
+    return Converted(document, statements.text, {}, {}, (), [0], spots, keys)
 
 
 def _is_in_profile(shape: Shape) -> bool:
     """Tell whether what the text is about, each of its policies if any, uses MOSAICrOWN names."""
-    nodes = list(shape.policies or shape.told)[: MANY + 1]
-    found = (shape.uses(node, terms.MOSAICROWN) for node in nodes)
-    return any(found) if not shape.policies else len(nodes) <= MANY and all(found)
+    nodes = list(shape.policies or shape.statements_by_subject)[: MANY + 1]
+    uses = (shape.uses(node, terms.MOSAICROWN) for node in nodes)
+    return any(uses) if not shape.policies else len(nodes) <= MANY and all(uses)
 
 
 def _without_uids(statements: Statements) -> Statements:
     """Leave out what `odrl:uid` says, which in RDF is the subject itself."""
-    problems, kept = [], []
+    problems, remaining = [], []
     for one in statements.items:
         if one.predicate != _UID:
-            kept.append(one)
+            remaining.append(one)
         elif one.value != one.subject:
-            given = one.value if isinstance(one.value, str) else one.value.text
-            message = f"An odrl:uid is the IRI of what has it. Given: {given!r:.80}."
+            uid = one.value if isinstance(one.value, str) else one.value.text
+            message = f"An odrl:uid is the IRI of what has it. Given: {uid!r:.80}."
             subject = "a node without a name" if is_blank(one.subject) else repr(one.subject)
             hint = f"It is said of {subject:.80}."
             problems.append(Problem("P002", message, hint, Place("", *one.spot)))
     if problems:
         raise PolicyError(*problems, source=statements.source)
     return Statements(
-        tuple(kept), statements.spots, statements.prefixes, statements.text, statements.source
+        tuple(remaining),
+        statements.spots,
+        statements.prefixes,
+        statements.text,
+        statements.source,
     )
 
 
@@ -118,29 +122,29 @@ class _Tree:
 
     def nodes(self) -> list[dict[str, Any]]:
         """Return the objects at the top."""
-        found: list[dict[str, Any]] = []
+        objects: list[dict[str, Any]] = []
         for node in self.shape.tops():
             if node not in self.written:
                 labelled = self.shape.references[node] > 0
-                pointer = f"/@graph/{len(found)}"
-                found.append(self._node(node, pointer, self.names, has_label=labelled))
-        return found
+                pointer = f"/@graph/{len(objects)}"
+                objects.append(self._node(node, pointer, self.names, has_label=labelled))
+        return objects
 
     def _node(
         self, node: str, pointer: str, names: TermNames, *, has_label: bool
     ) -> dict[str, Any]:
         self.written.add(node)
         self.spots[pointer] = self.shape.statements.spots.get(node, UNKNOWN)
-        said = self.shape.told.get(node, {})
-        made: dict[str, Any] = self._types(said.get(TYPE, []), pointer, names)
+        statements = self.shape.statements_by_subject.get(node, {})
+        result: dict[str, Any] = self._types(statements.get(TYPE, []), pointer, names)
         if has_label or not is_blank(node):
-            made["uid"] = node if is_blank(node) else names.whole(node)
+            result["uid"] = node if is_blank(node) else names.whole(node)
             self.spots[f"{pointer}/uid"] = self.key_spots[f"{pointer}/uid"] = self.spots[pointer]
-        for predicate, values in said.items():
-            plain = [one for one in values if predicate != TYPE or not _is_name(one)]
-            if plain:
-                self._property(made, predicate, plain, pointer, names)
-        return made
+        for predicate, values in statements.items():
+            property_values = [one for one in values if predicate != TYPE or not _is_name(one)]
+            if property_values:
+                self._property(result, predicate, property_values, pointer, names)
+        return result
 
     def _types(self, values: list[Statement], pointer: str, names: TermNames) -> dict[str, Any]:
         kinds = [one for one in values if _is_name(one)]
@@ -148,12 +152,14 @@ class _Tree:
         for step, one in enumerate(kinds):
             self.key_spots.setdefault(at, one.key)
             self.spots[at if len(kinds) == 1 else f"{at}/{step}"] = one.spot
-        found = [names.term(str(one.value)) for one in kinds]
-        return {"@type": found[0] if len(found) == 1 else found} if found else {}
+        type_names = [names.term(str(one.value)) for one in kinds]
+        if not type_names:
+            return {}
+        return {"@type": type_names[0] if len(type_names) == 1 else type_names}
 
     def _property(
         self,
-        made: dict[str, Any],
+        result: dict[str, Any],
         predicate: str,
         values: list[Statement],
         pointer: str,
@@ -161,30 +167,36 @@ class _Tree:
     ) -> None:
         is_one_list = len(values) == 1 and self._is_list(values[0], pointer)
         key = "rdf:type" if predicate == TYPE else names.key(predicate, is_one_list=is_one_list)
-        definition, inner = names.definition(key), names.within(key)
+        definition, inner_names = names.definition(key), names.within(key)
         at = f"{pointer}/{escape(key)}"
         self.key_spots[at] = self.spots[at] = values[0].key
         embeds = terms.canonical(predicate).startswith(_STRUCTURE)
         if definition.is_list:
-            made[key] = self._items(str(values[0].value), at, definition, inner)
+            result[key] = self._items(str(values[0].value), at, definition, inner_names)
         elif len(values) > 1 or predicate in _RULES:
-            made[key] = [
-                self._value(one, f"{at}/{step}", definition, inner, embeds=embeds)
+            result[key] = [
+                self._value(one, f"{at}/{step}", definition, inner_names, embeds=embeds)
                 for step, one in enumerate(values)
             ]
         else:
-            made[key] = self._value(values[0], at, definition, inner, embeds=embeds)
+            result[key] = self._value(values[0], at, definition, inner_names, embeds=embeds)
 
     def _value(
-        self, said: Statement, at: str, definition: Definition, names: TermNames, *, embeds: bool
+        self,
+        statement: Statement,
+        at: str,
+        definition: Definition,
+        names: TermNames,
+        *,
+        embeds: bool,
     ) -> Any:
-        self.spots[at] = said.spot
-        node = said.value
+        self.spots[at] = statement.spot
+        node = statement.value
         if isinstance(node, Literal):
             return _literal(node, definition, names)
-        if self._is_list(said, at):
-            inner = Definition(definition.iri, definition.type)
-            return {"@list": self._items(node, f"{at}/@list", inner, names)}
+        if self._is_list(statement, at):
+            item_definition = Definition(definition.iri, definition.type)
+            return {"@list": self._items(node, f"{at}/@list", item_definition, names)}
         if self._is_embedded(node, at, embeds=embeds):
             return self._node(node, at, names, has_label=not self.shape.is_inner(node))
         if is_blank(node):
@@ -202,10 +214,10 @@ class _Tree:
             for step, one in enumerate(self.shape.lists[head])
         ]
 
-    def _is_list(self, said: Statement, at: str) -> bool:
-        node = said.value
+    def _is_list(self, statement: Statement, at: str) -> bool:
+        node = statement.value
         if node == NIL:
-            return said.predicate != REST
+            return statement.predicate != REST
         return node in self.shape.lists and node not in self.written and _has_room(at)
 
     def _is_embedded(self, node: str, at: str, *, embeds: bool) -> bool:
@@ -216,7 +228,7 @@ class _Tree:
         """
         if node in self.written or node in self.shape.policies or not _has_room(at):
             return False
-        return self.shape.is_inner(node) or (embeds and node in self.shape.told)
+        return self.shape.is_inner(node) or (embeds and node in self.shape.statements_by_subject)
 
 
 def _has_room(pointer: str) -> bool:
@@ -227,8 +239,8 @@ def _has_room(pointer: str) -> bool:
     )
 
 
-def _is_name(said: Statement) -> bool:
-    return isinstance(said.value, str) and not is_blank(said.value)
+def _is_name(statement: Statement) -> bool:
+    return isinstance(statement.value, str) and not is_blank(statement.value)
 
 
 def _literal(literal: Literal, definition: Definition, names: TermNames) -> Any:

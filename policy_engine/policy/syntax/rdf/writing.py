@@ -41,7 +41,7 @@ _BARE = {
 def to_n_triples(statements: Statements) -> str:
     """Return the statements in N-Triples, a line each (RDF 1.1 N-Triples, section 2)."""
     return "".join(
-        f"{_in_full(one.subject)} <{one.predicate}> {_in_full(one.value)} .\n"
+        f"{_n_triples_term(one.subject)} <{one.predicate}> {_n_triples_term(one.value)} .\n"
         for one in statements.items
     )
 
@@ -79,9 +79,9 @@ def _rdf_xml(statements: Statements) -> str:
         "<rdf:RDF" + "".join(f"\n    xmlns:{p}={_attribute(n)}" for n, p in declared.items())
     )
     lines[-1] += ">"
-    for subject, said in Shape(statements).told.items():
+    for subject, statements_by_predicate in Shape(statements).statements_by_subject.items():
         lines.append(f"  <rdf:Description {_xml_node(subject, 'about')}>")
-        for predicate, values in said.items():
+        for predicate, values in statements_by_predicate.items():
             lines += [_xml_property(tags[predicate][1], one) for one in values]
         lines.append("  </rdf:Description>")
     return "\n".join([*lines, "</rdf:RDF>", ""])
@@ -90,7 +90,7 @@ def _rdf_xml(statements: Statements) -> str:
 # -- Turtle and N-Triples ------------------------------------------------------------------------
 
 
-def _in_full(term: Term) -> str:
+def _n_triples_term(term: Term) -> str:
     if isinstance(term, str):
         return term if is_blank(term) else f"<{term}>"
     text = _quoted(term.text)
@@ -131,18 +131,18 @@ class _Turtle:
                 self.written.add(node)
                 is_bare = is_blank(node) and not self.shape.references[node]
                 subject = "[]" if is_bare else self._term(node, 0)
-                yield f"{subject}{self._said(node, 1)} .\n"
+                yield f"{subject}{self._predicates(node, 1)} .\n"
 
-    def _said(self, node: str, depth: int) -> str:
+    def _predicates(self, node: str, depth: int) -> str:
         pad = "\n" + "  " * depth
         parts = []
-        for predicate, values in self.shape.told[node].items():
+        for predicate, values in self.shape.statements_by_subject[node].items():
             name = "a" if predicate == TYPE else self._name(predicate)
             parts.append(f"{name} " + ", ".join(self._value(one, depth) for one in values))
         return f"{pad if depth > 1 else ' '}" + f" ;{pad}".join(parts)
 
-    def _value(self, said: Statement, depth: int) -> str:
-        node = said.value
+    def _value(self, statement: Statement, depth: int) -> str:
+        node = statement.value
         if node == NIL:
             return "()"
         if isinstance(node, Literal) or node in self.written or depth > DEFAULT_LIMITS.depth - 4:
@@ -153,9 +153,9 @@ class _Turtle:
             return f"( {' '.join(items)} )"
         if self.shape.is_inner(node) and node not in self.shape.policies:
             self.written.add(node)
-            if node not in self.shape.told:
+            if node not in self.shape.statements_by_subject:
                 return "[]"
-            return f"[{self._said(node, depth + 1)}\n{'  ' * depth}]"
+            return f"[{self._predicates(node, depth + 1)}\n{'  ' * depth}]"
         return self._term(node, depth)
 
     def _term(self, term: Term, _depth: int) -> str:
@@ -165,7 +165,7 @@ class _Turtle:
         if bare and bare.fullmatch(term.text):
             return term.text
         if term.language or term.type == STRING:
-            return _in_full(term)
+            return _n_triples_term(term)
         return f"{_quoted(term.text)}^^{self._name(term.type)}"
 
     def _name(self, iri: str) -> str:
@@ -182,8 +182,8 @@ class _Turtle:
 
 def _tags(statements: Statements) -> dict[str, tuple[str, str]]:
     """Return the namespace and the element of each property."""
-    known = {**_prefixes(statements), terms.RDF: "rdf"}
-    taken = set(known.values())
+    prefixes = {**_prefixes(statements), terms.RDF: "rdf"}
+    used_prefixes = set(prefixes.values())
     tags: dict[str, tuple[str, str]] = {}
     for one in statements.items:
         if one.predicate not in tags:
@@ -193,12 +193,14 @@ def _tags(statements: Statements) -> dict[str, tuple[str, str]]:
                     f"The property {one.predicate!r:.80} cannot be written in RDF/XML.", one.key
                 )
             space = one.predicate[: local.start()]
-            if space not in known:
-                known[space] = next(
-                    name for n in range(len(taken) + 1) if (name := f"ns{n}") not in taken
+            if space not in prefixes:
+                prefixes[space] = next(
+                    name
+                    for n in range(len(used_prefixes) + 1)
+                    if (name := f"ns{n}") not in used_prefixes
                 )
-                taken.add(known[space])
-            tags[one.predicate] = space, f"{known[space]}:{local[0]}"
+                used_prefixes.add(prefixes[space])
+            tags[one.predicate] = space, f"{prefixes[space]}:{local[0]}"
     return tags
 
 
@@ -208,13 +210,13 @@ def _xml_node(node: str, attribute: str) -> str:
     return f"rdf:{attribute}={_attribute(node)}"
 
 
-def _xml_property(tag: str, said: Statement) -> str:
-    value = said.value
+def _xml_property(tag: str, statement: Statement) -> str:
+    value = statement.value
     if isinstance(value, str):
         return f"    <{tag} {_xml_node(value, 'resource')}/>"
-    wrong = _NO_XML.search(value.text)
-    if wrong:
-        _refuse(f"The character {wrong[0]!r} cannot be written in XML.", said.spot)
+    invalid = _NO_XML.search(value.text)
+    if invalid:
+        _refuse(f"The character {invalid[0]!r} cannot be written in XML.", statement.spot)
     extra = f" rdf:datatype={_attribute(value.type)}" if value.type != STRING else ""
     extra = f' xml:lang="{value.language}"' if value.language else extra
     text = value.text.translate(_IN_XML)
