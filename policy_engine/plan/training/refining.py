@@ -55,7 +55,9 @@ class Refinements:
         takes = [f"{terms.MOSAICROWN if name == 'method' else terms.PE}{name}" for name in allowed]
         for part in action.refinements:
             if not isinstance(part, Constraint):
-                message = "The refinements of an audit or a training apply together; they cannot be joined."
+                message = (
+                    "Refinements of an audit or a training apply together; they cannot be joined."
+                )
                 self.add("M013", message, "", part.place)
                 continue
             name, operand = terms.local_name(part.left_operand), terms.compact(part.left_operand)

@@ -52,9 +52,9 @@ def inherited(
     inherited.
 
     A child speaks for those who issued it, whatever it makes of its parents. Where a parent was
-    not given as one but is one of the `neighbours`, anybody could have put it there under that uid: the
-    permissions of its children are issued by those alone who issued the parent as well, and what
-    it says of all its rules goes for no prohibition and no obligation of anybody else.
+    not given as one but is one of the `neighbours`, anybody could have put it there under that
+    uid: permissions of its children are issued only by those who also issued the parent, and
+    what it says of all its rules applies to no prohibition or obligation of anybody else.
     """
     own = {policy.uid for policy in drafts}
     neighbours = [policy for policy in neighbours if policy.uid not in own]

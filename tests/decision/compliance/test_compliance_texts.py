@@ -45,7 +45,7 @@ def refused(kind, policy_text, request_text=None, world_text=None):
 @pytest.mark.parametrize(
     ("text", "code", "part"),
     [
-        (NOTHING, "P001", "holds 0"),
+        (NOTHING, "P001", "This one has none"),
         (policy(f"{PARTS} ; odrl:constrant :limit"), "P005", "'odrl:constraint'"),
         (policy(f"{PARTS} ; :onMondays true"), "P005", "onMondays"),
         (policy(more=":policy odrl:prohibtion :not ."), "P005", "'odrl:prohibition'"),

@@ -179,7 +179,7 @@ def test_owners_without_a_file_are_an_error(tmp_path):
         ("null", "Given: none"),
         ("{", "are no JSON"),
         (f'{{"{VISITS}": "{H}", "{VISITS}": "{B}"}}', "twice"),
-        (f'{{"{VISITS}": "{H}", "http://H.org/Visits": "{H}"}}', "stated twice"),
+        (f'{{"{VISITS}": "{H}", "http://H.org/Visits": "{H}"}}', "described twice"),
         ('{"Visits": "http://h.org"}', "'Visits' is neither a whole IRI"),
         (f'{{"{VISITS}": "Hospital"}}', "'Hospital' is neither a whole IRI"),
         (f'{{"{VISITS}": ["{H}", "{B}"]}}', "the IRI of its owner, or an object"),

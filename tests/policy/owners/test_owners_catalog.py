@@ -100,7 +100,7 @@ def test_a_catalog_is_read_in_turtle():
         (dataset(**{"dc:publisher": "the hospital"}), "named by dct:publisher"),
         (dataset(**{"dct:title": "Visits"}), "does not say who owns"),
         ({"@type": "dcat:Dataset", **named(dct_publisher=H)}, "blank node"),
-        ({"@id": "h:c", "@type": "dcat:Catalog", **named(pe_regulator=R)}, "stated of an asset"),
+        ({"@id": "h:c", "@type": "dcat:Catalog", **named(pe_regulator=R)}, "describes an asset"),
     ],
 )
 def test_a_catalog_that_cannot_be_relied_on_is_refused(said, told):
@@ -110,5 +110,5 @@ def test_a_catalog_that_cannot_be_relied_on_is_refused(said, told):
 
 
 def test_two_statements_of_one_dataset_are_refused():
-    with pytest.raises(RequestError, match="stated twice; the first is in line"):
+    with pytest.raises(RequestError, match="described twice; the first is in line"):
         read_owners(catalog(dataset(**named(dct_publisher=H)), dataset(**named(dct_publisher=B))))

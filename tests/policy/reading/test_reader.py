@@ -198,7 +198,7 @@ def test_two_policies_with_one_uid_are_refused():
 
 
 def test_empty_text_holds_no_policy():
-    with pytest.raises(PolicyError, match=r"P001 .* This one holds 0\."):
+    with pytest.raises(PolicyError, match=r"P001 .* This one has none\."):
         read_policy("[]")
 
 
