@@ -179,6 +179,18 @@ def test_an_attestation_away_from_its_file_is_read_alone(totals, tmp_path):
     assert load_attestation(away) == word
 
 
+def test_an_attestation_that_cannot_be_read_is_told(totals, monkeypatch):
+    file = totals.with_name("word.json")
+    attest_output(SUM, totals, f"{E}Eve", file=file)
+
+    def unreadable(_path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    with pytest.raises(DataError, match=r"word\.json.*C003 .* cannot be read: Permission denied"):
+        load_attestation(file)
+
+
 def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeypatch):
     monkeypatch.chdir(totals.parent)
     attest_output(SUM, totals, f"{E}Eve", file=totals.with_name("totals.csv.attestation.json"))

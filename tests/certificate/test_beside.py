@@ -70,8 +70,9 @@ def test_a_certificate_of_another_file_and_what_is_none_is_not_that_of_an_output
 def test_where_two_certificates_name_an_output_neither_is_believed(out):
     (out / OWN).write_bytes((out / CERTIFICATE).read_bytes())
     for look in (find_certificate, load_certificates):
-        with pytest.raises(CertificateError, match="V015"):
+        with pytest.raises(CertificateError, match="V015") as told:
             look(out / "anonPeople.csv")
+        assert told.value.problems[0].hint == "Only one of them is of it. Take the others away."
     for path in (out, out / OWN, out / CERTIFICATE):
         with pytest.raises(CertificateError, match="V015"):
             load_certificates(path)

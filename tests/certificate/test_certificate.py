@@ -37,7 +37,7 @@ def test_a_certificate_holds_what_was_measured(certificate):
     found = [(m.bound, m.column, m.asked, m.achieved) for m in certificate.measurements]
     assert found == [("k", "", 2, 2), ("l", "disease", 2, 2)]
     assert {m.sense for m in certificate.measurements} == {"at least"}
-    assert certificate.rows_out == 6
+    assert (certificate.rows_out, certificate.made_by) == (6, "owner")
     assert certificate.utility.classes == 3
     assert certificate.utility.average_class_ratio == 1
     assert certificate.utility.discernability == 4 + 4 + 4
@@ -197,6 +197,15 @@ def test_check_counts_the_attempts_at_a_model():
         told = [*shortcomings(found.model_copy(update={"attempts": attempts}))]
         assert [one.message for one in told if "attempts" in one.message] == expected
         assert {one.code for one in told} <= {"V007"}
+
+
+def test_what_was_not_measured_of_a_model_falls_short():
+    found = certified(read_policy(of_release("DecisionTreeClassifier")))
+    assert [*shortcomings(found)] == []
+    silent = found.model_copy(update={"attacks": (), "files": None})
+    *attacked, opened = shortcomings(silent)
+    assert ({one.code for one in attacked}, opened.code) == ({"V007"}, "V011")
+    assert opened.message == "What the files of the model give away was not measured."
 
 
 def test_check_forgives_what_rounding_alone_can_do(certificate):

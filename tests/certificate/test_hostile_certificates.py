@@ -24,7 +24,7 @@ from policy_engine.certificate.shortcomings import shortcomings
 from policy_engine.cli import app
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request
-from policy_engine.engines.engine import Ended, Stage
+from policy_engine.engines.engine import Ended, Stage, Stored
 from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
@@ -332,6 +332,33 @@ def test_figures_of_attacks_are_those_of_the_attempts(made, attempts, attack, wh
     told = [*contradictions(found.model_copy(update={"attempts": attempts, "attacks": attacks}))]
     assert bool(told) == bool(why)
     assert why in " ".join(told)
+
+
+def test_figures_that_are_no_counts_may_be_above_the_rows_and_all_columns_perturbed(made):
+    found = load_certificate(made / "release")
+    high = tuple(Measurement(bound=bound, asked=1, achieved=7) for bound in ("beta", "delta"))
+    told = " ".join(contradictions(found.model_copy(update={"measurements": high})))
+    assert "cannot be" not in told
+    none = {"column_losses": {}, "perturbed": ("age", "city"), "global_certainty_penalty": None}
+    lost = found.utility.model_copy(update=none)
+    assert [*contradictions(found.model_copy(update={"utility": lost}))] == []
+
+
+def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "weights").write_text("1")
+    facts = {"file": "model", "output_digest": Stored.of_folder(model).digest}
+    certified = Certificate.model_validate(of_a_model(made)["pe:certificate"])
+    certified = certified.model_copy(update=facts)
+    (tmp_path / "certificate.jsonld").write_text(certified.to_jsonld())
+    assert load_certificate(tmp_path) == certified
+    (tmp_path / "more.csv").touch()
+    with pytest.raises(
+        CertificateError, match=r"V004 .* 'model', .* of 'more\.csv' beside"
+    ) as told:
+        load_certificate(tmp_path)
+    assert told.value.problems[0].hint == "Take it away: a released model has a folder of its own."
 
 
 def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):

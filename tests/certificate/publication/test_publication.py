@@ -151,7 +151,9 @@ def test_outputs_share_a_folder_under_names_of_their_own(tmp_path):
     plans = [make_plan(read_policy(people_policy().replace(OUTPUT, one))) for one in (A, B)]
     assert plan_destinations(plans, tmp_path) == [tmp_path / "a.csv", tmp_path / "b.csv"]
     assert plan_destinations(plans[:1], tmp_path / "x.csv") == [tmp_path / "x.csv"]
+    model = make_plan(read_policy(of_release()))
     for some, output, why in [
+        ([model, *plans], tmp_path, "one folder: the model 'http://x.org/model' has one of its"),
         (plans, tmp_path / "x.csv", f"'{A}' and '{B}' go into a folder. Given: .*x.csv'"),
         (plans[:1] * 2, tmp_path, "would have one name in the folder: 'a.csv'"),
     ]:

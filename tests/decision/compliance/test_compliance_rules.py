@@ -483,6 +483,15 @@ def test_obligation_is_inactive_where_its_constraint_does_not_hold():
     assert [one.active for one in report.duties] == [False]
 
 
+def test_each_word_of_the_world_on_a_duty_has_a_report_of_its_own():
+    told = "[ a report:DutyReport ; report:rule :rule ; report:performanceState report:{} ] ."
+    said = " ".join(map(told.format, ("Performed", "Unperformed")))
+    text = policy("odrl:assignee :cleaner ; odrl:action odrl:delete", "obligation")
+    [report] = compliance_report(text, request(), world(said)).policies
+    assert {one.deontic for one in report.duties} == {"Fulfilled", "Violated"}
+    assert len({one.node for one in report.duties}) == 2
+
+
 def test_each_obligation_has_premises_of_its_own():
     rules = [
         f":{one} odrl:constraint [ {limit('odrl:count', 'lt', n)} ] ." for n, one in enumerate("ab")

@@ -88,6 +88,8 @@ def test_policy_that_is_not_understood_is_refused(text, code, part):
         (request(more=":request odrl:prohibition :not ."), "D003"),
         (request(party='"nurse"'), "D003"),
         (request("[ rdf:value odrl:read ; odrl:refinement :some ]"), "D003"),
+        (request("[ rdf:value [] ]"), "D003"),
+        (request(party="[]"), "D003"),
         (request(told="; odrl:constrant :some"), "D003"),
         (request(told=f"; odrl:constraint [ {LATER} ]"), "D003"),
         (evaluation_request("; sotw:requestParamter :some"), "D003"),
@@ -141,6 +143,23 @@ def test_contexts_that_are_given_say_what_names_mean():
     assert [one.rule for one in policy_report.rules] == ["urn:rule"]
 
 
+def test_file_of_what_is_not_understood_is_told(tmp_path):
+    file = tmp_path / "policy.ttl"
+    file.write_text(f"{PREFIXES}:policy odrl:permission [ odrl:action 'read'@a1 ] .")
+    with pytest.raises(PolicyError) as told:
+        compliance_report(file, request(), world())
+    assert told.value.source == str(file)
+
+
+def test_text_without_a_request_and_a_feature_that_nobody_knows_are_told():
+    nothing = refused(RequestError, policy(), NOTHING)
+    told = "The text holds no request: nothing in it asks for a permission."
+    assert (nothing.message, "sotw:EvaluationRequest" in nothing.hint) == (told, True)
+    unknown = refused(RequestError, policy(), evaluation_request(parameter("Purpse", ":care")))
+    assert unknown.message == "sotw:Purpse is not a feature that is known."
+    assert "Purpose" in unknown.hint
+
+
 def test_missing_file_is_told(tmp_path):
     assert refused(DataError, tmp_path / "absent.ttl").code == "C002"
 
@@ -149,7 +168,8 @@ def test_more_pairs_of_rules_than_a_report_can_hold_are_refused():
     rules = ", ".join(f":r{n}" for n in range(320))
     asked = " ".join(f":q{n} sotw:requestedAction odrl:read ." for n in range(320))
     text = f"{PREFIXES}:policy odrl:permission {rules} ."
-    assert refused(RequestError, text, PREFIXES + asked).code == "D003"
+    problem = refused(RequestError, text, PREFIXES + asked)
+    assert (problem.code, problem.hint) == ("D003", "Ask in several requests.")
 
 
 # -- syntaxes ---------------------------------------------------------------------------------

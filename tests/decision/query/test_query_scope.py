@@ -70,6 +70,13 @@ def written(sql):
             {"v": "cost note"},
         ),
         (
+            (
+                "WITH RECURSIVE r AS (WITH r AS (SELECT age FROM People) "
+                "SELECT id FROM Visits UNION SELECT age FROM r) SELECT 1"
+            ),
+            {"v": "id", "p": "age"},
+        ),
+        (
             "SELECT 1 FROM Visits v WHERE id IN (SELECT 1 UNION SELECT 2 ORDER BY (SELECT v.note))",
             {"v": "id note"},
         ),

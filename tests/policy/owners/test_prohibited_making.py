@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from certifying import certified
 from owning import HOSPITAL, INSURER, NOON, REGULATOR, STAFF, VISITS, decided, lets, makes, policy
 from owning import rule as rule_of
 
-from policy_engine.decision import Decider, World
+from policy_engine.decision import Decider, Request, World
 from policy_engine.policy import Action, Constraint
-from policy_engine.policy.model import DERIVED, TRAIN, Value
+from policy_engine.policy.model import DERIVED, READ, TRAIN, Value
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
@@ -67,3 +68,20 @@ def test_what_a_maker_may_not_use_at_all_is_not_made_nor_read_by_others():
 def test_what_is_prohibited_to_readers_too_is_judged_by_what_they_read():
     why = f"urn:prohibition prohibits it: {SAFE} was made from {VISITS}"
     assert told(REGULATOR, f"{ODRL}use") == ([why], False)
+
+
+def test_a_prohibition_of_the_table_alone_keeps_even_its_owner_from_making_anything_of_it():
+    made = makes(SAFE, VISITS, HOSPITAL)
+    exempt = replace(rule_of("prohibition", VISITS), actions=(Action(f"{ODRL}use"),))
+    exempt = replace(exempt, constraints=EXEMPT)
+    never = policy(REGULATOR, exempt, uid="urn:never")
+    read = Request(assignee=STAFF, action=READ, targets=(SAFE,))
+    alone, barred = (
+        Decider(policies, [certified(made)], owners=read_owners(OWNED)).decide(
+            read, World(time=NOON)
+        )
+        for policies in ([made], [made, never])
+    )
+    assert alone.permitted
+    assert f"{SAFE} is not to be made" in barred.reason
+    assert "urn:prohibition prohibits it" in barred.reason
