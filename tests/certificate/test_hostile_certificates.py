@@ -359,6 +359,10 @@ def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
     ) as told:
         load_certificate(tmp_path)
     assert told.value.problems[0].hint == "Take it away: a released model has a folder of its own."
+    (model / "weights").unlink()
+    model.rmdir()
+    with pytest.raises(CertificateError, match=r"certificate\.jsonld.*V004 The model 'model' does"):
+        load_certificate(tmp_path)
 
 
 def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):

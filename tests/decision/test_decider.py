@@ -1,5 +1,6 @@
 """The decider against the slow way, and each thing that a decision tells."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import naive
@@ -244,6 +245,17 @@ ASK = Request(assignee="http://org/alice", action=f"{ODRL}read", targets=("http:
 
 def ask(*permissions, world=None, request=ASK, **parts):
     return Decider([policy(*permissions, **parts)]).decide(request, world or World(time=NOON))
+
+
+def test_a_rule_for_every_purpose_is_found_among_many_for_one_each():
+    every = permission(uid="urn:r:every")
+    one_each = [replace(every, uid=f"urn:r:{n}", purposes=(f"http://p/{n}",)) for n in range(20)]
+    assert not ask(*one_each).permitted
+    assert ask(*one_each, every).permitted
+    barred, *bars = (replace(one, kind="prohibition") for one in (every, *one_each))
+    other = ASK.model_copy(update={"purpose": "http://p/other"})
+    assert ask(every, request=other, prohibitions=tuple(bars)).permitted
+    assert not ask(every, request=other, prohibitions=(*bars, barred)).permitted
 
 
 def test_permit_tells_the_rule_and_the_ways_in_the_hierarchies():

@@ -88,6 +88,18 @@ def test_outputs_of_one_input_are_mixed_with_each_other(targets, asset, expected
     assert mixed(*targets, asset=asset, made=SHARED) == expected
 
 
+def test_an_output_of_two_inputs_is_mixed_with_that_of_each():
+    both = {SAFE: RAW, OTHER: FAR, TOTALS: [RAW, FAR]}
+    assert mixed(SAFE, OTHER, TOTALS, made=both) == {
+        Mix(SAFE, TOTALS, RAW),
+        Mix(OTHER, TOTALS, FAR),
+    }
+
+
+def test_outputs_of_a_column_and_of_all_of_its_table_are_mixed():
+    assert mixed(SAFE, OTHER, made={SAFE: f"{RAW}/zip", OTHER: RAW}) == {Mix(SAFE, OTHER, RAW)}
+
+
 def test_of_many_outputs_of_one_input_each_is_to_be_named():
     many = {f"http://x.org/out{n}": RAW for n in range(50)}
     found = mixed(*many, made=many)

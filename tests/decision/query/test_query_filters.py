@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from policy_engine import terms
 from policy_engine.data.catalog import make_catalog
+from policy_engine.decision import World
 from policy_engine.decision.query import logic
 from policy_engine.decision.query.answering import query
 from policy_engine.errors import QueryError
@@ -206,11 +207,11 @@ def test_rows_are_those_that_the_policies_permit_row_by_row(rows, one, other):
 # -- literals by the type of their column --------------------------------------------------------
 
 
-def kept(kind, cells, operator, value):
+def kept(kind, cells, operator, value, world=NOW):
     """Return the cells that a constraint keeps."""
     data = make_catalog({PEOPLE: pa.table({"c": pa.array(cells, kind), "n": range(len(cells))})})
     read = policy([rule(PEOPLE, where("c", operator, value))])
-    result = query("SELECT c FROM People ORDER BY n", [read], ANALYST, data, world=NOW)
+    result = query("SELECT c FROM People ORDER BY n", [read], ANALYST, data, world=world)
     return result.table["c"].to_pylist() if result.permitted else None
 
 
@@ -238,6 +239,17 @@ def test_decimals_are_compared_beyond_their_own_digits():
 
 def test_single_floats_are_compared_as_such():
     assert len(kept(pa.float32(), [0.1, 0.2], "eq", "0.1")) == 1
+
+
+def test_a_number_may_be_written_as_xsd_double_has_it():
+    assert kept(pa.float64(), [1.5, 2000.0], "gt", "1e3") == [2000.0]
+
+
+def test_moments_without_a_zone_are_in_that_of_the_world():
+    ahead = World(time=datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=5))))
+    noon = [datetime(2020, 1, 1, 12)]  # noqa: DTZ001
+    assert kept(pa.timestamp("us"), noon, "eq", "2020-01-01T07:00:00Z", ahead) == noon
+    assert kept(pa.timestamp("us"), noon, "eq", "2020-01-01T12:00:00Z", ahead) == []
 
 
 def test_moments_are_compared_in_their_zones():
