@@ -39,8 +39,10 @@ def shortfalls(
             message = f"Whether {one.bound} holds is not shown by the attack {one.attack}: "
             yield f"{message}{one.unfit}."
         elif not one.holds:
-            message = f"{one.bound} is asked for, but the attack {one.attack} reaches "
-            yield f"{message}{format_measurement(one)}."
+            message = f"{one.bound} is asked for, but the attack {one.attack} "
+            # The figure alone may look fine beside the bound: the end of its interval does not.
+            verb = "may reach more:" if one.is_interval_above else "reaches"
+            yield f"{message}{verb} {format_measurement(one)}."
 
 
 def _format_reasons(attacks: Sequence[AttackMeasurement]) -> str:

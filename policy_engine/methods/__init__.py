@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from policy_engine import terms
+from policy_engine.errors import InternalError, Problem
 from policy_engine.methods.findings import Finding, describe_allowed, is_text, parameters
 from policy_engine.methods.method import Bound, Measurement, Method
 
@@ -33,13 +34,18 @@ def method_class(notation: str) -> type[Method]:
 
 
 def class_of(notation: str) -> Any:
-    """Return the class of a notation, from the file of its name."""
-    module = import_module(_find_module(notation.replace("-", "_")))
-    return getattr(module, "".join(part.capitalize() for part in notation.split("-")))
+    """Return the class of a notation, from the file of its name.
 
-
-def _find_module(file: str) -> str:
-    """Return the module of a method, from the folder of its family."""
+    Raises InternalError (X001) where the vocabulary names what nobody has written.
+    """
+    file, name = notation.replace("-", "_"), "".join(map(str.capitalize, notation.split("-")))
     families = (one.name for one in iter_modules(__path__) if one.ispkg)
     homes = (f"{__name__}.{family}.{file}" for family in families)
-    return next(home for home in homes if find_spec(home))
+    home = next((one for one in homes if find_spec(one)), None)
+    kind = getattr(import_module(home), name, None) if home else None
+    if kind is None:
+        message = (
+            f"The vocabulary's {notation!r} needs a class {name} in a file {file}.py of methods/."
+        )
+        raise InternalError(Problem("X001", message))
+    return kind

@@ -84,17 +84,12 @@ def _check_countable(number: float) -> float:
 
 
 _GREATEST = 10**300
-
-
 """Integers beyond the range of floats could not be compared with one."""
 
 
 Figure = Annotated[int | float, AfterValidator(_check_countable)]
 
-
 Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_check_countable)]
-
-
 """A number of rows, persons or values, two or more."""
 
 

@@ -21,9 +21,9 @@ TRAIN = f"{terms.PE}train"
 MAKING = (ANONYMIZE, TRAIN)
 """What makes an output, and is refined by parameters that no request has."""
 JOINTLY, READ_SO_FAR = f"{terms.PE}jointly", f"{terms.PE}readSoFar"
+"""What a request reads together, and what its assignee has read by then: assets, as operands."""
 DERIVED = f"{terms.PE}derived"
 ENDS_WITH, ACCEPTED = f"{terms.PE}endsWith", f"{terms.PE}acceptedDigest"
-"""What a request reads together, and what its assignee has read by then: assets, as operands."""
 COUNT, BY_PARTY, BY_ASSET = (
     f"{terms.ODRL}count",
     f"{terms.PE}countByParty",

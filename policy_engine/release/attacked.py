@@ -162,8 +162,10 @@ def _too_few(bound: AttackBound, members: int, share: float, number: int) -> Pro
     message += ": attacks that only guess could not be told from attacks that reach more."
     enough = f"About {_round(needed):,} of each would do, {_round(needed / share):,} records in all"
     if needed >= _MOST:
-        enough = f"Not even {_MOST:,} of each would do"
-    return Problem("A021", message, f"{enough}; or bound it less strictly.")
+        enough = f"Not even {_MOST:,} of each would do: bound it less strictly"
+    else:
+        enough += "; or bound it less strictly"
+    return Problem("A021", message, f"{enough}.")
 
 
 def _round(number: float) -> int:

@@ -10,6 +10,7 @@ from pyld import jsonld
 
 from policy_engine import methods, terms
 from policy_engine.audits.membership.attacks import attack_of
+from policy_engine.errors import InternalError
 from policy_engine.methods import Method, describe_allowed, method_class, parameters
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
@@ -125,10 +126,19 @@ def test_a_masking_has_its_class_its_tests_and_its_entry(notation):
     term, kind = terms.maskings()[notation], masking_class(notation)
     assert term.iri == f"{terms.PE}{notation}"
     assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
+    assert kind.notation == kind.model_fields["masking"].default == notation
+    assert not kind.__abstractmethods__
     assert local_names(term, "requires") == set(parameters(kind)) - {"name", "masking"}
     assert all(parameters(kind)[name].is_required() for name in local_names(term, "requires"))
     assert set(term.texts("engine")) <= set(get_args(EngineName))
     assert (ROOT / f"tests/methods/masking/test_{notation.replace('-', '_')}.py").is_file()
+
+
+@pytest.mark.parametrize("notation", ["l-anonymity", "classifier"])
+def test_an_entry_without_a_file_or_class_is_told_what_it_needs(notation):
+    with pytest.raises(InternalError, match=f"'{notation}' needs a class ") as caught:
+        methods.class_of(notation)
+    assert caught.value.code == "X001"
 
 
 # -- audits ---------------------------------------------------------------------------------------

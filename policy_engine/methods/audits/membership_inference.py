@@ -41,6 +41,10 @@ class AttackBound(_Frozen):
         """The figure of guessing where every second record is a member."""
         return 0.5 if self.fpr is None else self.fpr
 
+    def allows(self, figure: float) -> bool:
+        """Tell whether a figure is within the bound."""
+        return figure < self.asked or (self.sense == "at most" and figure <= self.asked)
+
     def __str__(self) -> str:
         name = self.measure if self.fpr is None else f"{self.measure} {self.fpr:g}"
         return f"{name} {self.sense} {self.asked:g}"
@@ -117,7 +121,11 @@ class AttackMeasurement(_Frozen):
         """
         if self.unfit and isinstance(self.reached, NotApplicable):
             return True
-        bound = self.bound
-        return self.achieved < bound.asked or (
-            bound.sense == "at most" and self.achieved <= bound.asked
-        )
+        return self.bound.allows(self.achieved)
+
+    @property
+    def is_interval_above(self) -> bool:
+        """Whether the figure is within the bound, and what is achieved is not."""
+        if not isinstance(self.reached, Estimate):
+            return False
+        return self.bound.allows(self.reached.value) and not self.bound.allows(self.achieved)
