@@ -258,6 +258,14 @@ def test_a_rule_for_every_purpose_is_found_among_many_for_one_each():
     assert not ask(every, request=other, prohibitions=(*bars, barred)).permitted
 
 
+def test_permit_tells_of_what_it_is_an_execution_and_by_whose_clock():
+    found = ask(permission())
+    [counted] = found.counted
+    assert (counted.policy, counted.rule, counted.party) == ("urn:p:0", "urn:r:1", "")
+    assert counted.targets == ASK.targets
+    assert found.time_by == "caller"
+
+
 def test_permit_tells_the_rule_and_the_ways_in_the_hierarchies():
     [match] = ask(permission()).matches
     assert (match.rule, match.kind, match.applies) == ("urn:r:1", "permission", True)

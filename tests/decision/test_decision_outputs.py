@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
+from certifying import certified
 
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import load_certificate
@@ -28,6 +29,27 @@ def released(people, text):
 def is_read(policy, certificate, target, **world):
     request = Request(assignee=ANALYST, action=READ, targets=(target,), purpose=MARKETING)
     return Decider([policy], [certificate]).decide(request, World(time=NOON, **world)).permitted
+
+
+@pytest.mark.parametrize(("day", "permitted"), [(1, True), (2, False)])
+def test_who_reads_what_was_made_is_bound_by_what_bounds_its_making(
+    certified_until, day, permitted
+):
+    policy, certificate = certified_until
+    asked = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=MARKETING)
+    world = World(time=datetime(2026, 6, day, tzinfo=UTC))
+    assert Decider([policy], [certificate]).decide(asked, world).permitted == permitted
+
+
+@pytest.fixture(scope="module")
+def certified_until():
+    """Return a policy that ends on the second of June, and a certificate of what it makes."""
+    text = json.loads(people_policy())
+    end = {"@value": "2026-06-02T00:00:00Z", "@type": "xsd:dateTime"}
+    until = {"leftOperand": "dateTime", "operator": "lt", "rightOperand": end}
+    text["permission"][0]["constraint"] = until
+    policy = read_policy(json.dumps(text))
+    return policy, certified(policy)
 
 
 def test_certificate_of_one_output_is_none_of_another(people):

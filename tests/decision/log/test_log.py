@@ -27,6 +27,7 @@ from policy_engine.decision.log import (
     verify_log,
 )
 from policy_engine.decision.model import (
+    Counted,
     Decision,
     DerivationStep,
     Match,
@@ -97,6 +98,20 @@ def test_file_and_table_hold_the_same_texts(tmp_path):
         rows = connection.execute("SELECT number, entry, hash FROM decisions").fetchall()
     connection.close()
     assert rows == [(one.number, one.text().decode(), one.hash) for one in entries]
+
+
+def test_what_a_permit_is_an_execution_of_is_logged_where_it_is_another_rule(tmp_path):
+    named = Counted(policy="urn:p", rule="urn:r", targets=ASKED.targets)
+    other = Counted(policy="urn:p", rule="urn:other", targets=ASKED.targets)
+    log = DecisionLog.open(tmp_path / "log.jsonl")
+    for counted in ((named,), (named, other), (other,)):
+        log.append(decision(policy="urn:p", rule="urn:r", counted=counted))
+    found = [one.decision.counted for one in read_log(log.path)]
+    assert [one and [count.rule for count in one] for one in found] == [
+        None,
+        ["urn:r", "urn:other"],
+        ["urn:other"],
+    ]
 
 
 def test_an_entry_is_of_the_moment_that_its_decision_is_for(tmp_path):
@@ -618,6 +633,10 @@ def sql(path, *statements):
         (
             "UPDATE decisions SET hash = NULL WHERE number = 2",
             (2, "This is not an entry: its columns"),
+        ),
+        (
+            "UPDATE decisions SET hash = x'ff' WHERE number = 2",
+            (2, "This is not an entry: the columns"),
         ),
         (
             "UPDATE decisions SET hash = '' WHERE number = 2",
