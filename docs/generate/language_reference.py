@@ -30,7 +30,7 @@ from policy_engine.methods.reference import (
 from policy_engine.plan.training import audit_parameters
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.reading.operands import operands, refining_operands
-from policy_engine.policy.structure import needed
+from policy_engine.policy.structure import required_properties
 
 PAGE = Path(__file__).parents[1] / "policy-language.md"
 """Where a checkout has the page that the reference is a part of."""
@@ -192,7 +192,7 @@ def _policy_types() -> str:
     rows = []
     for name in _READ:
         term = terms.vocabulary()[f"{_ODRL}{name}"]
-        parts = [terms.local_name(iri) for iri in needed("permission", term.iri)]
+        parts = [terms.local_name(iri) for iri in required_properties("permission", term.iri)]
         parties = {part: f"ex:{part.capitalize()}" for part in parts if part.startswith("assign")}
         example = _code({"@type": name, **parties})
         rows.append((*_defined(term.iri), ", ".join(f"`{part}`" for part in parts), example))

@@ -66,7 +66,7 @@ class Launcher:
         made = [one.transformation for one in products if one.transformation is not None]
         if not made:
             return make_catalog(data, describe=self.described())
-        names = dict.fromkeys(name for one in made for name in one.asked.columns.taxonomies)
+        names = dict.fromkeys(name for one in made for name in one.anonymization.columns.taxonomies)
         folder = Path(policy.source).parent if policy.source else None
         found = find_taxonomies(tuple(names), taxonomies or {}, folder)
         return make_catalog(data, found, self.described())

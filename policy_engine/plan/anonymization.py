@@ -124,35 +124,36 @@ class Anonymization(BaseModel):
 
 
 class Transformation(NamedTuple):
-    """A permission to anonymise, what it asks for, and the action that says so.
+    """A permission to anonymise, what it requires, and the action that requires it.
 
-    `joined` are the datasets that are made one table first, none where there is one. `named` are
-    its columns by role, each with its dataset; those that are `masked` are so value by value.
+    `joined` are the datasets that are first joined into one table, empty for a single one.
+    `columns_by_role` has its columns, each with its dataset; those that are `masked` are so value
+    by value.
     """
 
     rule: Rule
-    asked: Anonymization
+    anonymization: Anonymization
     action: Action
     joined: tuple[Joined, ...]
-    named: Roles
+    columns_by_role: Roles
     masked: tuple[Masking, ...] = ()
 
     @property
     def released(self) -> tuple[str, ...]:
         """The names of the columns of the output."""
-        return (*self.asked.columns.released, *(one.name for one in self.masked))
+        return (*self.anonymization.columns.released, *(one.name for one in self.masked))
 
 
 class Consent(NamedTuple):
     """A permission to anonymise that names no output: by it, its assigner lets others do so.
 
-    What they make has to hold what is `asked`, with the columns of the dataset in the roles that
-    they are `named` in, and joined by the column `on` alone; None, where anything is let.
+    What they make has to satisfy the `anonymization`, with the columns of the dataset in the roles
+    of `columns_by_role`, and joined only by the column `on`; None where anything is permitted.
     """
 
     rule: Rule
     action: Action
-    asked: Anonymization | None = None
-    named: Roles = MappingProxyType({})
+    anonymization: Anonymization | None = None
+    columns_by_role: Roles = MappingProxyType({})
     on: str = ""
     masked: tuple[Masking, ...] = ()

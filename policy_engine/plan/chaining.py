@@ -47,7 +47,7 @@ def check_read_as_meant(
 def _released_columns(transformation: Transformation) -> Iterator[tuple[str, str]]:
     """Yield the columns that a join keeps as they are: no class is formed by what they tell of
     rows beside the columns of other tables."""
-    columns = transformation.asked.columns
+    columns = transformation.anonymization.columns
     for name in (*columns.sensitive_names, *columns.insensitive) if transformation.joined else ():
         yield name, "released beside the columns of another table"
 
@@ -105,7 +105,7 @@ def _learnt_from(
 
 def _uses(transformation: Transformation) -> Iterator[tuple[str, str]]:
     """Yield the columns whose values a transformation goes by, and what it does with them."""
-    anonymization, columns = transformation.asked, transformation.asked.columns
+    anonymization, columns = transformation.anonymization, transformation.anonymization.columns
     yield from ((name, "generalised again") for name in columns.quasi_names)
     yield from ((one.name, "masked") for one in transformation.masked)
     if any(method.is_about_values for method in anonymization.methods.values()):

@@ -57,42 +57,49 @@ def shortfalls(consent: Consent, transformation: Transformation, asset: str) -> 
     dataset `asset` that is transformed, column by column of the same name. What cannot be compared
     with what is asked falls short of it.
     """
-    if consent.asked is None:
+    if consent.anonymization is None:
         return []
-    return [*_ConsentCheck(consent, consent.asked, transformation, asset).shortfalls()]
+    return [*_ConsentCheck(consent, consent.anonymization, transformation, asset).shortfalls()]
 
 
 def bounds_of(consent: Consent) -> tuple[str, ...]:
     """Return what a consent asks for, in words, none where it leaves open how."""
-    if consent.asked is None:
+    if consent.anonymization is None:
         return ()
     masked = map(str, consent.masked)
-    return (*map(_told, consent.asked.bounds()), *masked, *_option_settings(consent))
+    return (*map(_told, consent.anonymization.bounds()), *masked, *_option_settings(consent))
 
 
 def _told(bound: Bound) -> str:
     about = f" of {bound.column}" if bound.column else ""
-    return f"{bound.name} {bound.sense} {bound.asked:g}{about}"
+    return f"{bound.name} {bound.sense} {bound.required:g}{about}"
 
 
 def _option_settings(consent: Consent) -> Iterator[str]:
     parameters = parameters_of(consent.action)
-    if "maxSuppression" in parameters and consent.asked:
-        yield f"maxSuppression at most {consent.asked.recoding.max_suppression:g}"
-    if consent.asked and consent.asked.columns.privacy_unit:
-        yield f"persons counted by {consent.asked.columns.privacy_unit}"
+    if "maxSuppression" in parameters and consent.anonymization:
+        yield f"maxSuppression at most {consent.anonymization.recoding.max_suppression:g}"
+    if consent.anonymization and consent.anonymization.columns.privacy_unit:
+        yield f"persons counted by {consent.anonymization.columns.privacy_unit}"
 
 
 class _ConsentCheck:
     """A transformation of one dataset, or of it with others, compared with one consent."""
 
     def __init__(
-        self, consent: Consent, asked: Anonymization, transformation: Transformation, asset: str
+        self, consent: Consent, required: Anonymization, transformation: Transformation, asset: str
     ) -> None:
-        self.consent, self.asked, self.made, self.asset = consent, asked, transformation, asset
+        self.consent, self.required, self.transformation, self.asset = (
+            consent,
+            required,
+            transformation,
+            asset,
+        )
         self.given = parameters_of(consent.action)
         self.theirs = parameters_of(transformation.action)
-        ordered = sorted(consent.named.items(), key=lambda one: one[0] not in (JOIN_ON, UNIT))
+        ordered = sorted(
+            consent.columns_by_role.items(), key=lambda one: one[0] not in (JOIN_ON, UNIT)
+        )
         self.roles = {
             name: (role, value) for role, columns in ordered for _, name, value in columns
         }
@@ -103,9 +110,9 @@ class _ConsentCheck:
 
         The keys of rows that are put together are the same: one that is released tells all.
         """
-        keys = {one.asset: one.on for one in self.made.joined}
+        keys = {one.asset: one.on for one in self.transformation.joined}
         own = keys.get(self.asset)
-        for role, columns in self.made.named.items():
+        for role, columns in self.transformation.columns_by_role.items():
             for asset, name, value in columns if role not in ("identifier", JOIN_ON) else ():
                 if asset == self.asset:
                     yield _Use(name, name, role, value)
@@ -123,12 +130,15 @@ class _ConsentCheck:
         """Return a shortfall of a parameter, where both texts name it if they do."""
         part, other = self.given.get(name), self.theirs.get(name)
         own = asked or (part.place if part else self.consent.rule.place)
-        return Shortfall(message, own, other.place if other else self.made.rule.place)
+        return Shortfall(message, own, other.place if other else self.transformation.rule.place)
 
     def _column_shortfalls(self) -> Iterator[Shortfall]:
         """Yield the columns that are used as something that the owner does not let them be."""
         for name, column, role, value in self.used:
-            iri, (own, theirs) = column_iri(self.asset, name), self.roles.get(name, ("", None))
+            iri, (own, made_columns) = (
+                column_iri(self.asset, name),
+                self.roles.get(name, ("", None)),
+            )
             if role == UNIT:
                 if not own:
                     message = f"{iri} is used, which the owner does not name."
@@ -140,9 +150,11 @@ class _ConsentCheck:
                 yield Shortfall(message, self.consent.rule.place, value.place)
             elif role != own and role not in _STRICTER.get(own, ()):
                 message = f"{iri} is {how}, and by the owner it is {own}."
-                yield Shortfall(message, theirs.place if theirs else NOWHERE, value.place)
-            elif theirs is not None and role == own:
-                yield from self._setting_shortfalls(iri, theirs, value)
+                yield Shortfall(
+                    message, made_columns.place if made_columns else NOWHERE, value.place
+                )
+            elif made_columns is not None and role == own:
+                yield from self._setting_shortfalls(iri, made_columns, value)
 
     def _setting_shortfalls(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
         for name, value in own.settings.items():
@@ -156,20 +168,20 @@ class _ConsentCheck:
                 yield Shortfall(f"{message}{format_value(value.value)}.", value.place, theirs.place)
 
     def _join_shortfalls(self) -> Iterator[Shortfall]:
-        for one in self.made.joined:
+        for one in self.transformation.joined:
             if one.asset == self.asset and one.on != self.consent.on:
                 how = f"on {self.consent.on!r} alone" if self.consent.on else "with nothing"
                 message = f"{one.asset} is joined on {one.on!r}, and the owner lets it be joined "
                 yield self._shortfall(f"{message}{how}.", JOIN_ON)
 
     def _bound_shortfalls(self) -> Iterator[Shortfall]:
-        bounds = {(one.name, one.column): one for one in self.made.asked.bounds()}
-        for bound in self.asked.bounds():
+        bounds = {(one.name, one.column): one for one in self.transformation.anonymization.bounds()}
+        for bound in self.required.bounds():
             # A column that is not released as it is tells nothing.
             for name in self._kept(bound.column) if bound.column else ("",):
                 other = bounds.get((bound.name, name))
                 if other is None or not _is_as_strict(other, bound):
-                    given = f"{other.asked:g}" if other else "nothing"
+                    given = f"{other.required:g}" if other else "nothing"
                     message = f"The owner asks for {_told(bound)}, and the policy for {given}."
                     yield self._shortfall(message, bound.parameter)
         yield from self._value_shortfalls()
@@ -177,30 +189,34 @@ class _ConsentCheck:
     def _value_shortfalls(self) -> Iterator[Shortfall]:
         """Yield what models of the owner's measure otherwise: by another l, or distance."""
         kept = [
-            (one, name) for one in self.asked.columns.sensitive for name in self._kept(one.name)
+            (one, name) for one in self.required.columns.sensitive for name in self._kept(one.name)
         ]
-        own = self.asked.methods.get("recursive-l-diversity") if kept else None
-        other = self.made.asked.methods.get("recursive-l-diversity")
+        own = self.required.methods.get("recursive-l-diversity") if kept else None
+        other = self.transformation.anonymization.methods.get("recursive-l-diversity")
         if own is not None and other is not None and _l_of(other) < _l_of(own):
             message = f"The owner asks for l at least {_l_of(own)}, and the policy for "
             yield self._shortfall(f"{message}{_l_of(other)}.", "l")
-        theirs = {one.name: one for one in self.made.asked.columns.sensitive}
-        for one, name in kept if "t-closeness" in self.asked.methods else ():
+        theirs = {one.name: one for one in self.transformation.anonymization.columns.sensitive}
+        for one, name in kept if "t-closeness" in self.required.methods else ():
             if theirs[name].distance != one.distance:
                 message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
                 yield self._shortfall(message, SENSITIVE)
 
     def _kept(self, name: str) -> list[str]:
         """Return the columns of what is made that tell a sensitive column of the dataset."""
-        return [one.made for one in self.used if one.name == name and one.role == SENSITIVE]
+        return [
+            one.transformation for one in self.used if one.name == name and one.role == SENSITIVE
+        ]
 
     def _unit_shortfalls(self) -> Iterator[Shortfall]:
         """Yield that persons are not counted as the owner has them counted."""
-        unit = self.asked.columns.privacy_unit
+        unit = self.required.columns.privacy_unit
         if not unit:
             return
-        units = [(asset, name) for asset, name, _ in self.made.named.get(UNIT, ())]
-        keys = {one.asset: one.on for one in self.made.joined}
+        units = [
+            (asset, name) for asset, name, _ in self.transformation.columns_by_role.get(UNIT, ())
+        ]
+        keys = {one.asset: one.on for one in self.transformation.joined}
         # Rows that are joined have one key: to count by it is to count by that of any input.
         is_key = keys.get(self.asset) == unit
         is_same = any(is_key and keys.get(asset) == name for asset, name in units)
@@ -209,7 +225,7 @@ class _ConsentCheck:
             yield self._shortfall(message, UNIT)
 
     def _option_shortfalls(self) -> Iterator[Shortfall]:
-        own, theirs = self.asked.recoding, self.made.asked.recoding
+        own, theirs = self.required.recoding, self.transformation.anonymization.recoding
         if "maxSuppression" in self.given and theirs.max_suppression > own.max_suppression:
             message = f"The owner lets {own.max_suppression:g} of the rows be suppressed, and the "
             message += f"policy {theirs.max_suppression:g}."
@@ -217,8 +233,8 @@ class _ConsentCheck:
         if theirs.missing == "wildcard" != own.missing:
             message = "Missing values match any, and by the owner they are values of their own."
             yield self._shortfall(message, "missing")
-        scope = self.made.asked.columns.pseudonym_scope
-        if scope not in ("", self.asked.columns.pseudonym_scope) and self._has_pseudonyms():
+        scope = self.transformation.anonymization.columns.pseudonym_scope
+        if scope not in ("", self.required.columns.pseudonym_scope) and self._has_pseudonyms():
             message = "Pseudonyms are shared with other releases, and the owner does not let them."
             yield self._shortfall(message, "pseudonymScope")
         before, after = own.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
@@ -234,7 +250,11 @@ class _ConsentCheck:
 
 def _is_as_strict(one: Bound, other: Bound) -> bool:
     """Tell whether a bound asks for as much as another one of its name."""
-    return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
+    return (
+        one.required >= other.required
+        if other.sense == "at least"
+        else one.required <= other.required
+    )
 
 
 def _l_of(recursive: Method) -> int:

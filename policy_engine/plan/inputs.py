@@ -126,7 +126,7 @@ def inputs_of(
         )
         for one, (_, dataset) in zip(ordered, datasets, strict=True)
     )
-    unit = transformation.asked.columns.privacy_unit
+    unit = transformation.anonymization.columns.privacy_unit
     counted = any(unit == one.on and unit in one.columns for one in ordered)
     return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, transformation, known)
 
@@ -149,7 +149,7 @@ def _dropped(
     released = transformation.released
     names = (
         *(name for one in joined for name in one.identifiers),
-        *transformation.asked.columns.dropped,
+        *transformation.anonymization.columns.dropped,
     )
     keys = (one.on for one in joined if one.on not in one.columns)
     mentioned = {iri for one in joined for iri in one.named}
@@ -168,7 +168,7 @@ def _single_input(
 ) -> tuple[Read, Drop]:
     dataset = catalog.dataset(target) if catalog is not None else None
     released = transformation.released if transformation else learnt_from(training)
-    dropped = transformation.asked.columns.dropped if transformation else ()
+    dropped = transformation.anonymization.columns.dropped if transformation else ()
     unmentioned: tuple[str, ...] = ()
     if dataset:
         mentioned = {*dropped, *released}
@@ -178,7 +178,9 @@ def _single_input(
         unmentioned = tuple(name for name in dataset.columns if name not in mentioned)
         released = tuple(name for name in dataset.columns if name in set(released))
     unit = (
-        tuple(filter(None, [transformation.asked.columns.privacy_unit])) if transformation else ()
+        tuple(filter(None, [transformation.anonymization.columns.privacy_unit]))
+        if transformation
+        else ()
     )
     read = Read(
         asset=target,

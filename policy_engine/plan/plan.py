@@ -259,7 +259,7 @@ def plan_of(
 ) -> Plan:
     """Return the plan that makes one output of a policy. All else is as for `make_plan`."""
     sanitised, training, audits = product.transformation, product.training, product.audits
-    rule, anonymization = product.rule, sanitised.asked if sanitised else None
+    rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
     _check_engine(policy, sanitised, engine, audited=bool(training or audits))
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
@@ -324,7 +324,7 @@ def _check_engine(
     """Raise PlanError with every method and every option asked for that the engine lacks."""
     problems = []
     if transformation is not None:
-        anonymization = transformation.asked
+        anonymization = transformation.anonymization
         places = {name: part.place for name, part in parameters_of(transformation.action).items()}
         lacking = [
             *_methods_lacking(anonymization, engine),

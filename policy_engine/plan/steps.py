@@ -188,7 +188,7 @@ def steps_of(transformation: Transformation, digests: Mapping[str, str]) -> list
     `digests` are those of the taxonomies, by their names.
     """
     steps = [one.step for one in transformation.masked]
-    steps += [one.step for one in transformation.asked.methods.values()]
+    steps += [one.step for one in transformation.anonymization.methods.values()]
     return [_MAKERS[kind](transformation, digests) for kind in dict.fromkeys(steps)]
 
 
@@ -197,7 +197,7 @@ def _mask(transformation: Transformation, _: Mapping[str, str]) -> Mask:
 
 
 def _anonymize(transformation: Transformation, digests: Mapping[str, str]) -> Anonymize:
-    anonymization = transformation.asked
+    anonymization = transformation.anonymization
     return Anonymize(
         columns=anonymization.columns,
         methods=anonymization.methods,

@@ -40,7 +40,7 @@ INVERSE: Mapping[str, str] = {
 """What assets and parties say of policies and rules, by what these say of them (2.2.1, 2.3.1)."""
 KINDS: tuple[Kind, ...] = ("permission", "prohibition", "obligation")
 """The rules that a policy holds itself."""
-WITHIN: Mapping[Kind, tuple[Kind, ...]] = {
+INNER_KINDS: Mapping[Kind, tuple[Kind, ...]] = {
     "permission": ("duty",),
     "prohibition": ("remedy",),
     "obligation": ("consequence",),
@@ -59,7 +59,7 @@ NEEDED: tuple[tuple[str, tuple[Kind, ...], tuple[str, ...]], ...] = (
 
 
 @cache
-def functions() -> tuple[str, ...]:
+def party_functions() -> tuple[str, ...]:
     """Return the functions of parties but assigner and assignee, as IRIs."""
     found = terms.instances(f"{terms.PE}PartyFunction")
     return tuple(iri for iri in found if iri not in (ASSIGNER, ASSIGNEE))
@@ -67,45 +67,45 @@ def functions() -> tuple[str, ...]:
 
 def shared() -> frozenset[str]:
     """Return what rules have, and a policy may have for all of them (section 2.7.1)."""
-    return frozenset({ACTION, TARGET, ASSIGNER, ASSIGNEE, *functions()})
+    return frozenset({ACTION, TARGET, ASSIGNER, ASSIGNEE, *party_functions()})
 
 
-def of_policy() -> frozenset[str]:
+def policy_properties() -> frozenset[str]:
     """Return the properties of a policy (section 2.1)."""
     own = (PROFILE, CONFLICT, INHERIT, ENDS_WITH, ACCEPTED)
     return shared().union(own, (f"{_ODRL}{kind}" for kind in KINDS))
 
 
-def of_rule(kind: Kind) -> frozenset[str]:
+def rule_properties(kind: Kind) -> frozenset[str]:
     """Return the properties of a rule (section 2.6)."""
     output_properties = (OUTPUT, PURPOSE) if kind in ("permission", "prohibition") else ()
     return shared().union(
-        (CONSTRAINT,), output_properties, (f"{_ODRL}{name}" for name in WITHIN[kind])
+        (CONSTRAINT,), output_properties, (f"{_ODRL}{name}" for name in INNER_KINDS[kind])
     )
 
 
-OF_PARAMETER: Final = frozenset({LEFT, OPERATOR, RIGHT, DATA_TYPE})
+PARAMETER_PROPERTIES: Final = frozenset({LEFT, OPERATOR, RIGHT, DATA_TYPE})
 """The properties of what refines `anonymize`."""
-OF_CONSTRAINT: Final = OF_PARAMETER | {REFERENCE, UNIT, STATUS}
+CONSTRAINT_PROPERTIES: Final = PARAMETER_PROPERTIES | {REFERENCE, UNIT, STATUS}
 """The properties of a constraint or a refinement (section 2.5.1)."""
-OF_LOGICAL: Final = frozenset(LOGICAL)
+LOGICAL_PROPERTIES: Final = frozenset(LOGICAL)
 """The properties of a logical constraint, of which it has one (section 2.5.2)."""
-OF_ACTION: Final = frozenset({INCLUDED, IMPLIES})
+ACTION_PROPERTIES: Final = frozenset({INCLUDED, IMPLIES})
 """The properties of an action by its name (section 2.4)."""
-OF_REFINED_ACTION: Final = frozenset({VALUE, REFINEMENT})
+REFINED_ACTION_PROPERTIES: Final = frozenset({VALUE, REFINEMENT})
 """The properties of an action that is refined (section 2.5.4)."""
-OF_COLLECTION: Final = frozenset({SOURCE, REFINEMENT})
+COLLECTION_PROPERTIES: Final = frozenset({SOURCE, REFINEMENT})
 """The properties of the members of a party or an asset that meet refinements (section 2.5.3)."""
 
 
-def needed(kind: Kind, policy_type: str) -> tuple[str, ...]:
+def required_properties(kind: Kind, policy_type: str) -> tuple[str, ...]:
     """Return what a rule of a kind must have in a policy of a type (sections 2.1, 2.6)."""
     name = terms.local_name(policy_type)
     known = name if name in POLICY_TYPES else "Set"
     return tuple(part for part, kinds, types in NEEDED if kind in kinds and known in types)
 
 
-def lacking(kind: Kind, prop: str, policy_type: str) -> str:
+def missing_property_message(kind: Kind, prop: str, policy_type: str) -> str:
     """Return that a rule in a policy of a type lacks a part, as a sentence."""
     whose = f" of an {terms.local_name(policy_type)}" if prop in (ASSIGNER, ASSIGNEE) else ""
     return f"The {kind}{whose} has no {terms.local_name(prop)}."

@@ -37,17 +37,17 @@ class Vocabulary:
     @cached_property
     def actions(self) -> Mapping[str, terms.Term]:
         """The actions, by IRI."""
-        return self._of(ACTION)
+        return self._terms_of_type(ACTION)
 
     @cached_property
     def operands(self) -> Mapping[str, terms.Term]:
         """The left operands, by IRI, each with the data types that it `takes`."""
-        return self._of(OPERAND)
+        return self._terms_of_type(OPERAND)
 
     @cached_property
     def purposes(self) -> Mapping[str, terms.Term]:
         """The purposes, by IRI."""
-        return self._of(PURPOSE)
+        return self._terms_of_type(PURPOSE)
 
     def contexts(self, given: Mapping[str, Any] | None, text: Any = None) -> Mapping[str, Any]:
         """Return JSON-LD contexts by URL: those given, and MOSAICrOWN's with its `names`.
@@ -55,7 +55,7 @@ class Vocabulary:
         What the contexts given, or those that stand in the `text`, declare stays what it is.
         """
         known = {terms.bundled_url(url): context for url, context in (given or {}).items()}
-        taken = set(_declared([text, *known.values()]))
+        taken = set(_declared_names([text, *known.values()]))
         names = {name: iri for name, iri in self.names.items() if name not in taken}
         bundled = terms.bundled_contexts().items() if names else ()
         more = {
@@ -108,7 +108,7 @@ class Vocabulary:
         text = json.dumps(said, sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest()
 
-    def _of(self, kind: str) -> Mapping[str, terms.Term]:
+    def _terms_of_type(self, kind: str) -> Mapping[str, terms.Term]:
         return {iri: term for iri, term in self.defined.items() if kind in term.types}
 
 
@@ -122,43 +122,43 @@ def joined(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
     of the other are found by: a vocabulary lifts none. Raises PolicyError (P018) where two do
     not agree on what a term is.
     """
-    every = tuple(vocabularies)
+    vocabularies_ = tuple(vocabularies)
     known: dict[str, terms.Term] = {}
-    for iri, term in (found for one in every for found in one.defined.items()):
+    for iri, term in (found for one in vocabularies_ for found in one.defined.items()):
         first = known.setdefault(iri, term)
         if (first.types, first.iris("takes")) != (term.types, term.iris("takes")):
             name = terms.compact(iri)
             raise PolicyError.of("P018", f"Two vocabularies define {name!r}, as different things.")
-    said = Hierarchy().joined(one.hierarchy for one in every)
+    hierarchy = Hierarchy().joined(one.hierarchy for one in vocabularies_)
     action, implied = (
         tuple((terms.action(one, known), terms.action(other, known)) for one, other in edges)
-        for edges in (said.action, said.implied)
+        for edges in (hierarchy.action, hierarchy.implied)
     )
-    said = replace(said, action=action, implied=implied)
+    hierarchy = replace(hierarchy, action=action, implied=implied)
     return Vocabulary(
         known,
-        replace(said, perhaps=tuple(_perhaps(said, known))),
-        frozenset().union(*(one.profiles for one in every)),
-        tuple(digest for one in every for digest in one.digests),
-        tuple(found for one in every for found in one.wider),
+        replace(hierarchy, perhaps=tuple(_possible_edges(hierarchy, known))),
+        frozenset().union(*(one.profiles for one in vocabularies_)),
+        tuple(digest for one in vocabularies_ for digest in one.digests),
+        tuple(found for one in vocabularies_ for found in one.wider),
     )
 
 
-def _perhaps(said: Hierarchy, known: Mapping[str, terms.Term]) -> Iterator[Edge]:
+def _possible_edges(hierarchy: Hierarchy, known: Mapping[str, terms.Term]) -> Iterator[Edge]:
     """Yield what actions may be part of though no vocabulary says so.
 
     A name of MOSAICrOWN's that is defined may still be meant for ODRL's of the same name, and the
     other way round. One that is neither said to be a way to use nor to transfer may be
     both.
     """
-    both = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in known]
-    alike = [(iri, iri.replace(terms.MOSAICROWN, terms.ODRL, 1)) for iri in known]
-    every = [(iri, other) for iri, other in alike if _is_named_alike(iri, other)]
-    yield from every
-    yield from ((other, iri) for iri, other in every)
-    placed = _placed(replace(said, perhaps=tuple(both)))
+    old_names = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in known]
+    renamed_iris = [(iri, iri.replace(terms.MOSAICROWN, terms.ODRL, 1)) for iri in known]
+    namesakes = [(iri, other) for iri, other in renamed_iris if _is_named_alike(iri, other)]
+    yield from namesakes
+    yield from ((other, iri) for iri, other in namesakes)
+    placed_actions = _placed_actions(replace(hierarchy, perhaps=tuple(old_names)))
     for iri, term in known.items():
-        if ACTION in term.types and iri not in placed:
+        if ACTION in term.types and iri not in placed_actions:
             yield from ((iri, top) for top in sorted(TOPS))
 
 
@@ -166,25 +166,25 @@ def _is_named_alike(iri: str, other: str) -> bool:
     return iri.startswith(terms.MOSAICROWN) and other in terms.instances(ACTION)
 
 
-def _placed(said: Hierarchy) -> set[str]:
+def _placed_actions(hierarchy: Hierarchy) -> set[str]:
     """Return the actions that are, or may be, said to be ways to use or to transfer."""
-    queue = [*TOPS, *([OPERATION] if said.names_dpv else ())]
-    found = set(queue)
+    queue = [*TOPS, *([OPERATION] if hierarchy.names_dpv else ())]
+    actions = set(queue)
     for here in queue:
-        below = {*said.below("action", here), *said.perhaps_below(here)} - found
-        found |= below
+        below = {*hierarchy.below("action", here), *hierarchy.perhaps_below(here)} - actions
+        actions |= below
         queue += sorted(below)
-    return found
+    return actions
 
 
 def _may_be_named(name: str) -> bool:
     """Tell whether a name may stand for another term where ODRL's context has it."""
-    known = _declared(terms.bundled_contexts().values())
+    known = _declared_names(terms.bundled_contexts().values())
     is_old = f"{terms.MOSAICROWN}{name}" in terms.OLD_ACTIONS
     return name.isidentifier() and (is_old or name not in known)
 
 
-def _declared(texts: Iterable[Any]) -> Iterator[str]:
+def _declared_names(texts: Iterable[Any]) -> Iterator[str]:
     """Yield the names that the contexts of texts declare where they stand."""
     for text in texts:
         for top in text if isinstance(text, list) else [text]:

@@ -23,7 +23,7 @@ def written(**parameters):
 
 def asked(**parameters):
     [found] = transformations(read_policy(written(**parameters)))
-    return found.asked
+    return found.anonymization
 
 
 def problems(**parameters):

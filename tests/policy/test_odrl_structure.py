@@ -10,16 +10,16 @@ from policy_engine import policy_schema, terms
 from policy_engine.errors import PolicyError
 from policy_engine.policy import read_policy
 from policy_engine.policy.structure import (
+    INNER_KINDS,
     NEEDED,
-    WITHIN,
-    functions,
-    needed,
-    of_policy,
-    of_rule,
+    party_functions,
+    policy_properties,
+    required_properties,
+    rule_properties,
 )
 
 ODRL = terms.ODRL
-EVERY = sorted(of_policy().union(*map(of_rule, WITHIN)))
+EVERY = sorted(policy_properties().union(*map(rule_properties, INNER_KINDS)))
 OLD = {iri for iri, term in terms.vocabulary().items() if "deprecated" in term.facts}
 """What is read, and no editor proposes."""
 ABOVE = {
@@ -48,17 +48,17 @@ def is_read(text, prop):
     return True
 
 
-@pytest.mark.parametrize("kind", WITHIN)
+@pytest.mark.parametrize("kind", INNER_KINDS)
 def test_a_rule_is_read_with_what_the_table_has_and_nothing_else(kind):
     for prop in EVERY:
         text = holding(kind, {"action": "read", "target": "http://e.org/T", prop: [{}]})
-        assert is_read(text, prop) == (prop in of_rule(kind)), (kind, prop)
+        assert is_read(text, prop) == (prop in rule_properties(kind)), (kind, prop)
 
 
 def test_a_policy_is_read_with_what_the_table_has_and_nothing_else():
     for prop in EVERY:
         text = json.dumps({**json.loads(policy([permission()])), prop: [{}]})
-        assert is_read(text, prop) == (prop in of_policy()), prop
+        assert is_read(text, prop) == (prop in policy_properties()), prop
 
 
 def written(prop):
@@ -77,13 +77,13 @@ def names_in(definition):
     return set().union(*map(names_in, definition.values()))
 
 
-@pytest.mark.parametrize("kind", WITHIN)
+@pytest.mark.parametrize("kind", INNER_KINDS)
 def test_the_schema_of_a_rule_has_what_the_table_has(kind):
-    assert names_in(policy_schema()["$defs"][f"{kind}Rules"]) == of_rule(kind) - OLD
+    assert names_in(policy_schema()["$defs"][f"{kind}Rules"]) == rule_properties(kind) - OLD
 
 
 def test_the_schema_of_a_policy_has_what_the_table_has():
-    assert names_in(policy_schema()["$defs"]["policy"]) == of_policy() - OLD
+    assert names_in(policy_schema()["$defs"]["policy"]) == policy_properties() - OLD
 
 
 def test_the_shapes_refuse_the_duties_that_the_table_has_not():
@@ -92,7 +92,7 @@ def test_the_shapes_refuse_the_duties_that_the_table_has_not():
     from rdflib.namespace import SH
 
     graph = rdflib.Graph().parse(ROOT / "vocab" / "shapes.ttl")
-    refused = {kind: set() for kind in WITHIN}
+    refused = {kind: set() for kind in INNER_KINDS}
     for shape in set(graph.subjects(SH.targetObjectsOf)):
         kinds = [str(one).removeprefix(ODRL) for one in graph.objects(shape, SH.targetObjectsOf)]
         for part in graph.objects(shape, SH.property):
@@ -102,19 +102,24 @@ def test_the_shapes_refuse_the_duties_that_the_table_has_not():
             for kind in kinds if str(code) == "P013" else ():
                 refused[kind] |= {*map(str, Collection(graph, either) if either else [path])}
     duties = {f"{ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
-    for kind in WITHIN:
+    for kind in INNER_KINDS:
         inner = duties if kind != "obligation" else duties - {f"{ODRL}consequence"}
-        assert refused[kind] == inner - of_rule(kind), kind
+        assert refused[kind] == inner - rule_properties(kind), kind
 
 
 def test_what_a_rule_needs_is_what_the_information_model_says():
     target, action, assigner, assignee = (part for part, _, _ in NEEDED)
-    assert needed("obligation", f"{ODRL}Set") == (action,)
-    assert needed("permission", "") == (target, action)
-    assert needed("prohibition", f"{ODRL}Offer") == (target, action, assigner)
-    assert needed("permission", f"{ODRL}Agreement") == (target, action, assigner, assignee)
+    assert required_properties("obligation", f"{ODRL}Set") == (action,)
+    assert required_properties("permission", "") == (target, action)
+    assert required_properties("prohibition", f"{ODRL}Offer") == (target, action, assigner)
+    assert required_properties("permission", f"{ODRL}Agreement") == (
+        target,
+        action,
+        assigner,
+        assignee,
+    )
 
 
 def test_the_functions_of_parties_are_those_of_the_vocabulary():
-    assert len(functions()) > 10
-    assert {f"{ODRL}assigner", f"{ODRL}assignee"}.isdisjoint(functions())
+    assert len(party_functions()) > 10
+    assert {f"{ODRL}assigner", f"{ODRL}assignee"}.isdisjoint(party_functions())

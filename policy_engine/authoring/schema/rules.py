@@ -16,7 +16,7 @@ from policy_engine.authoring.schema.building import (
 )
 from policy_engine.authoring.schema.conditions import has_key
 from policy_engine.policy.model import Kind
-from policy_engine.policy.structure import KINDS, WITHIN
+from policy_engine.policy.structure import INNER_KINDS, KINDS
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _VALUE = f"{terms.RDF}value"
@@ -42,7 +42,7 @@ def rules() -> dict[str, Schema]:
             for kind in ("Permission", "Prohibition", "Duty")
             for name, one in one_or_more(f"{kind}Type", _type_of(kind)).items()
         },
-        **{name: one for kind in WITHIN for name, one in _rule(kind).items()},
+        **{name: one for kind in INNER_KINDS for name, one in _rule(kind).items()},
     }
 
 
@@ -57,7 +57,7 @@ def _rule(kind: Kind) -> dict[str, Schema]:
     name = kind.capitalize() if kind in ("permission", "prohibition") else "Duty"
     if kind in ("permission", "prohibition"):
         keys |= {f"{_ODRL}output": "output", f"{_MC}purpose": "purposes"}
-    keys |= odrl_properties(**{one: f"{one}Rules" for one in WITHIN[kind]})
+    keys |= odrl_properties(**{one: f"{one}Rules" for one in INNER_KINDS[kind]})
     own = [] if kind in KINDS else [requires("action")]
     own += [when(_asks_for(_TRAIN), requires("output"))] if kind == "permission" else []
     rule = object_schema(keys, *own)

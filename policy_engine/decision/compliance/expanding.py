@@ -21,13 +21,13 @@ from policy_engine.policy.model import LOGICAL
 from policy_engine.policy.structure import (
     ACTION,
     CONSTRAINT,
+    INNER_KINDS,
     INVERSE,
     KINDS,
     OTHER_POLICY_TYPES,
     POLICY_TYPES,
     REFINEMENT,
     RIGHT,
-    WITHIN,
 )
 from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
@@ -38,7 +38,12 @@ _OBLIGATION = f"{terms.ODRL}obligation"
 _OF_POLICIES = {f"{terms.ODRL}{kind}" for kind in KINDS}
 _POLICIES = {f"{terms.ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
 """What a policy has, and what it is."""
-_OF_INNER = {f"{terms.ODRL}{kind}" for kind in WITHIN} | {ACTION, CONSTRAINT, REFINEMENT, *LOGICAL}
+_OF_INNER = {f"{terms.ODRL}{kind}" for kind in INNER_KINDS} | {
+    ACTION,
+    CONSTRAINT,
+    REFINEMENT,
+    *LOGICAL,
+}
 """What leads to the rules, actions and constraints that policies consist of."""
 _OF_LISTS = {FIRST, REST, TYPE}
 """What the cells of a list say."""

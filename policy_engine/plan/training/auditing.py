@@ -241,7 +241,7 @@ class AuditReader:
         """Note what keeps members of a training from being told from other records."""
         if not self.refinements.asked:
             return
-        anonymization = self.refinements.asked.asked
+        anonymization = self.refinements.asked.anonymization
         parameters_ = parameters_of(self.refinements.asked.action)
         places = {name: part.place for name, part in parameters_.items()}
         if anonymization.recoding.max_suppression:

@@ -73,9 +73,9 @@ class TrainingReader:
         if label:
             self._check_columns(label, features, given)
         if self.refinements.asked and not features:
-            features = _default_features(self.refinements.asked.asked, label)
+            features = _default_features(self.refinements.asked.anonymization, label)
         if self.refinements.asked and is_released and "feature" not in given:
-            quasi = self.refinements.asked.asked.columns.quasi_names
+            quasi = self.refinements.asked.anonymization.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
         architecture = self._architecture(given["model"]) if "model" in given else Network()
         share = self._share(given["trainingShare"]) if "trainingShare" in given else DEFAULT_SHARE
@@ -96,8 +96,16 @@ class TrainingReader:
         Records of one class of an anonymisation reach one leaf together, unless more than its
         quasi-identifiers are learnt from.
         """
-        quasi = self.refinements.asked.asked.columns.quasi_names if self.refinements.asked else ()
-        fewest = max(FEWEST, self.refinements.asked.asked.k) if self.refinements.asked else FEWEST
+        quasi = (
+            self.refinements.asked.anonymization.columns.quasi_names
+            if self.refinements.asked
+            else ()
+        )
+        fewest = (
+            max(FEWEST, self.refinements.asked.anonymization.k)
+            if self.refinements.asked
+            else FEWEST
+        )
         architecture = modelling.architecture
         if not isinstance(architecture, Estimator) or set(modelling.features) <= set(quasi):
             return modelling
@@ -130,13 +138,13 @@ class TrainingReader:
             self.refinements.add("M012", message, "", given["feature"].place)
         if self.refinements.asked is None:
             return
-        columns = self.refinements.asked.asked.columns
+        columns = self.refinements.asked.anonymization.columns
         released = (*columns.sensitive_names, *columns.insensitive)
         if label not in released:
             message = f"The label {label!r} is not released as it is. "
             message += f"Those are {join_names(released)}." if released else "No column is."
             self.refinements.add("M012", message, "", given["label"].place)
-        usable = _default_features(self.refinements.asked.asked, label)
+        usable = _default_features(self.refinements.asked.anonymization, label)
         for name in features:
             if name not in (*usable, label):
                 message = f"There is no feature {name!r} in what is released. "

@@ -23,11 +23,11 @@ from policy_engine.policy.reading.operands import (
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
     CONSTRAINT,
+    CONSTRAINT_PROPERTIES,
     DATA_TYPE,
     LEFT,
-    OF_CONSTRAINT,
-    OF_PARAMETER,
     OPERATOR,
+    PARAMETER_PROPERTIES,
     REFERENCE,
     REFINEMENT,
     RIGHT,
@@ -75,7 +75,9 @@ class ConstraintReader:
                 message = "The parameters of odrl:anonymize apply together; they cannot be joined."
                 self.walker.add("P014", message, "", child)
                 continue
-            self.walker.check_properties(child, OF_PARAMETER, "a parameter of odrl:anonymize")
+            self.walker.check_properties(
+                child, PARAMETER_PROPERTIES, "a parameter of odrl:anonymize"
+            )
             parameter = self._term(child, "leftOperand", parameters(), "A refinement")
             operator = self._operator(child, "A refinement")
             values = tuple(self._values(child, parameter, self._data_type(child)))
@@ -117,11 +119,11 @@ class ConstraintReader:
             return None
         if not logical:
             return self._constraint(node, kind)
-        mixed = sorted(OF_CONSTRAINT & node.data.keys())
+        mixed = sorted(CONSTRAINT_PROPERTIES & node.data.keys())
         if len(logical) > 1 or mixed:
             names = join_names(map(terms.compact, [*logical, *mixed]))
             message = f"A logical constraint has one operand and no other property. Given: {names}."
-            self.walker.check_properties(node, {*LOGICAL, *OF_CONSTRAINT}, kind)
+            self.walker.check_properties(node, {*LOGICAL, *CONSTRAINT_PROPERTIES}, kind)
             self.walker.add(
                 "P014", message, "Nest the one in the other.", node, mixed[0] if mixed else ""
             )
@@ -140,7 +142,7 @@ class ConstraintReader:
                 f"At most {max_constraints:,} constraints are allowed, nested {max_depth} deep."
             )
             self.walker.add("J003", message, "", node)
-        elif not {*LOGICAL, *OF_CONSTRAINT} & node.data.keys():
+        elif not {*LOGICAL, *CONSTRAINT_PROPERTIES} & node.data.keys():
             names = _property_names(node)
             given = join_names(map(terms.compact, names)) if names else "nothing"
             message = f"{_capitalized(kind)} has a leftOperand and an operator. Given: {given}."
@@ -181,7 +183,7 @@ class ConstraintReader:
         )
 
     def _constraint(self, node: Node, kind: str) -> Constraint | None:
-        self.walker.check_properties(node, OF_CONSTRAINT, kind)
+        self.walker.check_properties(node, CONSTRAINT_PROPERTIES, kind)
         capital = _capitalized(kind)
         standard_operands = refining_operands() if kind == _KIND_NAMES[REFINEMENT] else operands()
         known_operands = (

@@ -29,7 +29,13 @@ from policy_engine.policy.model import Policy
 from policy_engine.policy.reading.inheritance import PARENT_HINT, inherited
 from policy_engine.policy.reading.policy_reader import PolicyReader
 from policy_engine.policy.reading.walker import Walker
-from policy_engine.policy.structure import INHERIT, KINDS, OTHER_POLICY_TYPES, POLICY_TYPES, WITHIN
+from policy_engine.policy.structure import (
+    INHERIT,
+    INNER_KINDS,
+    KINDS,
+    OTHER_POLICY_TYPES,
+    POLICY_TYPES,
+)
 from policy_engine.policy.syntax.json_ld import Graph, Node
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.validation.checks import hazards_of
@@ -38,7 +44,7 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 _ODRL = terms.ODRL
 _TYPES = {f"{_ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
 _RULES = tuple(f"{_ODRL}{kind}" for kind in KINDS)
-_RULE_PROPERTIES = tuple(f"{_ODRL}{kind}" for kind in WITHIN)
+_RULE_PROPERTIES = tuple(f"{_ODRL}{kind}" for kind in INNER_KINDS)
 _RULE_TYPES = {f"{_ODRL}{name}" for name in ("Permission", "Prohibition", "Duty")}
 _REQUEST = f"{_ODRL}Request"
 _BESIDE = "Put it into the same text."

@@ -23,8 +23,8 @@ from policy_engine.policy.structure import (
     KINDS,
     POLICY_TYPES,
     PROFILE,
-    needed,
-    of_policy,
+    policy_properties,
+    required_properties,
 )
 from policy_engine.policy.syntax.contexts import replacement_fix
 from policy_engine.policy.syntax.json_ld import Graph, Node
@@ -97,7 +97,7 @@ class PolicyReader:
         return self.walker.graph.document.place("")
 
     def _policy(self, node: Node, source: str) -> Policy | None:
-        self.walker.check_odrl_properties(node, of_policy(), "a policy")
+        self.walker.check_odrl_properties(node, policy_properties(), "a policy")
         profiles = tuple(iri for iri, _ in self.walker.iris(node, PROFILE))
         if self._unknown_profiles(node, profiles):
             return None
@@ -143,7 +143,7 @@ class PolicyReader:
         What a parent or a child may still add is looked for once that is done.
         """
         is_open = self.as_draft or INHERIT in node.data
-        needs = [prop for prop in needed(name, policy_type) if prop not in node.data]
+        needs = [prop for prop in required_properties(name, policy_type) if prop not in node.data]
         rules = tuple(self.rule_reader.rules(node, name, () if is_open else needs, policy_type))
         self._shared_parts -= len(rules) * members(shared)
         if self._shared_parts < 0:

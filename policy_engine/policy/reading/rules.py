@@ -12,30 +12,30 @@ from policy_engine.policy.reading.constraints import ConstraintReader
 from policy_engine.policy.reading.nodes import format_value
 from policy_engine.policy.structure import (
     ACTION,
+    ACTION_PROPERTIES,
     ASSIGNEE,
     ASSIGNER,
+    COLLECTION_PROPERTIES,
     CONSTRAINT,
-    OF_ACTION,
-    OF_COLLECTION,
-    OF_REFINED_ACTION,
+    INNER_KINDS,
     OUTPUT,
     PART_OF,
     PURPOSE,
+    REFINED_ACTION_PROPERTIES,
     REFINEMENT,
     SOURCE,
     TARGET,
     VALUE,
-    WITHIN,
-    functions,
-    lacking,
-    of_rule,
+    missing_property_message,
+    party_functions,
+    rule_properties,
 )
 from policy_engine.policy.syntax.json_ld import Node
 from policy_engine.terms import has_known_namespace, is_absolute
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
 _KINDS_WITH_ARTICLE: Mapping[Kind, str] = {
-    kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in WITHIN
+    kind: f"An {kind}" if kind == "obligation" else f"A {kind}" for kind in INNER_KINDS
 }
 _DUTIES = {f"{_ODRL}{kind}" for kind in ("duty", "remedy", "consequence")}
 _Member = TypeVar("_Member", Party, Asset)
@@ -61,7 +61,9 @@ class RuleReader:
             self.walker.check_unique(child, "P008", "Two rules have")
             for prop in needed:
                 if prop not in child.data:
-                    self.walker.add_strict("P004", lacking(kind, prop, policy_type), "", child)
+                    self.walker.add_strict(
+                        "P004", missing_property_message(kind, prop, policy_type), "", child
+                    )
             yield self._rule(child, kind)
 
     def shared(self, node: Node) -> Rule:
@@ -69,7 +71,7 @@ class RuleReader:
         return Rule(kind="permission", **self._parts(node))
 
     def _rule(self, node: Node, kind: Kind) -> Rule:
-        nested_properties = {name: f"{_ODRL}{name}" for name in WITHIN[kind]}
+        nested_properties = {name: f"{_ODRL}{name}" for name in INNER_KINDS[kind]}
         is_duty = kind not in ("permission", "prohibition")
         misplaced = sorted((_DUTIES - set(nested_properties.values())) & node.data.keys())
         for prop in misplaced:
@@ -83,10 +85,10 @@ class RuleReader:
             )
             self.walker.add("P013", message, "", node, prop, of_key=True)
         self.walker.check_properties(
-            node, {*of_rule(kind), *misplaced}, _KINDS_WITH_ARTICLE[kind].lower()
+            node, {*rule_properties(kind), *misplaced}, _KINDS_WITH_ARTICLE[kind].lower()
         )
         self._check_rule(node, kind)
-        nested = {name: tuple(self.rules(node, name)) for name in WITHIN[kind]}
+        nested = {name: tuple(self.rules(node, name)) for name in INNER_KINDS[kind]}
         return Rule(
             kind=kind,
             uid=self.walker.read_uid(node),
@@ -102,7 +104,7 @@ class RuleReader:
 
     def _parts(self, node: Node) -> dict[str, Any]:
         """Return the parts that a policy may share with its rules."""
-        function_properties = [prop for prop in functions() if prop in node.data]
+        function_properties = [prop for prop in party_functions() if prop in node.data]
         parties_by_function = {
             prop: tuple(self._members(node, prop, Party)) for prop in function_properties
         }
@@ -150,7 +152,7 @@ class RuleReader:
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
         is_lenient = self.walker.is_lenient
-        known = OF_COLLECTION | {PART_OF} if is_lenient else OF_COLLECTION
+        known = COLLECTION_PROPERTIES | {PART_OF} if is_lenient else COLLECTION_PROPERTIES
         self.walker.check_odrl_properties(node, known, "a collection")
         self.walker.check_types(node, _ROLES[kind])
         self.walker.check_unique(node, "P015", "Two collections have")
@@ -187,17 +189,17 @@ class RuleReader:
             return None
         node = self.walker.resolve(data)
         self.walker.check_types(node, "action")
-        if "@id" in node.data and not OF_REFINED_ACTION & node.data.keys():
-            self.walker.check_odrl_properties(node, OF_ACTION, "an action")
+        if "@id" in node.data and not REFINED_ACTION_PROPERTIES & node.data.keys():
+            self.walker.check_odrl_properties(node, ACTION_PROPERTIES, "an action")
             iri = self._action_iri(node.data["@id"], rule, ACTION, index)
-            if OF_ACTION & node.data.keys() and is_absolute(iri):
+            if ACTION_PROPERTIES & node.data.keys() and is_absolute(iri):
                 self.walker.read_membership(node, role="action")
             return Action(iri=iri, place=place)
         return self._refined(node)
 
     def _refined(self, node: Node) -> Action | None:
         name = self.walker.read_uid(node) if self.walker.is_lenient else ""
-        known = OF_REFINED_ACTION | OF_ACTION if name else OF_REFINED_ACTION
+        known = REFINED_ACTION_PROPERTIES | ACTION_PROPERTIES if name else REFINED_ACTION_PROPERTIES
         check = (
             self.walker.check_odrl_properties if is_absolute(name) else self.walker.check_properties
         )

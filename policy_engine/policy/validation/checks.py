@@ -14,8 +14,8 @@ from policy_engine.policy.structure import (
     ASSIGNEE,
     ASSIGNER,
     TARGET,
-    lacking,
-    needed,
+    missing_property_message,
+    required_properties,
 )
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.validation.conflicts import assets_with_rules, conflicts
@@ -53,9 +53,11 @@ def _policy_problems(policy: Policy) -> Iterator[Problem]:
         message = "A policy needs a permission, a prohibition or an obligation. It has none."
         yield Problem("P003", message, "", policy.place)
     for rule in policy.rules:
-        for prop in needed(rule.kind, policy.type):
+        for prop in required_properties(rule.kind, policy.type):
             if not _has_part(rule, prop):
-                yield Problem("P004", lacking(rule.kind, prop, policy.type), "", rule.place)
+                yield Problem(
+                    "P004", missing_property_message(rule.kind, prop, policy.type), "", rule.place
+                )
     yield from _duplicate_uids(policy)
     yield from _derived_problems(policy)
     yield from _unassigned_obligations(policy)

@@ -20,7 +20,7 @@ from policy_texts import (
 
 from policy_engine import terms
 from policy_engine.policy import read_hierarchy, read_policies, read_policy
-from policy_engine.policy.structure import functions
+from policy_engine.policy.structure import party_functions
 
 INFORM = {"action": "inform"}
 SHARED = SHARED_DATA / "mosaicrown-policies"
@@ -78,7 +78,7 @@ def test_purpose_and_output_are_those_of_one_rule(key):
 # -- parties (section 2.3) ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", functions())
+@pytest.mark.parametrize("function", party_functions())
 def test_every_function_of_a_party_is_read(function):
     found = permission(**{function: [{"@id": "ex:a"}, {"@id": "ex:b"}]}).functions
     assert {name: iris(parties) for name, parties in found.items()} == {
