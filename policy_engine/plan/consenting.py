@@ -72,7 +72,7 @@ def bounds_of(consent: Consent) -> tuple[str, ...]:
 
 def _told(bound: Bound) -> str:
     about = f" of {bound.column}" if bound.column else ""
-    return f"{bound.name} {bound.sense} {bound.required:g}{about}"
+    return f"{bound.name} {bound.sense} {bound.asked:g}{about}"
 
 
 def _option_settings(consent: Consent) -> Iterator[str]:
@@ -89,12 +89,8 @@ class _ConsentCheck:
     def __init__(
         self, consent: Consent, required: Anonymization, transformation: Transformation, asset: str
     ) -> None:
-        self.consent, self.required, self.transformation, self.asset = (
-            consent,
-            required,
-            transformation,
-            asset,
-        )
+        self.consent, self.required = consent, required
+        self.transformation, self.asset = transformation, asset
         self.given = parameters_of(consent.action)
         self.theirs = parameters_of(transformation.action)
         ordered = sorted(
@@ -135,7 +131,7 @@ class _ConsentCheck:
     def _column_shortfalls(self) -> Iterator[Shortfall]:
         """Yield the columns that are used as something that the owner does not let them be."""
         for name, column, role, value in self.used:
-            iri, (own, made_columns) = (
+            iri, (own, owner_value) = (
                 column_iri(self.asset, name),
                 self.roles.get(name, ("", None)),
             )
@@ -150,11 +146,9 @@ class _ConsentCheck:
                 yield Shortfall(message, self.consent.rule.place, value.place)
             elif role != own and role not in _STRICTER.get(own, ()):
                 message = f"{iri} is {how}, and by the owner it is {own}."
-                yield Shortfall(
-                    message, made_columns.place if made_columns else NOWHERE, value.place
-                )
-            elif made_columns is not None and role == own:
-                yield from self._setting_shortfalls(iri, made_columns, value)
+                yield Shortfall(message, owner_value.place if owner_value else NOWHERE, value.place)
+            elif owner_value is not None and role == own:
+                yield from self._setting_shortfalls(iri, owner_value, value)
 
     def _setting_shortfalls(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
         for name, value in own.settings.items():
@@ -181,7 +175,7 @@ class _ConsentCheck:
             for name in self._kept(bound.column) if bound.column else ("",):
                 other = bounds.get((bound.name, name))
                 if other is None or not _is_as_strict(other, bound):
-                    given = f"{other.required:g}" if other else "nothing"
+                    given = f"{other.asked:g}" if other else "nothing"
                     message = f"The owner asks for {_told(bound)}, and the policy for {given}."
                     yield self._shortfall(message, bound.parameter)
         yield from self._value_shortfalls()
@@ -204,9 +198,7 @@ class _ConsentCheck:
 
     def _kept(self, name: str) -> list[str]:
         """Return the columns of what is made that tell a sensitive column of the dataset."""
-        return [
-            one.transformation for one in self.used if one.name == name and one.role == SENSITIVE
-        ]
+        return [one.made for one in self.used if one.name == name and one.role == SENSITIVE]
 
     def _unit_shortfalls(self) -> Iterator[Shortfall]:
         """Yield that persons are not counted as the owner has them counted."""
@@ -250,11 +242,7 @@ class _ConsentCheck:
 
 def _is_as_strict(one: Bound, other: Bound) -> bool:
     """Tell whether a bound asks for as much as another one of its name."""
-    return (
-        one.required >= other.required
-        if other.sense == "at least"
-        else one.required <= other.required
-    )
+    return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
 
 
 def _l_of(recursive: Method) -> int:
