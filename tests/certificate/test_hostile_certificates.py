@@ -340,6 +340,8 @@ def test_figures_that_are_no_counts_may_be_above_the_rows_and_all_columns_pertur
     told = " ".join(contradictions(found.model_copy(update={"measurements": high})))
     assert "cannot be" not in told
     none = {"column_losses": {}, "perturbed": ("age", "city"), "global_certainty_penalty": None}
+    cut = found.model_copy(update={"approximated": ("age", "city")})
+    assert [*contradictions(cut)] == []
     lost = found.utility.model_copy(update=none)
     assert [*contradictions(found.model_copy(update={"utility": lost}))] == []
 

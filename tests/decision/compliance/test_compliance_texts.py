@@ -319,6 +319,12 @@ def test_any_text_comes_out_of_a_report_as_it_went_in(text):
             assert [(one.text, one.language) for one in found] == [(text, "en")]
 
 
+def test_json_names_what_a_report_tells():
+    told = compliance_report(constrained(limit("odrl:spatial", "eq", ":home")), request(), world())
+    text = json.dumps(told.to_json())
+    assert all(f'"{key}": ' in text for key in ("created", "constraintOperator", "comment"))
+
+
 def test_json_holds_the_same_states():
     spatial = limit("odrl:spatial", "eq", ":hospital")
     both = constrained("odrl:or :a, :b", more=f":a {LATER} . :b {spatial} .")
