@@ -357,6 +357,83 @@ def test_two_rules_with_one_uid_are_refused_rather_than_joined():
         convert_text(text, "json-ld", "turtle")
 
 
+ALIKE = {
+    "constraints": (
+        "P007",
+        (
+            '"constraint": {"uid": "ex:c", "leftOperand": "spatial", "operator": "isAnyOf",'
+            ' "rightOperand": {"@id": "ex:%s"}}'
+        ),
+    ),
+    "logical constraints": (
+        "P007",
+        '"constraint": {"uid": "ex:c", "xone": [{"@id": "ex:%s"}, {"@id": "ex:D"}]}',
+    ),
+    "collections": (
+        "P015",
+        (
+            '"assignee": {"uid": "_:c", "source": "ex:S", "refinement": {"leftOperand": "spatial",'
+            ' "operator": "eq", "rightOperand": {"@id": "ex:%s"}}}'
+        ),
+    ),
+    "collections without refinements": (
+        "P015",
+        '"assignee": {"uid": "_:c", "source": "ex:%s"}',
+    ),
+    "refined actions": (
+        "P006",
+        (
+            '"action": {"uid": "_:c", "rdf:value": {"@id": "odrl:print"}, "refinement": {"leftOperand":'
+            ' "spatial", "operator": "eq", "rightOperand": {"@id": "ex:%s"}}}'
+        ),
+    ),
+    "duties": ("P008", '"duty": {"uid": "ex:c", "action": "inform", "target": "ex:%s"}'),
+    "settings": (
+        "F002",
+        (
+            '"action": {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": {"leftOperand":'
+            ' "mosaicrown:quasi-identifier", "operator": "eq", "rightOperand": {"uid": "ex:c",'
+            ' "pe:step": "%s"}}}'
+        ),
+    ),
+}
+
+
+def two_rules_with(part):
+    rules = ", ".join(f'{{"target": "ex:{one}", {part.replace("%s", one)}}}' for one in "AB")
+    urls = '"http://www.w3.org/ns/odrl.jsonld", "https://www.mosaicrown.eu/ns/mosaicrown.jsonld"'
+    context = f'[{urls}, {{"ex": "http://e.x/", "dc": "http://purl.org/dc/terms/"}}]'
+    return f'{{"@context": {context}, "@type": "Set", "uid": "ex:p", "permission": [{rules}]}}'
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_two_nodes_with_one_name_are_refused_rather_than_joined(kind):
+    code, part = ALIKE[kind]
+    with pytest.raises(PolicyError) as caught:
+        convert_text(two_rules_with(part), "json-ld", "turtle")
+    assert [one.code for one in caught.value.problems] == [code]
+    assert convert_text(two_rules_with(part.replace(':c"', ':c%s"')), "json-ld", "turtle")
+
+
+def test_a_policy_and_a_rule_described_twice_are_refused_wherever_they_stand():
+    head = '{"@context": ["http://www.w3.org/ns/odrl.jsonld", {"ex": "http://e.x/"}], "@graph": '
+    rule = '{"uid": "ex:r", "target": "ex:A"}'
+    for code, nodes in (
+        ("P008", f'[{{"uid": "ex:p", "permission": {rule}}}, {rule}]'),
+        ("D002", '[{"uid": "ex:p", "permission": {}}, {"uid": "ex:p", "conflict": "perm"}]'),
+    ):
+        with pytest.raises(PolicyError, match=code):
+            convert_text(f"{head}{nodes}}}", "json-ld", "turtle")
+
+
+def test_what_adds_to_a_name_is_said_of_it_in_many_places():
+    part = '"assignee": {"uid": "ex:c", "partOf": "ex:of%s", "dc:title": "%s"}'
+    written = convert_text(two_rules_with(part), "json-ld", "turtle")
+    assert "odrl:partOf ex:ofA, ex:ofB" in written
+    same = ALIKE["settings"][1].replace("%s", "1")
+    assert convert_text(two_rules_with(same), "json-ld", "turtle")
+
+
 def told(policy):
     return dataclasses.replace(policy, digest="", source="")
 

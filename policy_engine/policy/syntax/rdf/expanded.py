@@ -24,6 +24,7 @@ from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
+from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
 
 _XSD = terms.XSD
 _PROFILE = f"{terms.ODRL}profile"
@@ -36,7 +37,8 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
     """Return the statements of a text in JSON-LD.
 
     Raises PolicyError with every problem that the strict expansion finds, for a relative IRI
-    (L006), and for two rules with one uid (P008).
+    (L006), and for two nodes with one name that would become another: rules (P008), constraints
+    (P007), collections (P015), refined actions (P006), policies (D002), settings (F002).
     """
     graph = expand(read_json(text, source, limits), contexts, limits)
     if graph.problems:
@@ -61,7 +63,8 @@ class _Reader:
     def __init__(self, graph: Graph, text: str, source: str, limits: Limits) -> None:
         self.graph = graph
         self.found = Collector(text, source, bounds_of(limits), PolicyError)
-        self.rules: dict[str, Spot] = {}
+        self.described: dict[str, Spot] = {}
+        self.settings: dict[str, tuple[Any, Spot]] = {}
 
     def named_profile(self) -> Statements:
         """Return the statements; what is in the MOSAICrOWN profile by its context names it.
@@ -85,8 +88,10 @@ class _Reader:
                 self.found.add_statement(node, _PROFILE, terms.MOSAICROWN, UNKNOWN, UNKNOWN)
         return self.found.statements()
 
-    def node(self, data: Mapping[str, Any]) -> str:
+    def node(self, data: Mapping[str, Any], *, is_rule: bool = False) -> str:
         spot = self._spot(data[POINTER])
+        if "@id" in data:
+            self._check_unique(data, spot, is_rule=is_rule)
         subject = self._name(data["@id"], spot) if "@id" in data else self.found.blank()
         self.found.note_subject(subject, spot)
         for kind in data.get("@type", []):
@@ -95,27 +100,37 @@ class _Reader:
             if not predicate.startswith("@"):
                 name = self.found.iri(predicate, "", spot)
                 for value in values:
-                    if name in _RULES:
-                        self._check_rule(value)
-                    self.found.add_statement(subject, name, self._term(value, spot), spot, spot)
+                    term = self._term(value, spot, holds_rules=name in _RULES)
+                    self.found.add_statement(subject, name, term, spot, spot)
         return subject
 
-    def _check_rule(self, data: Mapping[str, Any]) -> None:
-        """Refuse to describe a rule twice: as statements, both would be one rule, and wider."""
-        uid, pointer = data.get("@id", ""), data.get(POINTER, "")
-        if uid and not data.keys() <= {"@id", POINTER}:
-            spot = self._spot(pointer)
-            if uid in self.rules:
-                first = f"the first is in line {self.rules[uid][0]}"
-                self.found.fail("P008", f"Two rules have the uid {uid!r}; {first}.", spot)
-            self.rules[uid] = spot
+    def _check_unique(self, data: Mapping[str, Any], spot: Spot, *, is_rule: bool) -> None:
+        """Refuse to describe a node twice: as statements, both would be one, and wider."""
+        uid = data["@id"]
+        kind, code = unique_kind(data)
+        if is_rule and not data.keys() <= {"@id", POINTER}:
+            kind, code = "rules", "P008"
+        if kind and uid in self.described:
+            line = self.described[uid][0]
+            self.found.fail(
+                code, f"Two {kind} have the uid {uid!r}; the first is in line {line}.", spot
+            )
+        if kind:
+            self.described[uid] = spot
+        settings = {} if kind else settings_of(data)
+        if settings and self.settings.setdefault(uid, (settings, spot))[0] != settings:
+            line = self.settings[uid][1][0]
+            message = f"What is said of {uid!r} differs from what line {line} says of it."
+            hint = "Outside JSON-LD, both would hold wherever it is named. Say the same of it."
+            self.found.fail("F002", message, spot, hint)
 
-    def _term(self, data: Mapping[str, Any], spot: Spot) -> Term:
+    def _term(self, data: Mapping[str, Any], spot: Spot, *, holds_rules: bool = False) -> Term:
         if "@value" in data:
             return _literal(data)
         if "@list" in data:
             return self._list(data["@list"], spot)
-        return self.node(data) if POINTER in data else self._name(data["@id"], spot)
+        is_node = POINTER in data
+        return self.node(data, is_rule=holds_rules) if is_node else self._name(data["@id"], spot)
 
     def _list(self, items: list[dict[str, Any]], spot: Spot) -> str:
         cells = [self.found.blank() for _ in items]

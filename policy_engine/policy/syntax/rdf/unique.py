@@ -1,0 +1,62 @@
+"""Nodes of one name that would become another once they are statements (RDF 1.1, section 3).
+
+Statements about one name are about one node, wherever they stand: of two constraints with one uid
+there would be one, with the right operands of both. What only adds to a name, such as what it is
+part of, may be said of it in many places.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from policy_engine import terms
+from policy_engine.policy.structure import (
+    INVERSE,
+    KINDS,
+    OF_CONSTRAINT,
+    OF_LOGICAL,
+    REFINEMENT,
+    SOURCE,
+    VALUE,
+    WIDER_PROPERTIES,
+    of_policy,
+    of_rule,
+    shared,
+)
+from policy_engine.policy.syntax.json_ld import POINTER
+
+_ADDING = {*WIDER_PROPERTIES, *INVERSE, SOURCE}
+_OWN = (terms.ODRL, terms.MOSAICROWN, terms.PE)
+
+
+def unique_kind(data: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what an expanded node is that may be described once, and the code of a second one.
+
+    Both are empty for what is no such node.
+    """
+    said = data.keys() - {"@id", "@type", POINTER}
+    if said & (of_policy() - shared()):
+        return "policies", "D002"
+    if said & (OF_CONSTRAINT | OF_LOGICAL):
+        return "constraints", "P007"
+    if VALUE in said:
+        return "refined actions", "P006"
+    if said & frozenset[str]().union(*map(of_rule, KINDS)):
+        return "rules", "P008"
+    is_nameless = data.get("@id", "_:").startswith("_:")
+    is_collection = REFINEMENT in said or (is_nameless and SOURCE in said)
+    return ("collections", "P015") if is_collection else ("", "")
+
+
+def settings_of(data: Mapping[str, Any]) -> Any:
+    """Return what the language says of a node that other descriptions of it must say too."""
+    return {
+        name: _without_places(values)
+        for name, values in data.items()
+        if terms.canonical(name).startswith(_OWN) and name not in _ADDING
+    }
+
+
+def _without_places(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_places(one) for key, one in value.items() if key != POINTER}
+    return [_without_places(one) for one in value] if isinstance(value, list) else value
