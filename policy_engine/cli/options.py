@@ -167,7 +167,7 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         metavar="NAME=NUMBER",
-        help="Limits for the size of a policy: bytes, depth, values, contexts, constraints ...",
+        help="Limits for the size of a policy: bytes, depth, values, namespace_characters ...",
     ),
 ]
 TaxonomyOption = Annotated[

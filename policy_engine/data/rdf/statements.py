@@ -59,10 +59,12 @@ class Statements:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How deep a text may be nested, and how many statements it may have."""
+    """How deep a text may be nested, how many statements it may have, and how long its bases and
+    the namespaces of its prefixes may be, which every name repeats."""
 
     depth: int
     statements: int
+    namespace_characters: int = 2_000
 
 
 class Collector:
@@ -132,11 +134,19 @@ class Collector:
             return reference
         if ":" in re.split("[/?#]", reference, maxsplit=1)[0]:
             self.fail("F001", f"{reference!r:.80} is not an IRI: its scheme is malformed.", spot)
+        self.check_namespace(base, spot)
         iri = resolve(base, reference) if base else reference
         if not is_absolute(iri):
             message, hint = relative_iri_problem(iri)
             self.fail("L006", message, spot, hint)
         return iri
+
+    def check_namespace(self, iri: str, spot: Spot) -> None:
+        """Raise the error (J003) where a base or a namespace is too long to be repeated."""
+        allowed = self.bounds.namespace_characters
+        if len(iri) > allowed:
+            message = f"The base or namespace {iri!r:.40}... is too long."
+            self.fail("J003", f"{message} {allowed:,} characters are allowed.", spot)
 
     def check_depth(self, depth: int, spot: Spot) -> None:
         """Raise the error (J003) where a text is nested too deeply."""

@@ -341,8 +341,9 @@ class _Grammar(SinkParser):
         self.sink.position = self._after(i)
         return self.sink.position if self.sink.position < len(text) else -1
 
-    def bind(self, qn: str, uri: bytes) -> None:
-        """Do nothing: prefixes stay as they are written."""
+    def bind(self, qn: str, _: bytes) -> None:
+        """Check the length of a namespace; prefixes stay as they are written."""
+        self.sink.collector.check_namespace(self._bindings[qn], self.sink.spot(self.sink.position))
 
     def BadSyntax(self, text: str, *_: Any) -> NoReturn:  # noqa: N802
         """Report what was expected at the place where rdflib stopped."""

@@ -101,6 +101,7 @@ class _Reader:
         self._fail(message, "Write namespaces and values in full.")
 
     def _prefix(self, prefix: str | None, namespace: str | None) -> None:
+        self.collector.check_namespace(namespace or "", self._spot())
         self.collector.prefixes.setdefault(prefix or "", namespace or "")
 
     def _start(self, tag: str, given: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ let a name mean something that is not written beside it, and are refused.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -136,11 +136,26 @@ def read_contexts(
             context = _bundled_context(urls)
         else:
             context = _extend_context(context, {} if entry_problems else definitions)
+            names = () if entry_problems else definitions
+            problems += _length_problems(document, entry_pointer, context, names, limits)
     if "@context" not in top and not all(map(_needs_no_context, _keys(top))):
         hint = f'Add "@context": [{", ".join(map(repr, _USUAL_CONTEXTS))}].'.replace("'", '"')
         message = "The text has no @context, so its keys mean nothing."
         problems.append(Problem("L001", message, hint, document.place(pointer)))
     return context, problems
+
+
+def _length_problems(
+    document: Document, pointer: str, context: Context, names: Iterable[str], limits: Limits
+) -> Iterator[Problem]:
+    """Yield the terms and prefixes that stand for more than every use of them may repeat."""
+    allowed = limits.namespace_characters
+    for name in names:
+        definition = context.definitions.get(name, Definition(""))
+        if max(len(definition.iri), len(definition.type)) > allowed:
+            message = f"What {name!r:.40} stands for in the context is too long."
+            place = document.place(f"{pointer}/{escape(name)}", of_key=True)
+            yield Problem("J003", f"{message} {allowed:,} characters are allowed.", "", place)
 
 
 @lru_cache(maxsize=64)

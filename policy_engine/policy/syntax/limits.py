@@ -9,7 +9,8 @@ class Limits:
     """What keeps the reading of a hostile text short; each of them can be set.
 
     `bytes` of the text, `depth` of nesting, `values` in it, `key_characters` on the way to one
-    of them, `contexts` that it names, `constraints` it states (refinements count too), how deep
+    of them, `contexts` that it names, `namespace_characters` that a prefix, a term or a base stands
+    for and that every use of it repeats, `constraints` it states (refinements count too), how deep
     these are nested, and rules that its policies have `inherited`.
     """
 
@@ -18,6 +19,7 @@ class Limits:
     values: int = 500_000
     key_characters: int = 1_000
     contexts: int = 16
+    namespace_characters: int = 2_000
     constraints: int = 100_000
     condition_depth: int = 16
     inherited: int = 100_000

@@ -383,8 +383,8 @@ ALIKE = {
     "refined actions": (
         "P006",
         (
-            '"action": {"uid": "_:c", "rdf:value": {"@id": "odrl:print"}, "refinement": {"leftOperand":'
-            ' "spatial", "operator": "eq", "rightOperand": {"@id": "ex:%s"}}}'
+            '"action": {"uid": "_:c", "rdf:value": {"@id": "odrl:print"}, "refinement":'
+            ' {"leftOperand": "spatial", "operator": "eq", "rightOperand": {"@id": "ex:%s"}}}'
         ),
     ),
     "duties": ("P008", '"duty": {"uid": "ex:c", "action": "inform", "target": "ex:%s"}'),
@@ -666,6 +666,35 @@ def test_limits_are_those_given():
     for limits in (Limits(depth=2), Limits(values=4), Limits(bytes=9)):
         with pytest.raises(PolicyError, match="J003"):
             to_json_ld(deep, "turtle", "", limits)
+
+
+LONG = f"http://e.x/{'a' * 1_990}/"
+LONG_NAMES = {
+    "prefix": f"@prefix z: <{LONG}> . z:a z:p 1 .",
+    "PREFIX": f"PREFIX z: <{LONG}> z:a z:p 1 .",
+    "base": f"@base <{LONG}> . <a> <p> 1 .",
+    "context": f'{{"@context": {{"z": "{LONG}"}}, "@id": "z:a", "z:p": 1}}',
+    "term": f'{{"@context": {{"z": "{LONG}"}}, "@id": "http://e.x/a", "z": 1}}',
+    "xmlns": f'<rdf:RDF xmlns:rdf="{terms.RDF}" xmlns:z="{LONG}"><z:a z:p="1"/></rdf:RDF>',
+    "xml:base": f'<rdf:RDF xmlns:rdf="{terms.RDF}" xmlns:z="http://e.x/" xml:base="{LONG}">'
+    '<z:a rdf:about="a" z:p="1"/></rdf:RDF>',
+}
+
+
+@pytest.mark.parametrize("form", LONG_NAMES)
+def test_what_every_name_repeats_is_not_long(form):
+    text = LONG_NAMES[form]
+    syntax = {"{": "json-ld", "<": "rdf-xml"}.get(text[0], "turtle")
+    with pytest.raises(PolicyError) as caught:
+        convert_text(text, syntax, "n-triples")
+    assert [(one.code, one.place.line) for one in caught.value.problems] == [("J003", 1)]
+    limits = Limits(namespace_characters=len(LONG))
+    assert len(convert_text(text, syntax, "n-triples", limits=limits)) > len(LONG)
+
+
+def test_a_name_in_full_may_be_long():
+    text = f"<{LONG}a> <http://e.x/p> <data:,{LONG}> ."
+    assert convert_text(text, "turtle", "n-triples") == f"{text}\n"
 
 
 def test_hostile_rdf_xml_ends_in_a_coded_error():

@@ -10,16 +10,16 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.policy.structure import (
+    CONSTRAINT_PROPERTIES,
     INVERSE,
     KINDS,
-    OF_CONSTRAINT,
-    OF_LOGICAL,
+    LOGICAL_PROPERTIES,
     REFINEMENT,
     SOURCE,
     VALUE,
     WIDER_PROPERTIES,
-    of_policy,
-    of_rule,
+    policy_properties,
+    rule_properties,
     shared,
 )
 from policy_engine.policy.syntax.json_ld import POINTER
@@ -34,13 +34,13 @@ def unique_kind(data: Mapping[str, Any]) -> tuple[str, str]:
     Both are empty for what is no such node.
     """
     said = data.keys() - {"@id", "@type", POINTER}
-    if said & (of_policy() - shared()):
+    if said & (policy_properties() - shared()):
         return "policies", "D002"
-    if said & (OF_CONSTRAINT | OF_LOGICAL):
+    if said & (CONSTRAINT_PROPERTIES | LOGICAL_PROPERTIES):
         return "constraints", "P007"
     if VALUE in said:
         return "refined actions", "P006"
-    if said & frozenset[str]().union(*map(of_rule, KINDS)):
+    if said & frozenset[str]().union(*map(rule_properties, KINDS)):
         return "rules", "P008"
     is_nameless = data.get("@id", "_:").startswith("_:")
     is_collection = REFINEMENT in said or (is_nameless and SOURCE in said)
