@@ -8,11 +8,8 @@ from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound, Method
 from policy_engine.methods.findings import format_value
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
-from policy_engine.plan.joins import JOIN_ON
-from policy_engine.plan.reading_anonymization import (
-    MASKED,
-    parameters_of,
-)
+from policy_engine.plan.joins import JOIN_ON, MASKED
+from policy_engine.plan.reading_anonymization import parameters_of
 from policy_engine.policy import Value
 
 QUASI, SENSITIVE, UNIT = "quasi-identifier", "sensitive", "privacyUnit"

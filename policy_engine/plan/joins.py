@@ -2,17 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_iri, column_name, fold_name
 from policy_engine.errors import Place, Problem, join_names, place_order
+from policy_engine.methods.masked import settings
+from policy_engine.plan.column_settings import read_settings
 from policy_engine.policy import Constraint, Rule, Value
 from policy_engine.policy.hierarchy import goes_on
 
 JOIN_ON = "joinOn"
+MASKED = "masked"
 _LEFT_OUT = "identifier"
 _TELL_NOTHING = {_LEFT_OUT, "redact", "privacyUnit"}
 
@@ -165,7 +168,8 @@ def _alike(roles: Roles) -> Iterator[Problem]:
 
 
 def _contradicting(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator[Problem]:
-    """Yield the columns joined on whose role is not that of another: their cells are the same.
+    """Yield the columns joined on whose role, or masking, is not that of another: their cells are
+    the same.
 
     Of columns that tell nothing it does not matter how they are left out.
     """
@@ -177,11 +181,23 @@ def _contradicting(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator
         if (asset, name) in keys
     ]
     for role, asset, name, value in contradictions[1:]:
-        first, other, known, _ = contradictions[0]
+        first, other, known, earlier = contradictions[0]
+        iri, other_iri = column_iri(asset, name), column_iri(other, known)
         if asset != other and role != first and not {role, first} <= _TELL_NOTHING:
-            message = f"{column_iri(asset, name)} is {role}, and {column_iri(other, known)} is "
-            message += f"{first}. Rows are joined on both: what one of them tells, both do."
+            message = f"{iri} is {role}, and {other_iri} is {first}. {_BOTH_TELL}"
             yield Problem("M016", message, "Give them one role, or one of them none.", value.place)
+        if asset != other and role == first == MASKED and _masking(value) != _masking(earlier):
+            message = f"{iri} is masked otherwise than {other_iri}. {_BOTH_TELL}"
+            hint = "Give them one masking, or one of them no role."
+            yield Problem("M016", message, hint, value.place)
+
+
+_BOTH_TELL = "Rows are joined on both: what one of them tells, both do."
+
+
+def _masking(value: Value) -> dict[str, Any]:
+    """Return the masking of a column and its parameters, by which two are compared."""
+    return read_settings(value, settings())
 
 
 def group_by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:

@@ -26,9 +26,10 @@ from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
+from policy_engine.plan.joins import MASKED
 from policy_engine.plan.lineage import Consented, Generalised, Upstream
 from policy_engine.plan.products import Product, chosen
-from policy_engine.plan.reading_anonymization import MASKED, parameters_of
+from policy_engine.plan.reading_anonymization import parameters_of
 from policy_engine.plan.spelling import column_problems
 from policy_engine.plan.steps import Anonymize, AuditStep, CellStyle, Mask, Publish, Train, steps_of
 from policy_engine.plan.training import FEWEST, FileBounds, Training

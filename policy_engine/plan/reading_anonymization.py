@@ -1,13 +1,12 @@
 """The transformations that a policy asks for, checked as far as can be without data."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
-from policy_engine.methods import Finding, is_text, method_class, parameters
+from policy_engine.methods import Finding, method_class, parameters
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
     option_conflicts,
@@ -18,14 +17,12 @@ from policy_engine.methods.conflicts import (
 from policy_engine.methods.masked import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
-from policy_engine.plan.joins import JOIN_ON, Datasets, Roles, group_by_name, joined
+from policy_engine.plan.column_settings import read_settings, to_plain
+from policy_engine.plan.joins import JOIN_ON, MASKED, Datasets, Roles, group_by_name, joined
 from policy_engine.plan.joins import problems as problems_of_join
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import ANONYMIZE
 from policy_engine.policy.validation.conflicts import Overlaps
-
-_INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
-_DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
 
 
 def transformations(policy: Policy) -> tuple[Transformation, ...]:
@@ -177,7 +174,7 @@ def _anonymization(
     problems += problems_of_join(rule, on, used, action.place) if is_joined else ()
     roles = group_by_name(used)
     values = {
-        name: _plain(part.right_operands[0].value)
+        name: to_plain(part.right_operands[0].value)
         for name, part in parameters_.items()
         if name not in roles and part is not on
     }
@@ -219,7 +216,8 @@ def _parts(
             continue
         column = _SETTINGS.get(role)
         columns[role] = [
-            {"name": name, **_settings(value, column)} if column else name for name, value in named
+            {"name": name, **read_settings(value, column)} if column else name
+            for name, value in named
         ]
     kinds = {notation: method_class(notation) for notation in notations}
     models, remaining = {}, set(values)
@@ -262,7 +260,6 @@ def _scope_problems(scope: str, roles: Mapping[str, object]) -> Iterator[Finding
 
 
 _LONGEST_SCOPE = 1_000
-MASKED = "masked"
 _SETTINGS: Mapping[str, type[Column]] = {
     "quasi-identifier": QuasiIdentifier,
     "sensitive": Sensitive,
@@ -279,16 +276,8 @@ def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     )
 
 
-def _settings(value: Value, kind: type[Column]) -> dict[str, Any]:
-    fields = parameters(kind)
-    return {
-        name: one.value if is_text(fields[name]) else _plain(one.value)
-        for name, one in value.settings.items()
-    }
-
-
 def _masking(name: str, value: Value) -> Masking:
-    settings_ = _settings(value, settings())
+    settings_ = read_settings(value, settings())
     return masking_class(settings_["masking"])(name=name, **settings_)
 
 
@@ -305,7 +294,7 @@ def _column_problems(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Locate
     problem_list: Located = []
     for role in (*_SETTINGS, MASKED):
         for name, value in roles.get(role, ()):
-            settings_ = _settings(value, settings() if role == MASKED else _SETTINGS[role])
+            settings_ = read_settings(value, settings() if role == MASKED else _SETTINGS[role])
             kind, subject = _kind(role, settings_)
             wrong = [
                 *parameter_findings(kind, {"name": name, **settings_}, subject),
@@ -348,15 +337,6 @@ def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple
     if problems:
         raise PlanError(*problems, source=policy.source)
     return tuple(notations)
-
-
-def _plain(value: Any) -> Any:
-    """Return a number or a truth value where a text is one."""
-    if not isinstance(value, str):
-        return int(value) if isinstance(value, float) and value.is_integer() else value
-    if _INTEGER.fullmatch(value):
-        return int(value)
-    return float(value) if _DECIMAL.fullmatch(value) else value
 
 
 def _columns(

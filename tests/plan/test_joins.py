@@ -223,6 +223,37 @@ def test_keys_that_are_joined_have_one_role(some, others, is_told):
     assert any("what one of them tells, both do" in one for one in found) == is_told
 
 
+def keyed(setting, **parameters):
+    """Return how both keys are masked: the first by the parameters, the second by a setting."""
+    one, other = f"{VISITS}/Patient", f"{CLAIMS}/Insured"
+    first = {"@id": one, **{f"pe:{name}": value for name, value in parameters.items()}}
+    return [first, {"@id": other, **{f"pe:{name}": value for name, value in setting.items()}}]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_told"),
+    [
+        # What is not above 100 is told by the one, and what is not below it by the other.
+        (
+            {"masking": "top-coding", "threshold": 100},
+            {"masking": "bottom-coding", "threshold": 100},
+            True,
+        ),
+        ({"masking": "rounding", "base": 10}, {"masking": "rounding", "base": 7}, True),
+        ({"masking": "rounding", "base": 10}, {"masking": "rounding", "base": "1e1"}, False),
+        ({"masking": "rounding", "base": 0.5}, {"masking": "rounding", "base": "0.50"}, False),
+    ],
+)
+def test_keys_that_are_joined_have_one_masking(first, second, is_told):
+    source = matching(masked=keyed(second, **first))
+    if not is_told:
+        assert len(plan_policy(source).mask.columns) == 2
+        return
+    with pytest.raises(PlanError, match=r"masked otherwise .*what one of them tells") as caught:
+        plan_policy(source)
+    assert [one.code for one in caught.value.problems] == ["M016"]
+
+
 def test_identifiers_of_one_name_in_both_tables_are_left_out(tmp_path):
     visits, claims = VISITS_TEXT, CLAIMS_TEXT.replace("Agent", "Name")
     both = [f"{VISITS}/Name", f"{CLAIMS}/Name"]

@@ -1,0 +1,29 @@
+"""What a policy says of single columns, as numbers and truth values where it is written so."""
+
+import re
+from typing import Any
+
+from policy_engine.methods import is_text, parameters
+from policy_engine.methods.columns import Column
+from policy_engine.policy import Value
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
+_DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
+
+
+def read_settings(value: Value, kind: type[Column]) -> dict[str, Any]:
+    """Return what is said of a column, by the names of the settings of its `kind`."""
+    fields = parameters(kind)
+    return {
+        name: one.value if is_text(fields[name]) else to_plain(one.value)
+        for name, one in value.settings.items()
+    }
+
+
+def to_plain(value: Any) -> Any:
+    """Return a number or a truth value where a text is one."""
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    if _INTEGER.fullmatch(value):
+        return int(value)
+    return float(value) if _DECIMAL.fullmatch(value) else value
