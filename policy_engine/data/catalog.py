@@ -1,6 +1,6 @@
 """The data of an asset's IRI: where it is, in which format, with which columns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
 
 MEMORY = "memory"
+INFERRED = b"policy-engine-inferred"
+"""The mark on a column of a table in memory whose type nobody declared."""
 TABLE = "table:"
 """How the location of a table of a Spark catalog begins, before its name."""
 
@@ -130,13 +132,39 @@ def _to_table(source: Any) -> Any:
 
     try:
         if type(source).__module__.partition(".")[0] == "pandas":
-            return pa.Table.from_pandas(source, preserve_index=False)
-        return pa.table(source)
+            table = pa.Table.from_pandas(source, preserve_index=False)
+            kinds = source.dtypes.items()
+            given = {str(name) for name, kind in kinds if str(_object_type(kind)) == "object"}
+            return _mark_inferred(table, given)
+        table = pa.table(source)
+        columns = source.items() if isinstance(source, Mapping) else ()
+        return _mark_inferred(
+            table, {name for name, one in columns if isinstance(one, list | tuple)}
+        )
     except (AttributeError, TypeError, ValueError, pa.ArrowException) as error:
         message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
         hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
         hint += " Several files are given as a folder, as in people.csv/."
         raise DataError.of("C010", message, hint) from None
+
+
+def _object_type(kind: Any) -> Any:
+    """Return the type of a column of pandas, of categories theirs."""
+    categories = getattr(kind, "categories", None)
+    return kind if categories is None else categories.dtype
+
+
+def _mark_inferred(table: Any, columns: Container[str]) -> Any:
+    """Return a table with its decimals marked whose type follows from the values given alone."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    def marked(field: Any) -> Any:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        is_marked = pa.types.is_decimal(kind) and field.name in columns
+        return field.with_metadata({INFERRED: "type"}) if is_marked else field
+
+    fields = [marked(field) for field in table.schema]
+    return pa.table(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 def find_taxonomies(

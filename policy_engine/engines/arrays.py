@@ -60,3 +60,8 @@ def is_text(kind: pa.DataType) -> bool:
     """Tell whether a type is text, in any of Arrow's layouts."""
     shapes = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     return any(shape(kind) for shape in shapes)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a column, whether or not they are in a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -13,7 +13,7 @@ from policy_engine.data.catalog import MEMORY, make_catalog
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.anonymizing import Grouped, cell_array, form_classes, sorted_within
-from policy_engine.engines.arrays import from_numpy, is_text
+from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     Anonymized,
@@ -80,10 +80,8 @@ class LocalEngine:
         self._progress("reading", 0, 0)
         if step.location == MEMORY:
             whole = self._inputs[step.asset]
-            digest, table = (
-                tables.table_digest(whole),
-                tables.plain_texts(whole.select(list(step.columns))),
-            )
+            digest, given = tables.table_digest(whole), whole.select(list(step.columns))
+            table = tables.with_inferred(tables.plain_texts(given), given)
         else:
             path = Path(step.location)
             table, digest = tables.read_table(path, step.columns), Stored.of_file(path).digest
@@ -115,7 +113,14 @@ class LocalEngine:
             if tables.is_untyped(field):
                 # Of the values that are there: a dictionary may hold those of rows left out.
                 kind = infer_column_type(column.cast(pa.string()).unique(), numbers=True)
-            table = table.set_column(place, field, masked(column, asked, kind))
+            if tables.is_inferred(field):
+                # That type holds what the original values need, which is not to be told.
+                kind = value_type(field.type)
+                column = column.cast(kind).cast(pa.string())
+            values = masked(column, asked, kind)
+            if pa.types.is_decimal(value_type(field.type)):
+                field = tables.as_masked(field, values.type)
+            table = table.set_column(place, field, values)
         return table
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> Anonymized:
@@ -322,6 +327,5 @@ _CELL = pa.dictionary(pa.int32(), pa.string())
 
 
 def _texts(column: pa.ChunkedArray) -> tuple[str, ...]:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    found = column.unique().to_pylist() if is_text(kind) else []
+    found = column.unique().to_pylist() if is_text(value_type(column.type)) else []
     return tuple(one for one in found if one is not None)

@@ -53,6 +53,23 @@ def broken(column: pa.ChunkedArray | pa.Array, asked: Masking) -> int:
     return sum(count for count, is_kept in zip(times, keeps, strict=True) if not is_kept)
 
 
+def number_texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return decimals as texts that are all written in one way."""
+    distinct = _plain(column).dictionary_encode()
+    return pa.array(map(_text, distinct.dictionary.to_pylist()), pa.string()).take(distinct.indices)
+
+
+def fitting_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts of numbers as decimals of the narrowest type that holds them, and as they are
+    where there is none."""
+    distinct = unchunk(column).dictionary_encode()
+    try:
+        values = pa.array(map(Decimal, distinct.dictionary.to_pylist()))
+    except pa.ArrowInvalid:
+        return column
+    return pa.chunked_array([values.take(distinct.indices)])
+
+
 def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     array = unchunk(column) if isinstance(column, pa.ChunkedArray) else column
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array

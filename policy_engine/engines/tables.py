@@ -19,7 +19,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from policy_engine.data import storage
-from policy_engine.data.catalog import make_catalog
+from policy_engine.data.catalog import INFERRED, make_catalog
 from policy_engine.data.table_files import (
     Format,
     file_format,
@@ -28,12 +28,14 @@ from policy_engine.data.table_files import (
     unreadable_file,
 )
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
+from policy_engine.engines.masking import fitting_decimals, number_texts
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 
 _BATCH = 65_536
 _BLOCK = 8_000_000  # bytes; no row may be longer
 _TEXT = pa.dictionary(pa.int32(), pa.string())
+_MASKED = b"policy-engine-masked"
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
@@ -144,10 +146,24 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
 def as_typed(table: pa.Table) -> pa.Table:
     """Return the table with every text column from a CSV file as what its values are."""
     columns = [
-        to_inferred_type(column) if is_untyped(field) else _plain(column)
-        for field, column in zip(table.schema, table.columns, strict=True)
+        _as_typed(field, column) for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
+
+
+def _as_typed(field: pa.Field, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if is_untyped(field):
+        return to_inferred_type(column)
+    return fitting_decimals(column) if _is_masked(field) and is_text(field.type) else _plain(column)
+
+
+def with_inferred(table: pa.Table, given: pa.Table) -> pa.Table:
+    """Return a table with the marks that the same columns of another have of inferred types."""
+    fields = [
+        one.with_metadata(marked.metadata) if is_inferred(marked) else one
+        for one, marked in zip(table.schema, given.schema, strict=True)
+    ]
+    return pa.table(table.columns, schema=pa.schema(fields))
 
 
 def plain_texts(table: pa.Table) -> pa.Table:
@@ -193,12 +209,31 @@ def is_untyped(field: pa.Field) -> bool:
     return bool(field.metadata and b"csv" in field.metadata)
 
 
+def is_inferred(field: pa.Field) -> bool:
+    """Tell whether the type of a column in memory is what its values made it."""
+    return bool(field.metadata and INFERRED in field.metadata)
+
+
+def as_masked(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    """Return the field of a column of decimals that have been masked, as a type or as texts."""
+    return pa.field(field.name, kind, metadata={_MASKED: "decimals"})
+
+
+def _is_masked(field: pa.Field) -> bool:
+    return bool(field.metadata and _MASKED in field.metadata)
+
+
 def table_digest(table: pa.Table) -> str:
     """Return the sha-256 of a table's Arrow IPC stream in one batch, in hexadecimal."""
-    digest = hashlib.sha256()
+    digest, table = hashlib.sha256(), _without_marks(table)
     with pa.ipc.new_stream(pa.PythonFile(_Sink(digest), "w"), table.schema) as stream:
         stream.write_table(table.combine_chunks())
     return digest.hexdigest()
+
+
+def _without_marks(table: pa.Table) -> pa.Table:
+    fields = [one.remove_metadata() if is_inferred(one) else one for one in table.schema]
+    return pa.table(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 class _Sink:
@@ -303,6 +338,11 @@ def _write_csv(table: pa.Table, file: Any) -> None:
     """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text)."""
     file.write(",".join(_quoted(name) for name in table.column_names).encode() + b"\n")
     missing = '""' if table.num_columns == 1 else ""
+    for place, field in enumerate(table.schema):
+        if _is_masked(field) and not is_text(field.type):
+            # A decimal's type may add digits that no other number has.
+            texts = number_texts(table.column(place))
+            table = table.set_column(place, field.name, texts)
     for batch in table.to_batches(max_chunksize=_BATCH):
         columns = [_csv_text(column, missing) for column in batch.columns]
         if len(batch):

@@ -2,7 +2,11 @@
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from applying import applied, asking, measured, refused, rows_of
 from building import ANALYST, DATASET, OUTPUT, anonymize, column, permission, policy
@@ -14,6 +18,7 @@ from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.shortcomings import proven
 from policy_engine.decision import Decider, Request, World
+from policy_engine.engines.tables import table_digest
 from policy_engine.errors import CertificateError, PlanError
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
@@ -26,6 +31,11 @@ ASKED = {**PLAIN, "masked": [PAY, CAP]}
 TABLE = "age,pay,cap\n20,25,1.50\n21,-25,9.1\n40,,7.5\n41,1004,-3\n"
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 AGAIN = "http://x.org/again"
+
+
+def as_categories(columns):
+    frame = pd.DataFrame(columns)
+    return frame.assign(pay=frame["pay"].astype("category"))
 
 
 @pytest.fixture
@@ -64,6 +74,39 @@ def test_a_masked_column_changes_no_class(data):
     plain = applied(data, **{**PLAIN, "insensitive": ["pay", "cap"]})
     given = applied(data, **ASKED)
     assert sorted(plain.table["age"].to_pylist()) == sorted(given.table["age"].to_pylist())
+
+
+@pytest.mark.parametrize("highest", ["150.25", "12345678901.125", "100"])
+@pytest.mark.parametrize("make", [pd.DataFrame, dict, as_categories])
+def test_the_type_of_decimals_in_a_frame_says_nothing_of_what_was_masked(tmp_path, highest, make):
+    pay = [Decimal(text) for text in ("1.50", "99", "150", highest)]
+    frame = make({"age": [20, 21, 22, 23], "pay": pay})
+    asked = asking(masked=[column("pay", masking="top-coding", threshold=100)], **PLAIN)
+    found = apply_policy(asked, {DATASET: frame}, tmp_path / "a.csv")
+    assert found.table.schema.field("pay") == pa.field("pay", pa.decimal128(4, 1))
+    assert found.path.read_text().split() == [
+        "age,pay",
+        *("[20", "-", "21],1.5", "[20", "-", "21],99"),
+        *("[22", "-", "23],100", "[22", "-", "23],100"),
+    ]
+    assert apply_policy(asked, {DATASET: frame}).table.schema == found.table.schema
+
+
+def test_the_digest_of_a_frame_is_that_of_its_table():
+    frame = pd.DataFrame({"age": [20, 21], "pay": [Decimal("1.5"), Decimal(2)]})
+    made = apply_policy(asking(masked=[PAY], **PLAIN), {DATASET: frame})
+    assert made.record.inputs[0].digest == table_digest(
+        pa.Table.from_pandas(frame, preserve_index=False)
+    )
+
+
+def test_decimals_of_a_declared_type_keep_it_and_are_written_as_other_numbers(tmp_path):
+    pay = pa.array([Decimal("7.500"), Decimal("9.125")])
+    pq.write_table(pa.table({"age": [20, 21], "pay": pay}), tmp_path / "in.parquet")
+    cap = column("pay", masking="top-coding", threshold=8)
+    made = applied(tmp_path / "in.parquet", tmp_path / "out" / "a.csv", masked=[cap], **PLAIN)
+    assert made.table.schema.field("pay").type == pay.type
+    assert made.path.read_text() == "age,pay\n[20 - 21],7.5\n[20 - 21],8\n"
 
 
 def test_rows_that_a_join_leaves_out_do_not_matter_to_a_masking(tmp_path):

@@ -1,8 +1,10 @@
 """What every engine does: what comes out, what is refused, what is certified."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from applying import asking, measured
 from building import DATASET, column
@@ -67,6 +69,19 @@ def test_masked_columns_of_a_file_are_the_same_texts(engine, tmp_path):
     found = sorted(line for line in texts.splitlines() if not line.startswith("age"))
     assert found == ["20,1,-100", "20,1.5,-7", "40,,-100", "40,-1.5,", "40,2.5,5"]
     assert measured(release)["rounding", "pay"] == measured(release)["bottom-coding", "debt"] == 0
+
+
+@pytest.mark.nightly_on_spark
+def test_masked_decimals_are_written_as_other_numbers(engine, tmp_path):
+    pay = pa.array([Decimal(one) for one in ("1.250", "7.500", "100.125", "0")])
+    pq.write_table(pa.table({"age": [20, 20, 40, 40], "pay": pay}), tmp_path / "in.parquet")
+    cap = column("pay", masking="top-coding", threshold=100)
+    parts = {**PLAIN, "masked": [cap]}
+    place = Path(applied(engine, tmp_path / "in.parquet", tmp_path / "out.csv", **parts).path)
+    files = [place] if place.is_file() else place.glob("*.csv")
+    found = [line for one in files for line in one.read_text().splitlines()]
+    lines = sorted(one for one in found if not one.startswith("age"))
+    assert lines == ["20,1.25", "20,7.5", "40,0", "40,100"]
 
 
 @pytest.mark.nightly_on_spark

@@ -46,22 +46,25 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 class InputRows(NamedTuple):
     """An input, or several joined; `is_csv` tells that its texts are cells of a file without
-    types."""
+    types, and which columns are `masked`."""
 
     frame: DataFrame
     is_csv: bool
+    masked: tuple[str, ...] = ()
 
 
 class Making(NamedTuple):
     """What is known of a release that is made when it is used.
 
     `frame` has a column `PERSON` besides, where rows are about persons; `tasks` make it. The
-    `untyped` columns of the release are texts whose types are not inferred yet.
+    `untyped` columns of the release are texts whose types are not inferred yet, those that are
+    `masked` were masked value by value.
     """
 
     frame: DataFrame
     tasks: int
     untyped: tuple[str, ...]
+    masked: tuple[str, ...]
 
 
 class KeptRelease(NamedTuple):
@@ -144,7 +147,8 @@ class SparkRun:
         """Return the rows with columns masked. Raises DataError (R013) as `masked` does."""
         self._progress("masking", 0, 0)
         with running(self._engine.spark, "masking"):
-            return table._replace(frame=mask(table.frame, step.columns, is_csv=table.is_csv))
+            frame = mask(table.frame, step.columns, is_csv=table.is_csv)
+        return table._replace(frame=frame, masked=tuple(one.name for one in step.columns))
 
     def measure_masks(self, written: Written, step: Mask) -> tuple[Measurement, ...]:
         """Read a written table again and count the cells that do not keep their masking."""
@@ -188,7 +192,7 @@ class SparkRun:
             rows=made.rows,
             approximated=made.approximated,
             salt=self._salt if columns.has_own_pseudonyms else None,
-            own=Making(frame, made.tasks, untyped),
+            own=Making(frame, made.tasks, untyped, table.masked),
         )
 
     def write(self, made: Anonymized, destination: Path | str | None) -> Written:
@@ -220,7 +224,7 @@ class SparkRun:
             writing.write_table(_typed(made), place)
             return self._engine.stored(place)
         kind = match_format(place, SPARK_FORMATS) or "parquet"
-        writing.write(_as_in(made, kind), place, kind)
+        writing.write(_as_in(made, kind), place, kind, made.own.masked)
         return Stored(place, writing.manifest_digest(self._engine.spark, place), made.rows)
 
     def _keep(self, made: Anonymized) -> Written:
@@ -354,7 +358,7 @@ def _with_persons(written: Written, step: Anonymize) -> DataFrame:
 def _check_same(made: Anonymized, table: DataFrame, kind: str) -> None:
     """Raise CertificateError (V003) where a stored table has other rows than the release."""
     frame = _as_in(made, kind)
-    frame = writing.csv_texts(frame) if kind.startswith("csv") else frame
+    frame = writing.csv_texts(frame, made.own.masked) if kind.startswith("csv") else frame
     if writing.row_digest(_texts(table)) != writing.row_digest(_texts(frame)):
         message = "The rows of the output are not those that are made of the input."
         raise CertificateError.of("V003", message)

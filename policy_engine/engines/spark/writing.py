@@ -13,11 +13,12 @@ from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine.data import storage
+from policy_engine.engines.masking import number_texts
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.failures import cause, explained
 from policy_engine.engines.spark.files import check_there, inner, listing
 from policy_engine.engines.spark.reading import column
-from policy_engine.engines.spark.values import in_tasks
+from policy_engine.engines.spark.values import Task, in_tasks
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _LANES = 8
@@ -46,8 +47,9 @@ _SETTING = Lock()
 _SIMPLE = (types.StringType, types.IntegralType, types.BooleanType)
 
 
-def write(frame: DataFrame, location: str, kind: str) -> None:
-    """Write a frame as a folder of files to where nothing is, in one of `SPARK_FORMATS`.
+def write(frame: DataFrame, location: str, kind: str, masked: tuple[str, ...] = ()) -> None:
+    """Write a frame, columns of which are masked, as a folder of files to where nothing is, in one
+    of `SPARK_FORMATS`.
 
     CSV is that of the local engine: RFC 4180, quotes where needed, missing cells empty, and
     `""` in a table of one column, where all else is quoted too. Raises OutputError where the
@@ -56,7 +58,7 @@ def write(frame: DataFrame, location: str, kind: str) -> None:
     is_csv = kind.startswith("csv")
     try:
         with _standard_times(frame, kind):
-            made = csv_texts(frame) if is_csv else frame
+            made = csv_texts(frame, masked) if is_csv else frame
             writer = made.write.format(kind.removesuffix(".gz")).options(**_OPTIONS[kind])
             # A cell of blanks alone would be a blank line.
             writer = writer.option("quoteAll", is_csv and len(frame.columns) == 1)
@@ -148,11 +150,12 @@ def _unambiguous(field: types.StructField) -> Column:
     return F.coalesce(F.concat(length, F.lit(":"), text), F.lit("-"))
 
 
-def csv_texts(frame: DataFrame) -> DataFrame:
-    """Return the cells as the local engine writes them; Spark writes some types otherwise."""
+def csv_texts(frame: DataFrame, masked: tuple[str, ...] = ()) -> DataFrame:
+    """Return the cells as the local engine writes them; Spark writes some types otherwise, and
+    decimals that are masked are written as other numbers are."""
     if not all(isinstance(field.dataType, _SIMPLE) for field in frame.schema.fields):
         fields = [types.StructField(name, types.StringType()) for name in frame.columns]
-        frame = in_tasks(frame, _as_texts, types.StructType(fields))
+        frame = in_tasks(frame, _writing(masked), types.StructType(fields))
     texts = [column(name).cast("string") for name in frame.columns]
     if len(texts) == 1:  # Spark would leave out a row of nothing but a missing value
         texts = [F.coalesce(texts[0], F.lit(""))]
@@ -161,13 +164,22 @@ def csv_texts(frame: DataFrame) -> DataFrame:
     )
 
 
-def _as_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        texts = [_as_text(values) for values in batch.columns]
-        yield pa.RecordBatch.from_arrays(texts, names=batch.schema.names)
+def _writing(masked: tuple[str, ...]) -> Task:
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            names = batch.schema.names
+            texts = [
+                _as_text(values, is_masked=name in masked)
+                for name, values in zip(names, batch.columns, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(texts, names=names)
+
+    return put
 
 
-def _as_text(values: pa.Array) -> pa.Array:
+def _as_text(values: pa.Array, *, is_masked: bool) -> pa.Array:
+    if is_masked and pa.types.is_decimal(values.type):
+        return number_texts(values)
     if pa.types.is_timestamp(values.type) and values.type.tz:
         values = values.cast(pa.timestamp("us", "UTC"))
     if pa.types.is_floating(values.type):
