@@ -1,12 +1,14 @@
 """A graph of statements as the expanded nodes that policies are read from: each at the top."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import (
     FIRST,
+    NIL,
     REST,
     STRING,
     TYPE,
@@ -16,8 +18,9 @@ from policy_engine.data.rdf.statements import (
     Term,
 )
 from policy_engine.decision.compliance.graph import StatementGraph
-from policy_engine.errors import Place
+from policy_engine.errors import Place, Problem
 from policy_engine.policy.model import LOGICAL
+from policy_engine.policy.reading.nodes import format_value
 from policy_engine.policy.structure import (
     ACTION,
     CONSTRAINT,
@@ -26,8 +29,11 @@ from policy_engine.policy.structure import (
     KINDS,
     OTHER_POLICY_TYPES,
     POLICY_TYPES,
+    PURPOSE,
     REFINEMENT,
     RIGHT,
+    VALUE,
+    odrl_properties,
 )
 from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
@@ -38,12 +44,9 @@ _OBLIGATION = f"{terms.ODRL}obligation"
 _OF_POLICIES = {f"{terms.ODRL}{kind}" for kind in KINDS}
 _POLICIES = {f"{terms.ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
 """What a policy has, and what it is."""
-_OF_INNER = {f"{terms.ODRL}{kind}" for kind in INNER_KINDS} | {
-    ACTION,
-    CONSTRAINT,
-    REFINEMENT,
-    *LOGICAL,
-}
+_RULES = {f"{terms.ODRL}{kind}" for kind in INNER_KINDS}
+_CONDITIONS = {CONSTRAINT, REFINEMENT, *LOGICAL}
+_OF_INNER = _RULES | _CONDITIONS | {ACTION}
 """What leads to the rules, actions and constraints that policies consist of."""
 _OF_LISTS = {FIRST, REST, TYPE}
 """What the cells of a list say."""
@@ -71,31 +74,39 @@ def expanded(graph: StatementGraph) -> Graph:
 
     Names are in one spelling. What is said by a property's inverse is said by that property
     (`odrl:assigneeOf`, of what it names), a policy's `odrl:duty` is an obligation, and a node that
-    has no name but an `odrl:uid` goes by that; else `odrl:uid` says nothing.
+    has no name but an `odrl:uid` goes by that; else `odrl:uid` says nothing. Its problems are what
+    would get lost or wider by that: empty lists, inverses of a literal, two parts of one uid.
     """
     flat = _Flat(graph)
     for subject, said in graph.about.items():
         if FIRST not in said or not said.keys() <= _OF_LISTS:
             flat.take(subject)
     flat.turn_inverse()
+    flat.refuse_shared_names()
     found = tuple(Node(node, node[POINTER]) for node in flat.nodes.values())
     document = _Spotted({"@graph": [*flat.nodes.values()]}, "", {}, {}, (), [0], flat.spots)
-    return Graph(found, (), document, (Context({}),))
+    return Graph(found, (*flat.problems,), document, (Context({}),))
 
 
 class _Flat:
-    """Takes up nodes one after another; `spots` are where they and their values stand."""
+    """Takes up nodes one after another; `spots` are where they and their values stand.
+
+    `problems` are what cannot be taken up as it is.
+    """
 
     def __init__(self, graph: StatementGraph) -> None:
         self.nodes: dict[str, _Expanded] = {}
         self.spots: dict[str, Spot] = {}
+        self.problems: list[Problem] = []
         self._graph = graph
+        self._subjects: dict[str, list[str]] = {}
 
     def take(self, subject: str) -> None:
         """Take up what is said of a node."""
         name = self._graph.name(subject)
-        node = self.nodes.setdefault(name, {POINTER: f"/@graph/{len(self.nodes)}", "@id": name})
-        self.spots.setdefault(node[POINTER], self._graph.spots.get((subject,), UNKNOWN))
+        node = self._node(name, self._graph.spots.get((subject,), UNKNOWN))
+        if self._graph.about[subject].keys() - {_UID, TYPE}:
+            self._subjects.setdefault(name, []).append(subject)
         for prop in self._graph.about[subject]:
             if prop == TYPE:
                 node.setdefault("@type", []).extend(
@@ -109,29 +120,69 @@ class _Flat:
 
         Of policies, rules and what these consist of no inverse is turned: it means nothing there.
         """
-        inner = {
-            value.get("@id")
-            for node in self.nodes.values()
-            for prop in _OF_INNER & node.keys()
-            for one in node[prop]
-            for value in one.get("@list", [one])
-        }
-        for node in self.nodes.values():
-            is_policy = bool(_OF_POLICIES & node.keys() or _POLICIES & {*node.get("@type", ())})
+        inner = self._held(_OF_INNER)
+        for node in [*self.nodes.values()]:
+            is_policy = _is_policy(node)
             if is_policy and _DUTY in node:
                 self._add(node, _OBLIGATION, node.pop(_DUTY))
             elif not is_policy and node["@id"] not in inner:
                 self._turn_inverse(node)
 
     def _turn_inverse(self, node: _Expanded) -> None:
-        for prop in INVERSE.keys() & node.keys():
-            for other in node.pop(prop):
-                known = self.nodes.get(other.get("@id", ""), {})
-                self._add(known, INVERSE[prop], [{"@id": node["@id"]}])
+        for prop in (one for one in INVERSE if one in node):
+            at = f"{node[POINTER]}/{escape(prop)}"
+            for step, other in enumerate(node.pop(prop)):
+                spot = self.spots.get(f"{at}/{step}", UNKNOWN)
+                if "@id" in other:
+                    known = self._node(other["@id"], spot)
+                    self._add(known, INVERSE[prop], [{"@id": node["@id"]}])
+                else:
+                    given = format_value(other)
+                    self._fail("P007", f"{terms.compact(prop)} takes an IRI. Given: {given}.", spot)
+
+    def refuse_shared_names(self) -> None:
+        """Note parts of policies that are described apart under one uid: as one, they are wider."""
+        rules, conditions, actions = map(self._held, (_RULES, _CONDITIONS, {ACTION}))
+        for name, subjects in self._subjects.items():
+            node = self.nodes[name]
+            kinds = (
+                (_is_policy(node), "D002", "policies"),
+                (name in rules, "P008", "rules"),
+                (name in conditions, "P007", "constraints"),
+                (name in actions and not {REFINEMENT, VALUE}.isdisjoint(node), "P006", "actions"),
+                (REFINEMENT in node, "P015", "collections"),
+            )
+            for _, code, parts in [one for one in kinds if one[0] and len(subjects) > 1][:1]:
+                line = self._graph.spots.get((subjects[0],), UNKNOWN)[0]
+                message = f"Two {parts} have the uid {name!r}; the first is in line {line}."
+                self._fail(code, message, self._graph.spots.get((subjects[1],), UNKNOWN))
+
+    def _held(self, props: AbstractSet[str]) -> set[str]:
+        """Return the names of what some properties lead to."""
+        return {
+            value["@id"]
+            for node in self.nodes.values()
+            for prop in props & node.keys()
+            for one in node[prop]
+            for value in one.get("@list", [one])
+            if "@id" in value
+        }
+
+    def _node(self, name: str, spot: Spot) -> _Expanded:
+        """Return the node of a name, where nothing was said of it yet a new one."""
+        node = self.nodes.setdefault(name, {POINTER: f"/@graph/{len(self.nodes)}", "@id": name})
+        self.spots.setdefault(node[POINTER], spot)
+        return node
+
+    def _fail(self, code: str, message: str, spot: Spot) -> None:
+        self.problems.append(Problem(code, message, "", Place("", *spot)))
 
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)
         said = self._graph.objects(subject, predicate)
+        if NIL in self._graph.about[subject][predicate] and _has_meaning(prop):
+            spot = self._graph.spots.get((subject, predicate, NIL), UNKNOWN)
+            self._fail("P007", f"{terms.compact(prop)} may not be an empty list.", spot)
         values = [self._value(one) for one in said]
         if prop in _IN_ORDER and self._graph.is_list(subject, predicate):
             values = [{"@list": values}]
@@ -153,3 +204,13 @@ class _Flat:
         if term.language:
             return {"@value": term.text, "@language": term.language}
         return {"@value": term.text} | ({} if term.type == STRING else {"@type": term.type})
+
+
+def _is_policy(node: _Expanded) -> bool:
+    return bool(_OF_POLICIES & node.keys() or _POLICIES & {*node.get("@type", ())})
+
+
+def _has_meaning(prop: str) -> bool:
+    """Tell whether a property is one that policies are made of."""
+    is_odrl = prop.startswith(terms.ODRL) and prop.removeprefix(terms.ODRL) in odrl_properties()
+    return is_odrl or prop in (PURPOSE, VALUE)

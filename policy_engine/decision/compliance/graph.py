@@ -1,6 +1,7 @@
 """A text of RDF as a graph that can be walked, whatever its format."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +14,14 @@ from policy_engine.data.rdf.statements import (
     NIL,
     REST,
     TYPE,
+    UNKNOWN,
     Literal,
     Spot,
     Term,
     is_blank,
 )
 from policy_engine.decision.compliance.parsing import statements
-from policy_engine.errors import PolicyEngineError, PolicyError
+from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem
 from policy_engine.policy.collecting.files import read_file
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
@@ -114,6 +116,28 @@ class StatementGraph:
                 found.setdefault((predicate, value), []).append(node)
         return {key: tuple(nodes) for key, nodes in found.items()}
 
+    def broken_lists(self) -> Iterator[Spot]:
+        """Yield where lists are given that have not one member and one rest at each place."""
+        whole: set[Term] = {NIL}
+        for node, said in self.about.items():
+            for predicate in said.keys() - {REST}:
+                for value in filter(self._is_list, said[predicate]):
+                    cells = self._cells(value, whole)
+                    whole.update(cells)
+                    if not cells and value not in whole:
+                        yield self.spots.get((node, predicate, value), UNKNOWN)
+
+    def _cells(self, value: Term, whole: AbstractSet[Term]) -> set[Term]:
+        """Return the cells of a list, up to one of a whole list; none where it is broken."""
+        cells: set[Term] = set()
+        while value not in whole:
+            said = self.about.get(value, {}) if isinstance(value, str) else {}
+            if value in cells or any(len(said.get(part, ())) != 1 for part in (FIRST, REST)):
+                return set()
+            cells.add(value)
+            [value] = said[REST]
+        return cells
+
     def _is_list(self, value: Term) -> bool:
         return value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))
 
@@ -139,7 +163,8 @@ def read_graph(
     """Read a text in Turtle, N-Triples, RDF/XML or JSON-LD, by its suffix or how it begins.
 
     `what` names the text (policy, request, world); it is in the names of its blank nodes.
-    Raises DataError where there is no such file, and `error` for what cannot be read (F001).
+    Raises DataError where there is no such file, and `error` for what cannot be read, or has a
+    list that has no end or several, or none or several members at a place (F001).
     """
     path = _path(given)
     text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
@@ -158,7 +183,12 @@ def read_graph(
         spots.setdefault((subject, one.predicate), one.key)
         spots.setdefault((subject, one.predicate, value), one.spot)
     frozen = {node: {p: tuple(said) for p, said in of.items()} for node, of in about.items()}
-    return StatementGraph(MappingProxyType(frozen), text, source, spots)
+    graph = StatementGraph(MappingProxyType(frozen), text, source, spots)
+    broken = [Place("", *spot) for spot in graph.broken_lists()]
+    if broken:
+        message = "A list has one member and one rest at each place, and an end. This one has not."
+        raise error(*(Problem("F001", message, "", place) for place in broken), source=source)
+    return graph
 
 
 def _path(given: Source) -> Path | None:

@@ -153,17 +153,20 @@ class RuleReader:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
         is_lenient = self.walker.is_lenient
         known = COLLECTION_PROPERTIES | {PART_OF} if is_lenient else COLLECTION_PROPERTIES
-        self.walker.check_odrl_properties(node, known, "a collection")
+        uid = self.walker.read_uid(node)
+        check = (
+            self.walker.check_odrl_properties if is_absolute(uid) else self.walker.check_properties
+        )
+        check(node, known, "a collection")
         self.walker.check_types(node, _ROLES[kind])
         self.walker.check_unique(node, "P015", "Two collections have")
         sources: list[str] = [iri for iri, _ in self.walker.iris(node, SOURCE)]
         refinements = self.constraints.conditions(node, REFINEMENT)
         count = len(node.data.get(SOURCE, []))
-        uid = self.walker.read_uid(node)
-        if is_lenient:
+        if is_lenient and (is_absolute(uid) or count < 2):
             name = uid if is_absolute(uid) else [*sources, uid][0]
             return kind(name, refinements, self.walker.graph.place(node))
-        if uid:
+        if uid and not is_lenient:
             message = "A collection with refinements is named by its source, not by a uid."
             message += f" Given: {uid!r}."
             self.walker.add("P015", message, "Write its uid as its source.", node, "@id")

@@ -17,6 +17,7 @@ from policy_engine.policy.reading.nodes import (
     property_values,
 )
 from policy_engine.policy.structure import (
+    KINDS,
     PURPOSE_PROPERTIES,
     SOURCE,
     WIDER_PROPERTIES,
@@ -30,6 +31,7 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
 _ODRL, _MC = terms.ODRL, terms.MOSAICROWN
+_RULES = {f"{_ODRL}{kind}" for kind in KINDS}
 _MEMBER_ROLES = {"party": "a party", "asset": "an asset", "party asset": "a party or an asset"}
 _CLASSES = {
     "party": (f"{_ODRL}Party", f"{_ODRL}PartyCollection"),
@@ -246,12 +248,18 @@ class Walker:
         """Yield the objects that are the values of a property, as they are described."""
         for index, data in enumerate(property_values(node, prop)):
             value = self.resolve(data)
-            if "@value" not in data and (self.is_lenient or value.data.keys() - {"@id", POINTER}):
+            if "@value" not in data and self._is_described(value, prop):
                 yield value
                 continue
             message = f"{terms.compact(prop)} takes an object. Given: {format_value(data)}."
             hint = "Nothing in the text says what it is." if "@id" in data else ""
             self.add("P007", message, hint, node, prop, index)
+
+    def _is_described(self, node: Node, prop: str) -> bool:
+        """Tell whether something is said of a node; leniently, only a policy's rule needs that."""
+        if not self.is_lenient:
+            return bool(node.data.keys() - {"@id", POINTER})
+        return prop not in _RULES or "@type" in node.data or has_statements(node.data)
 
     def check_odrl_properties(self, node: Node, allowed: AbstractSet[str], subject: str) -> None:
         """Note what `check_properties` does; leniently, other vocabularies' are allowed."""

@@ -118,7 +118,10 @@ def test_world_that_is_not_understood_is_refused(text, code):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("ex:policy odrl:permission\n  ex:rule ; odrl:conflict\n  odrl:permit .", 5),
+        (
+            "ex:policy odrl:permission\n  ex:rule ; odrl:conflict\n  odrl:permit . ex:rule a [] .",
+            5,
+        ),
         ("ex:policy odrl:permission\n  ex:rule .\nex:rule odrl:action\n  'read'@a1 .", 6),
         ("ex:p odrl:permission [\n odrl:constraint ex:a\n] .\nex:a odrl:operator odrl:eq .", 6),
     ],
@@ -165,7 +168,7 @@ def test_missing_file_is_told(tmp_path):
 
 
 def test_more_pairs_of_rules_than_a_report_can_hold_are_refused():
-    rules = ", ".join(f":r{n}" for n in range(320))
+    rules = ", ".join(f"[ odrl:action :a{n} ]" for n in range(320))
     asked = " ".join(f":q{n} sotw:requestedAction odrl:read ." for n in range(320))
     text = f"{PREFIXES}:policy odrl:permission {rules} ."
     problem = refused(RequestError, text, PREFIXES + asked)

@@ -17,7 +17,7 @@ LET_PASS = """
     logical-constraint-of-one no-action no-rule prohibition-without-target
     refined-action-without-its-value refined-collection-with-a-uid
     refined-collection-without-source replaced-policy right-operand-and-reference
-    rule-without-object sequence-without-a-list several-right-operands term-of-ones-own
+    sequence-without-a-list several-right-operands term-of-ones-own
     permission-against-prohibition obligation-of-nobody no-uid no-target
     party-that-is-a-term no-type
     unknown-profile
@@ -29,7 +29,7 @@ NEVER = """
     parent-is-itself parents-in-a-circle part-out-of-place relative-target remedy-on-a-permission
     several-conflict-strategies two-left-operands two-rules-with-one-uid unknown-action
     unknown-context unknown-data-type unknown-operator derived-in-other-words misspelt-target
-    misspelt-purpose misspelt-type-of-a-collection
+    misspelt-purpose misspelt-type-of-a-collection rule-without-object
     conflict-strategies-that-differ null undeclared-prefix duplicate-key count-in-words
 """
 
