@@ -78,6 +78,36 @@ def test_the_same_is_meant_in_every_syntax(syntax, given):
     assert [(value.value, value.type)] == [(one, kind and IRI) for one, kind in right(given)]
 
 
+TURTLE = """@prefix odrl: <http://www.w3.org/ns/odrl/2/> . @prefix ex: <http://e.org/> .
+ex:p a odrl:Set ; odrl:permission [ odrl:target ex:A ; odrl:action odrl:read ; odrl:constraint [
+    odrl:leftOperand odrl:%s ; odrl:operator odrl:isNoneOf ; odrl:rightOperand %s
+  ] ] .
+"""
+
+
+@pytest.mark.parametrize("given", ['"ex:a"', "'ex:a', ex:b", 'ex:b, ( ex:b "ex:a" )'])
+def test_a_text_in_turtle_with_a_declared_prefix_is_refused_where_names_are_compared(given):
+    for read in (read_policy, lambda text, syntax: convert_text(text, syntax, "n-triples")):
+        with pytest.raises(PolicyError) as error:
+            read(TURTLE % ("purpose", given), syntax="turtle")
+        [problem] = error.value.problems
+        assert (problem.code, problem.place.line) == ("L007", 3)
+
+
+@pytest.mark.parametrize(
+    ("left", "given"),
+    [
+        ("language", '"ex:a"'),
+        ("purpose", '"fx:a"'),
+        ("purpose", '"ex: a"'),
+        ("purpose", '"ex:a" ; odrl:dataType <http://www.w3.org/2001/XMLSchema#string>'),
+        ("purpose", "ex:a"),
+    ],
+)
+def test_other_texts_in_turtle_are_read(left, given):
+    assert read_policy(TURTLE % (left, given), syntax="turtle").permissions
+
+
 def test_a_compliance_report_reads_the_same():
     graph = read_graph(text("ex:a"), "policy", PolicyError)
     [node] = graph.subjects("http://www.w3.org/ns/odrl/2/rightOperand", "http://e.org/a")

@@ -11,6 +11,7 @@ from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.json_text import decoded
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
+from policy_engine.policy.syntax.rdf.texts import refuse_name_like_texts
 from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
 from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
 
@@ -23,7 +24,8 @@ def to_json_ld(
     """Return the JSON-LD that means the same as a text in another syntax, for the reader.
 
     Its places are the lines and columns of the text given. Raises PolicyError: F001 where the
-    text is not in its syntax, L006 for a relative IRI, J003 beyond the limits, J004
+    text is not in its syntax, L006 for a relative IRI, L007 for a text
+    that looks like a name where names are compared, J003 beyond the limits, J004
     where it is not UTF-8, P001 where it says nothing, P002 where an `odrl:uid` is another IRI,
     F002 where JSON-LD cannot say it.
     """
@@ -63,4 +65,6 @@ def read_statements(
         raise PolicyError(Problem("J004", message, "", place), source=source)
     if syntax == "json-ld":
         return read_json_ld(whole, source, contexts, limits)
-    return read_rdf(whole, syntax, source, bounds_of(limits), PolicyError)
+    statements = read_rdf(whole, syntax, source, bounds_of(limits), PolicyError)
+    refuse_name_like_texts(statements)
+    return statements

@@ -19,6 +19,7 @@ from policy_engine.data.rdf.statements import (
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS
 from policy_engine.policy.syntax.rdf.shape import Shape
+from policy_engine.policy.syntax.rdf.texts import name_like_texts
 
 _UNWRITTEN = re.compile(r'[\x00-\x1f"\\\x7f-\x9f]')
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -107,11 +108,15 @@ def _quoted(text: str) -> str:
 
 
 def _prefixes(statements: Statements) -> dict[str, str]:
-    """Return the prefixes of a text and the well-known ones, by namespace."""
+    """Return the prefixes of a text and the well-known ones, by namespace.
+
+    Not declared is what texts begin with that would be refused beside a declaration of it.
+    """
+    others = {*terms.PREFIXES, *(prefix for _, prefix in name_like_texts(statements))}
     own = {
         iri: name
         for name, iri in statements.prefixes.items()
-        if _PREFIX.fullmatch(name) and iri and name not in terms.PREFIXES
+        if _PREFIX.fullmatch(name) and iri and name not in others
     }
     return {**own, **{iri: name for name, iri in terms.PREFIXES.items()}}
 
