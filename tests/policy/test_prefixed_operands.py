@@ -128,5 +128,5 @@ def test_columns_are_named_with_a_prefix():
     rule = {"target": "ex:T", "action": [action], "output": "ex:out"}
     whole = {"@context": CONTEXT, "@type": "Set", "uid": "ex:p", "permission": rule}
     [made] = transformations(read_policy(json.dumps(whole)))
-    asked = made.asked
+    asked = made.anonymization
     assert asked.columns.identifier == ("Name",)
