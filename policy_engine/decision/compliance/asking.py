@@ -106,7 +106,7 @@ def read_requests(
 
 
 def time_of(world: StatementGraph, asked: RequestedRule) -> Term | None:
-    """Return the moment that a request or else the world tells; none where neither does.
+    """Return the moment that the world or else a request tells; none where neither does.
 
     Raises RequestError (D003) where there are several, or what is told is not a moment.
     """
@@ -114,7 +114,12 @@ def time_of(world: StatementGraph, asked: RequestedRule) -> Term | None:
     for node in world.having(_CURRENT):
         for one in world.objects(node, _CURRENT):
             issued += world.objects(one, _ISSUED) if isinstance(one, str) else (one,)
-    moments = dict.fromkeys(asked.values.get(DATE_TIME, ()) or issued)
+    found = [_moment(world, told) for told in (issued, asked.values.get(DATE_TIME, ()))]
+    return found[0] or found[1]
+
+
+def _moment(world: StatementGraph, told: Iterable[Term]) -> Term | None:
+    moments = dict.fromkeys(told)
     if not moments:
         return None
     if len(moments) > 1:

@@ -26,11 +26,16 @@ _WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
 
 
 def told_by(world: StatementGraph, asked: RequestedRule, time: Term) -> Mapping[str, Terms]:
-    """Return the left operands that the world itself tells, or else the request."""
-    found = dict(asked.values)
+    """Return the left operands that the world itself tells, or else the request.
+
+    What is told in several places has all the values that are told of it.
+    """
+    told: dict[str, dict[Term, None]] = {}
     for node in world.typed(_WORLDS):
         for operand in world.about[node]:
-            found[terms.canonical(operand)] = world.objects(node, operand)
+            values = told.setdefault(terms.canonical(operand), {})
+            values |= dict.fromkeys(world.objects(node, operand))
+    found = {**asked.values, **{operand: (*values,) for operand, values in told.items()}}
     own = {DATE_TIME: (time,), JOINTLY: asked.targets}
     return {**found, PURPOSE: found.get(PURPOSE, ()), **own}
 

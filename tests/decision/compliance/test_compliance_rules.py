@@ -387,6 +387,15 @@ def test_request_does_not_overrule_what_the_world_tells():
     assert not rule(text, request(told=claimed), elsewhere).active
 
 
+@pytest.mark.parametrize(("kind", "is_active"), [("permission", False), ("prohibition", True)])
+@pytest.mark.parametrize("other", [":w", ":v a sotw:SotW . :v"])
+def test_two_values_that_worlds_tell_are_not_one_that_is_known(other, kind, is_active):
+    for first, second in ((":here", ":there"), (":there", ":here")):
+        told = f":w a sotw:SotW ; odrl:spatial {first} . {other} odrl:spatial {second} ."
+        text = constrained(limit("odrl:spatial", "eq", ":here"), kind)
+        assert rule(text, world_text=world(told)).active == is_active
+
+
 def test_what_is_not_known_gives_no_permission_and_lifts_no_prohibition():
     where = limit("odrl:spatial", "eq", ":hospital")
     permission = rule(constrained(where))
@@ -504,10 +513,11 @@ def test_each_obligation_has_premises_of_its_own():
 # -- the moment -------------------------------------------------------------------------------
 
 
-def test_time_of_the_request_comes_before_that_of_the_world():
+def test_time_of_the_world_comes_before_that_of_the_request():
     moment = parameter("TemporalData", '"2030-01-01T00:00:00Z"^^xsd:dateTime')
-    [report] = compliance_report(policy(), evaluation_request(moment), world()).policies
-    assert report.created.text == "2030-01-01T00:00:00Z"
+    for known, time in ((None, "2030-01-01T00:00:00Z"), (world(), "2031-05-06T07:08:09Z")):
+        [report] = compliance_report(policy(), evaluation_request(moment), known).policies
+        assert report.created.text == time
 
 
 def test_time_may_stand_in_the_world_as_its_current_time():
