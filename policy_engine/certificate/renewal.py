@@ -127,7 +127,7 @@ def _masking_changes(made: Plan, wanted: Plan) -> Iterator[str]:
         if earlier != required and (
             name in made.publish.columns and name in wanted.publish.columns
         ):
-            was, is_now = (str(one) if one else "no masking" for one in (earlier, required))
+            was, is_now = (one.how if one else "no masking" for one in (earlier, required))
             yield f"The column {name!r} was made with {was}, and the policy asks for {is_now}."
 
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.methods.masked import Masking, Number
+from policy_engine.methods.masked import Masking, Number, exactly
 
 _LONGEST = 400
 """Digits of the longest numbers before the point, behind it and in all: more than floats have."""
@@ -27,8 +27,10 @@ def masked(
     where the column holds no numbers, or what the masking makes is none of its type.
     """
     plain = _plain(column)
+    if plain.null_count == len(plain):
+        return pa.chunked_array([pa.nulls(len(plain), column.type)])
+    _check_kind(plain.type if kind is None else kind, asked)
     distinct = plain.dictionary_encode()
-    _check_kind(plain.type if kind is None else kind, asked, distinct.dictionary)
     with localcontext(Context(prec=_DIGITS)):
         values = list(_numbers(distinct.dictionary))
         if any(one is None for one in values):
@@ -46,11 +48,23 @@ def masked(
 
 def broken(column: pa.ChunkedArray | pa.Array, asked: Masking) -> int:
     """Return how many cells of a column do not keep its masking, those that are no numbers too."""
-    counts = pc.value_counts(_plain(column).drop_null())
+    plain = _plain(column)
+    if not (_is_number(plain.type) or is_text(plain.type)):
+        return len(plain) - plain.null_count
+    counts = pc.value_counts(plain.drop_null())
     with localcontext(Context(prec=_DIGITS)):
-        keeps = [one is not None and asked.keeps(one) for one in _numbers(counts.field("values"))]
+        keeps = list(_keeping(counts.field("values"), asked))
     times = counts.field("counts").to_pylist()
     return sum(count for count, is_kept in zip(times, keeps, strict=True) if not is_kept)
+
+
+def _keeping(values: pa.Array, asked: Masking) -> Iterator[bool]:
+    """Yield whether each value keeps a masking: as it is written, or of a float what it is."""
+    is_float = pa.types.is_floating(values.type)
+    exact = values.to_pylist() if is_float else [None] * len(values)
+    for written, value in zip(_numbers(values), exact, strict=True):
+        is_kept = written is not None and asked.keeps(written)
+        yield is_kept or (written is not None and is_float and asked.keeps(Decimal(float(value))))
 
 
 def number_texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -106,19 +120,24 @@ def _is_short(number: Decimal) -> bool:
     )
 
 
-def _check_kind(kind: pa.DataType, asked: Masking, values: pa.Array) -> None:
+def _check_kind(kind: pa.DataType, asked: Masking) -> None:
     """Raise DataError (R013) for a column that holds no numbers, and for one of integers that a
     parameter would make decimals."""
-    if values.null_count == len(values):
-        return
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if not is_number:
+    if not _is_number(kind):
         held = "texts" if is_text(kind) else f"values of the type {kind}"
         raise _refused(asked, held)
     for name, figure in asked.figures.items():
         if pa.types.is_integer(kind) and not figure.is_integer():
-            message = f"The column {asked.name!r} holds integers, and its {name} is {figure:g}."
+            message = (
+                f"The column {asked.name!r} holds integers, and its {name} is {exactly(figure)}."
+            )
             raise DataError.of("R013", message, f"Let {name} be an integer.")
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Tell whether a type is one of numbers that Arrow can tell apart."""
+    is_decimal = pa.types.is_decimal128(kind) or pa.types.is_decimal256(kind)
+    return bool(is_decimal or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _refused(asked: Masking, held: str) -> PolicyEngineError:
@@ -132,13 +151,24 @@ def _as(kind: pa.DataType, numbers: Sequence[Number], asked: Masking) -> pa.Arra
         if is_text(kind):
             return pa.array(map(_text, numbers), kind)
         if pa.types.is_floating(kind):
-            return pa.array([float(one) + 0.0 for one in numbers], pa.float64()).cast(kind)
+            return _as_floats(kind, numbers, asked)
         if pa.types.is_decimal(kind):
             return pa.array(map(Decimal, numbers), kind)
         return pa.array(numbers, kind)
     except (pa.ArrowInvalid, OverflowError, InvalidOperation):
-        message = f"The {asked.masking} of {asked.name!r} makes numbers that are none of {kind}."
-        raise DataError.of("R013", message, "Change its parameters, or the type.") from None
+        raise _unfit(kind, asked) from None
+
+
+def _as_floats(kind: pa.DataType, numbers: Sequence[Number], asked: Masking) -> pa.Array:
+    made = pa.array([float(one) + 0.0 for one in numbers], pa.float64()).cast(kind)
+    if not all(_keeping(made, asked)):
+        raise _unfit(kind, asked)
+    return made
+
+
+def _unfit(kind: pa.DataType, asked: Masking) -> PolicyEngineError:
+    message = f"The {asked.masking} of {asked.name!r} makes numbers that are none of {kind}."
+    return DataError.of("R013", message, "Change its parameters, or the type.")
 
 
 def _text(number: Number) -> str:

@@ -53,10 +53,15 @@ class Masking(Column, ABC):
         """The measured bound: how many cells break the masking, of which none is allowed."""
         return Bound(self.masking, self.name, 0, "at most")
 
+    @property
+    def how(self) -> str:
+        """The masking with its parameters, in words."""
+        figures = (f"{name} {exactly(value)}" for name, value in self.figures.items())
+        return ", ".join((self.masking, *figures))
+
     def __str__(self) -> str:
         """Return the column and its masking in words."""
-        figures = ", ".join(f"{name} {value:g}" for name, value in self.figures.items())
-        return f"{self.name} ({self.masking}, {figures})"
+        return f"{self.name} ({self.how})"
 
 
 def number(given: float) -> Number:
@@ -68,6 +73,11 @@ def masking_class(notation: str) -> type[Masking]:
     """Return the class of a masking of the vocabulary; KeyError where there is none."""
     kind: type[Masking] = class_of(terms.maskings()[notation].facts["notation"])
     return kind
+
+
+def exactly(given: float) -> str:
+    """Return a parameter as a text without an exponent, so that no two read alike."""
+    return f"{number(given):f}" if isinstance(number(given), Decimal) else str(number(given))
 
 
 @cache

@@ -39,6 +39,54 @@ def test_numbers_are_masked_exactly_and_keep_their_type(masking, given, made):
     assert broken(found, masking) == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "asked"),
+    [
+        (pa.float32(), [300000000, 1], {"masking": "rounding", "base": 7}),
+        (pa.float32(), [1e9, 1], {"masking": "top-coding", "threshold": 123456789}),
+        (pa.float16(), [65504, 1], {"masking": "rounding", "base": 1000}),
+        (pa.float16(), [65504, 1], {"masking": "bottom-coding", "threshold": 100000}),
+        (pa.float64(), [1e17, 1], {"masking": "rounding", "base": 0.3}),
+    ],
+)
+def test_numbers_that_no_float_of_the_type_is_are_refused(kind, values, asked):
+    masking = masking_class(asked["masking"])(name="pay", **asked)
+    with pytest.raises(DataError, match=r"R013 .*'pay' makes numbers that are none of .*Change"):
+        masked(pa.array(values, pa.float64()).cast(kind), masking)
+
+
+def test_a_float_counts_as_what_it_is_where_its_shortest_text_says_less():
+    quarters = masking_class("rounding")(name="pay", base=0.25)
+    given = pa.array([2345678.25, 1.1], pa.float32())  # its shortest text is 2345678.2
+    found = masked(given, quarters)
+    assert found.to_pylist() == [2345678.25, 1.0]
+    assert broken(found, quarters) == 0
+    assert broken(pa.array([2345678.5, 1.125], pa.float32()), quarters) == 1
+
+
+STRANGE = [
+    pa.array([[1], [2]]),
+    pa.array([{"a": 1}, None]),
+    pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int8())),
+    pa.array([Decimal("1.5"), None], pa.decimal32(4, 1)),
+    pa.array([Decimal("1.5"), None], pa.decimal64(12, 1)),
+    pa.RunEndEncodedArray.from_arrays([1, 2], [1, 3]),
+]
+
+
+@pytest.mark.parametrize("given", STRANGE, ids=lambda given: type(given).__name__)
+def test_values_that_are_no_plain_numbers_are_refused_and_are_none_that_keep_a_masking(given):
+    with pytest.raises(DataError, match=r"R013 The column 'pay' holds values of the type"):
+        masked(given, TENS)
+    assert broken(given, TENS) == len(given) - given.null_count
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.list_(pa.int8()), pa.float32(), pa.date32()])
+def test_a_column_without_values_stays_one(kind):
+    found = masked(pa.chunked_array([pa.nulls(3, kind)]), TENS)
+    assert (found.type, found.to_pylist(), broken(found, TENS)) == (kind, [None] * 3, 0)
+
+
 def test_a_float_of_zero_has_no_sign():
     assert str(masked(pa.array([-0.4, -0.0]), TENS).to_pylist()) == "[0.0, 0.0]"
 

@@ -43,3 +43,11 @@ def test_a_masking_says_what_it_does_to_which_column():
     one = masking_class("top-coding")(name="pay", threshold=1000)
     assert str(one) == "pay (top-coding, threshold 1000)"
     assert one.bound == ("top-coding", "pay", 0, "at most")
+
+
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [(1250000, "1250000"), (0.0001, "0.0001"), (1e12, "1000000000000"), (2.5, "2.5")],
+)
+def test_a_parameter_is_told_exactly(base, told):
+    assert masking_class("rounding")(name="pay", base=base).how == f"rounding, base {told}"
