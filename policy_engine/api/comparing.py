@@ -109,6 +109,7 @@ def compare_release(
             path,
             anonymize,
             taxonomy_files,
+            masked=tuple(one.name for one in plan.mask.columns) if plan.mask else (),
             measured=certificate.measurements if certificate else (),
             input_digest=owner_record.input.digest if owner_record else "",
             settings=settings,

@@ -11,7 +11,8 @@ import pytest
 from applying import applied, asking, measured, refused, rows_of
 from building import ANALYST, DATASET, OUTPUT, anonymize, column, permission, policy
 
-from policy_engine import apply_policy, certify_output, explore_policy
+from policy_engine import apply_policy, certify_output, compare_release, explore_policy
+from policy_engine.audits.reports.comparison import report_page
 from policy_engine.authoring.diagram import draw_policy
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.certificate.beside import load_certificate
@@ -74,6 +75,13 @@ def test_a_masked_column_changes_no_class(data):
     plain = applied(data, **{**PLAIN, "insensitive": ["pay", "cap"]})
     given = applied(data, **ASKED)
     assert sorted(plain.table["age"].to_pylist()) == sorted(given.table["age"].to_pylist())
+
+
+def test_masked_columns_are_not_left_out_and_not_compared(made, data):
+    found = compare_release(data, made.path)
+    assert (found.left_out, found.masked) == ((), ("pay", "cap"))
+    assert [one.name for one in found.columns] == ["age"]
+    assert "Masked value by value, and not compared: pay, cap." in report_page(found)
 
 
 def test_a_column_of_nothing_but_missing_values_stays_one(tmp_path):

@@ -56,6 +56,7 @@ def compare(
     step: Anonymize,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     *,
+    masked: tuple[str, ...] = (),
     measured: tuple[Measurement, ...] = (),
     input_digest: str = "",
     settings: ComparisonSettings | None = None,
@@ -64,6 +65,7 @@ def compare(
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
 
+    Columns that are `masked` value by value are released and not compared.
     `step` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
     `input_digest` that of the input by the record of the release. One that is `shareable` tells
@@ -90,7 +92,7 @@ def compare(
         step,
         groups_released,
         measured or tuple(step.measure(groups_released, groups_released.ancestries)),
-    )
+    ).model_copy(update={"masked": masked})
     if shareable:
         return of_release
     losses = groups_released.class_totals()
@@ -105,7 +107,7 @@ def compare(
         "certainty_penalty": losses.certainty_penalty(suppressed),
         "entropy": total_entropy.share,
         "discernability": losses.discernability(suppressed),
-        "left_out": _left_out(before, step),
+        "left_out": _left_out(before, step, masked),
         "columns": tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns
@@ -147,9 +149,11 @@ def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
         raise DataError(*problems)
 
 
-def _left_out(original: pa.Table, anonymization: Anonymization) -> tuple[str, ...]:
+def _left_out(
+    original: pa.Table, anonymization: Anonymization, masked: tuple[str, ...]
+) -> tuple[str, ...]:
     """Return the columns of the original of which the release holds nothing."""
-    kept = set(anonymization.columns.released) - set(anonymization.columns.redact)
+    kept = {*anonymization.columns.released, *masked} - set(anonymization.columns.redact)
     return tuple(name for name in original.column_names if name not in kept)
 
 

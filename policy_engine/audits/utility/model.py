@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
@@ -138,7 +138,8 @@ class Comparison(_Frozen):
     record of the release; None without it. `entropy` and `certainty_penalty` are
     shares from 0 to 1 over all generalised columns, `discernability` and
     `average_class_ratio` those of the certificate. `left_out` are the columns of the original
-    that the release lacks or blackens. A comparison tells how often the original's values occur,
+    that the release lacks or blackens; those that are `masked` value by value are in it, and are
+    not compared. A comparison tells how often the original's values occur,
     and is for its owner alone; one that `is_shareable` tells of the release alone, its losses
     are those of the rows released, and all that takes the original is None or empty.
     """
@@ -156,6 +157,7 @@ class Comparison(_Frozen):
     discernability: int
     average_class_ratio: float
     left_out: tuple[str, ...]
+    masked: tuple[str, ...] = Field(default=(), exclude=True)
     columns: tuple[ColumnChange, ...]
     pairs: tuple[PairChange, ...]
     classes: ClassSizes

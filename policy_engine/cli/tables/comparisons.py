@@ -26,6 +26,8 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
     overview.add_row("discernability", f"{comparison.discernability:,}")
     overview.add_row("error of queries", _query_error(comparison))
     overview.add_row("accuracy of a classifier", _accuracy(comparison))
+    if comparison.masked:
+        overview.add_row("masked, not compared", escape(", ".join(comparison.masked)))
     if comparison.is_certified_input is False:
         overview.add_row("[red]beware[/]", "the original is not what the release was made from")
     yield overview
