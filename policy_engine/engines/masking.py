@@ -50,7 +50,7 @@ def broken(column: pa.ChunkedArray | pa.Array, asked: Masking) -> int:
     """Return how many cells of a column do not keep its masking, those that are no numbers too."""
     plain = _plain(column)
     if not (_is_number(plain.type) or is_text(plain.type)):
-        return len(plain) - plain.null_count
+        return int(len(plain) - plain.null_count)
     counts = pc.value_counts(plain.drop_null())
     with localcontext(Context(prec=_DIGITS)):
         keeps = list(_keeping(counts.field("values"), asked))
