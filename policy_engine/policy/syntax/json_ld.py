@@ -232,7 +232,7 @@ def _check(
         hint = "Remove the key or give it a value."
         yield Problem("P007", message, hint, document.place(pointer))
     elif value == []:
-        message = "JSON-LD ignores an empty list, so a policy may not hold one."
+        message = "An empty list says nothing, so a policy may not hold one."
         hint = "Remove the key or give it a value."
         yield Problem("P007", message, hint, document.place(pointer))
     elif isinstance(value, list):

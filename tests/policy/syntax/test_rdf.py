@@ -266,6 +266,17 @@ def test_empty_list_is_kept_and_not_read_as_a_name():
     assert (found["rightOperand"], found["andSequence"]) == ({"@list": []}, [])
 
 
+@pytest.mark.parametrize("prop", ["assignee", "rightOperand", "andSequence"])
+def test_an_empty_list_is_refused_at_its_place(prop):
+    text = f"{HEAD}ex:p a odrl:Set ; odrl:permission [ odrl:constraint [\n odrl:{prop} () ] ] ."
+    with pytest.raises(PolicyError) as caught:
+        read_policies(text, syntax="turtle")
+    [found] = [one for one in caught.value.problems if "empty list" in one.message]
+    line = text.splitlines()[found.place.line - 1]
+    assert line[found.place.column - 1 :].startswith("()")
+    assert "JSON-LD" not in found.message
+
+
 def test_numbers_keep_their_digits():
     text = "<http://e.x/a> <http://e.x/p> 007, +5, .5, 1e0, -0, 1.50 ."
     written = convert_text(convert_text(text, "turtle", "json-ld"), "json-ld", "turtle")

@@ -172,6 +172,7 @@ class _Tree:
         self.key_spots[at] = self.spots[at] = values[0].key
         embeds = terms.canonical(predicate).startswith(_STRUCTURE)
         if definition.is_list:
+            self.spots[at] = values[0].spot
             result[key] = self._items(str(values[0].value), at, definition, inner_names)
         elif len(values) > 1 or predicate in _RULES:
             result[key] = [
@@ -195,6 +196,7 @@ class _Tree:
         if isinstance(node, Literal):
             return _literal(node, definition, names)
         if self._is_list(statement, at):
+            self.spots[f"{at}/@list"] = statement.spot
             item_definition = Definition(definition.iri, definition.type)
             return {"@list": self._items(node, f"{at}/@list", item_definition, names)}
         if self._is_embedded(node, at, embeds=embeds):
