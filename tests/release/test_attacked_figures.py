@@ -13,7 +13,7 @@ from policy_engine.release.attacked import measurements
 def test_scores_that_rank_members_below_others_count_as_if_turned_round(shift):
     found = attack("loss", shift=shift)
     bound = AttackBound(measure="auc", sense="at most", asked=0.6)
-    step = SimpleNamespace(method=SimpleNamespace(run=("loss",), bounds=(bound,)))
+    step = SimpleNamespace(method=SimpleNamespace(attacks_run=("loss",), bounds=(bound,)))
     [one] = measurements([step], SimpleNamespace(attack=lambda _name: found))
     own = found.figures.auc
     assert one.reached.value == pytest.approx(max(own.value, 1 - own.value), abs=1e-3)

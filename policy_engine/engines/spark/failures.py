@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -242,10 +242,14 @@ def _uncarried(text: str) -> PolicyEngineError | None:
 
 
 def _problem(
-    code: str, message: str, hint: str, place: dict[str, Any], fix: dict[str, Any] | None
+    code: str, message: str, hint: str, place: Sequence[Any], fix: Sequence[Any] | None
 ) -> Problem:
-    mend = Fix(Place(**fix["start"]), Place(**fix["end"]), fix["text"]) if fix else None
-    return Problem(code, message, hint, Place(**place), mend)
+    if fix:
+        start, end, replacement = fix
+        return Problem(
+            code, message, hint, Place(*place), Fix(Place(*start), Place(*end), replacement)
+        )
+    return Problem(code, message, hint, Place(*place))
 
 
 def _raised_in_python(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from policy_engine.engines.spark.failures import LONGEST, carried, carrying, cause, explained
 from policy_engine.engines.spark.jobs import running
-from policy_engine.errors import DataError, EngineError, OutputError, Place, PlanError, Problem
+from policy_engine.errors import DataError, EngineError, Fix, OutputError, Place, PlanError, Problem
 
 PYTHON = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
@@ -98,11 +98,14 @@ def test_cause_is_bounded():
 
 
 def test_explained_rebuilds_a_carried_error_from_spark_text_around_it():
-    problems = Problem("C005", 'no "a"\n\\ é', "hint", Place("/a", 1, 2)), Problem("R001", "two")
+    place = Place("/a", 1, 2)
+    fixed = Problem("P002", "odrl:target", fix=Fix(place, Place("/a", 1, 9), "target"))
+    problems = Problem("C005", 'no "a"\n\\ é', "hint", place), Problem("R001", "two"), fixed
     text = f"Job aborted: TaskError: {carried(DataError(*problems, source='x.csv'))}\n\tat y"
     error = explained(RuntimeError(text))
     assert type(error) is DataError
     assert error.problems == problems
+    assert error.problems[-1].fix == fixed.fix
     assert error.source == "x.csv"
 
 
