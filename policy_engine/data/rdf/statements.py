@@ -145,7 +145,7 @@ class Collector:
         """Raise the error (J003) where a base or a namespace is too long to be repeated."""
         allowed = self.bounds.namespace_characters
         if len(iri) > allowed:
-            message = f"The base or namespace {iri!r:.40}... is too long."
+            message = f"The base or namespace {iri[:40] + '...'!r} is too long."
             self.fail("J003", f"{message} {allowed:,} characters are allowed.", spot)
 
     def check_depth(self, depth: int, spot: Spot) -> None:
