@@ -36,7 +36,7 @@ from policy_engine.policy.structure import (
     odrl_properties,
 )
 from policy_engine.policy.syntax.contexts import Context
-from policy_engine.policy.syntax.json_ld import POINTER, Graph, Node
+from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.syntax.json_text import Document, escape
 
 _UID, _DUTY = f"{terms.ODRL}uid", f"{terms.ODRL}duty"
@@ -175,7 +175,8 @@ class _Flat:
         return node
 
     def _fail(self, code: str, message: str, spot: Spot) -> None:
-        self.problems.append(Problem(code, message, "", Place("", *spot)))
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem(code, message, "", Place("", *spot)))
 
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)

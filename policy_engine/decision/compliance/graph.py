@@ -1,9 +1,9 @@
 """A text of RDF as a graph that can be walked, whatever its format."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -23,6 +23,7 @@ from policy_engine.data.rdf.statements import (
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem
 from policy_engine.policy.collecting.files import read_file
+from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 Source: TypeAlias = str | bytes | Path
@@ -118,25 +119,25 @@ class StatementGraph:
 
     def broken_lists(self) -> Iterator[Spot]:
         """Yield where lists are given that have not one member and one rest at each place."""
-        whole: set[Term] = {NIL}
+        known: dict[Term, bool] = {NIL: True}
         for node, said in self.about.items():
             for predicate in said.keys() - {REST}:
                 for value in filter(self._is_list, said[predicate]):
-                    cells = self._cells(value, whole)
-                    whole.update(cells)
-                    if not cells and value not in whole:
+                    if not self._is_whole(value, known):
                         yield self.spots.get((node, predicate, value), UNKNOWN)
 
-    def _cells(self, value: Term, whole: AbstractSet[Term]) -> set[Term]:
-        """Return the cells of a list, up to one of a whole list; none where it is broken."""
-        cells: set[Term] = set()
-        while value not in whole:
+    def _is_whole(self, value: Term, known: dict[Term, bool]) -> bool:
+        """Tell whether a list ends; `known` are the cells that were looked at, each once."""
+        cells: list[Term] = []
+        while value not in known:
+            known[value] = False
+            cells.append(value)
             said = self.about.get(value, {}) if isinstance(value, str) else {}
-            if value in cells or any(len(said.get(part, ())) != 1 for part in (FIRST, REST)):
-                return set()
-            cells.add(value)
+            if any(len(said.get(part, ())) != 1 for part in (FIRST, REST)):
+                break
             [value] = said[REST]
-        return cells
+        known.update(dict.fromkeys(cells, known[value]))
+        return known[value]
 
     def _is_list(self, value: Term) -> bool:
         return value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))
@@ -184,7 +185,7 @@ def read_graph(
         spots.setdefault((subject, one.predicate, value), one.spot)
     frozen = {node: {p: tuple(said) for p, said in of.items()} for node, of in about.items()}
     graph = StatementGraph(MappingProxyType(frozen), text, source, spots)
-    broken = [Place("", *spot) for spot in graph.broken_lists()]
+    broken = [Place("", *spot) for spot in islice(graph.broken_lists(), MAX_PROBLEMS)]
     if broken:
         message = "A list has one member and one rest at each place, and an end. This one has not."
         raise error(*(Problem("F001", message, "", place) for place in broken), source=source)
