@@ -141,7 +141,7 @@ def _to_table(source: Any) -> Any:
         return _mark_inferred(
             table, {name for name, one in columns if isinstance(one, list | tuple)}
         )
-    except (AttributeError, TypeError, ValueError, pa.ArrowException) as error:
+    except (AttributeError, ArithmeticError, TypeError, ValueError, pa.ArrowException) as error:
         message = f"A {type(source).__name__} cannot be read as a table ({type(error).__name__})."
         hint = "Give a path, a pyarrow table, or a frame whose columns each hold one type."
         hint += " Several files are given as a folder, as in people.csv/."

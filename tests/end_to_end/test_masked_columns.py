@@ -114,6 +114,11 @@ def test_the_type_of_decimals_in_a_frame_says_nothing_of_what_was_masked(tmp_pat
     assert apply_policy(asked, {DATASET: frame}).table.schema == found.table.schema
 
 
+def test_integers_that_no_type_holds_are_refused(tmp_path):
+    frame = pd.DataFrame({"age": [20, 21], "pay": pd.Series([1, 2**70], dtype=object)})
+    assert refused(frame, tmp_path, masked=[PAY], **PLAIN) == ["C010"]
+
+
 def test_the_digest_of_a_frame_is_that_of_its_table():
     frame = pd.DataFrame({"age": [20, 21], "pay": [Decimal("1.5"), Decimal(2)]})
     made = apply_policy(asking(masked=[PAY], **PLAIN), {DATASET: frame})
