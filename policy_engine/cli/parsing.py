@@ -15,7 +15,7 @@ from policy_engine.cli.options import EngineChoice
 
 def make_engine(engine: EngineChoice, master: str, conf: list[str]) -> Any:
     """Return the engine for the API. Raises RequestError for what the local one does not take,
-    and EngineError (S001) where there is no PySpark."""
+    and EngineError (S001) if PySpark is not installed."""
     if engine is EngineChoice.LOCAL:
         if master or conf:
             raise usage_error("--master and --conf are for --engine spark. The engine is 'local'.")

@@ -1,4 +1,4 @@
-"""A figure with its interval, and the reason why there is no figure."""
+"""A figure with its confidence interval, or the reason why it is not applicable."""
 
 import math
 from typing import Annotated
@@ -10,7 +10,7 @@ CONFIDENCE = 0.95
 
 
 class NotApplicable(BaseModel):
-    """Why there is no figure."""
+    """The reason why a figure is not applicable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

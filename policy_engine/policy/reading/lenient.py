@@ -83,7 +83,7 @@ def read_plain_odrl(
     """Return the policies of a graph in which every node is at the top, in its order.
 
     They may inherit from one another; no conflict strategy is enforced. Names are those of nodes,
-    blank ones too. Raises PolicyError with every problem found, also where there is no policy.
+    blank ones too. Raises PolicyError with every problem found, including that there is no policy.
     """
     reader = PolicyReader(graph, limits, vocabulary, is_lenient=True)
     own = _policy_nodes(graph.nodes)
@@ -164,7 +164,7 @@ def _held(nodes: Mapping[str, Node], roots: set[str], others: tuple[str, ...]) -
 
 
 def _refuse_near_names(walker: Walker) -> None:
-    """Note names that are almost ODRL's: they would be taken for those of other vocabularies."""
+    """Report names that misspell ODRL's namespace, which would pass for another vocabulary's."""
     for node in walker.graph.nodes:
         for prop in [one for one in node.data if not one.startswith("@")]:
             if _is_nearly_odrl(prop):

@@ -61,7 +61,7 @@ def ask_model(
 
 
 def class_numbers(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.int64]:
-    """Return labels as places of classes. Raises AuditError (A002) for one that is no class."""
+    """Return labels as indices of classes. Raises AuditError (A002) for an unknown label."""
     place = {_class_key(one, classes): number for number, one in enumerate(classes)}
     numbers = np.array([place.get(_class_key(one, classes), -1) for one in labels], dtype=np.int64)
     if (numbers < 0).any():
