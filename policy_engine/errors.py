@@ -191,7 +191,7 @@ CODES = {
 }
 """What each code stands for. Codes are stable: they are never given a second meaning."""
 
-STAGES = {
+AREAS = {
     "J": "The text of a policy",
     "F": "RDF",
     "L": "JSON-LD",
@@ -213,7 +213,7 @@ STAGES = {
     "U": "Commands and calls",
     "X": "Bugs",
 }
-"""The stage of a code, by its letter, from reading to release and after."""
+"""What the codes of a letter are about, from reading to release and after."""
 
 _IM = "ODRL Information Model 2.2, section"
 SECTIONS = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.errors import CODES, SECTIONS, STAGES, DataError
+from policy_engine.errors import AREAS, CODES, SECTIONS, DataError
 
 BAD = Path(__file__).parents[2] / "tests" / "policies" / "bad"
 """Where a checkout has policies with a mistake each, and beside each the text that it gives."""
@@ -41,8 +41,8 @@ def page(folder: Path = BAD) -> str:
     Raises DataError (C002) where there is no such folder.
     """
     found = examples(folder)
-    stages = ("\n".join(_stage(letter, title, found)) for letter, title in STAGES.items())
-    return "\n".join([_INTRODUCTION, *filter(None, stages)])
+    areas = ("\n".join(_area(letter, title, found)) for letter, title in AREAS.items())
+    return "\n".join([_INTRODUCTION, *filter(None, areas)])
 
 
 def examples(folder: Path) -> dict[str, Example]:
@@ -65,7 +65,7 @@ def _policy_of(expected: Path) -> str:
     return min((path.name for path in beside if path.suffix != _EXPECTED), default="")
 
 
-def _stage(letter: str, title: str, found: dict[str, Example]) -> Iterator[str]:
+def _area(letter: str, title: str, found: dict[str, Example]) -> Iterator[str]:
     codes = [code for code in CODES if code[0] == letter]
     if codes:
         yield f"## {title}\n"

@@ -58,7 +58,7 @@ def apply_policy(
     the input, or train on it, is then decided as reading is, by all that the policy's text holds
     and other `policies`, in a state of the `world`, and by what stands in a `log`, to which that
     is added before anything is made. DeniedError (D007) says why they may not.
-    Raises a PolicyEngineError of the stage that found a problem; then nothing is written but,
+    Raises a PolicyEngineError where anything is wrong; then nothing is written but,
     where an attack reached more than is allowed, the report and a certificate that says so.
     """
     making, inputs, release_options = _prepare(policy, data, options)

@@ -85,7 +85,7 @@ def _parts(value: Any, annotation: Any) -> Iterator[tuple[Any, Any, Any]] | None
         if origin is Mapping and isinstance(value, Mapping):
             return ((key, part, arguments[1]) for key, part in value.items())
         if origin is Sequence and _is_sequence(value):
-            return ((place, part, arguments[0]) for place, part in enumerate(value))
+            return ((index, part, arguments[0]) for index, part in enumerate(value))
     return None
 
 

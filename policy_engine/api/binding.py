@@ -11,7 +11,7 @@ from policy_engine.certificate.beside import find_certificate
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Proof, proof_asset, upstream_releases
 from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.launching import Launcher, launched
 from policy_engine.plan.lineage import MadeBy, Upstream
 from policy_engine.plan.plan import EngineName, Plan, plan_of
@@ -136,7 +136,7 @@ def permitted_makers(
     return making.makers(proofs, products)
 
 
-def published_certificate(launcher: Launcher, output: Place) -> Certificate | None:
+def published_certificate(launcher: Launcher, output: Location) -> Certificate | None:
     """Return the certificate that an output was published with, if there is one.
 
     That of a table is among its properties. Raises CertificateError: V005 where that is none, V015
@@ -154,8 +154,10 @@ def _upstream(plan: Plan, launcher: Launcher, proofs: Sequence[Proof]) -> tuple[
     return upstream_releases(
         plan.reads,
         proofs,
-        lambda place: (
-            None if place == MEMORY else published_certificate(launcher, parse_location(place))
+        lambda location: (
+            None
+            if location == MEMORY
+            else published_certificate(launcher, parse_location(location))
         ),
     )
 

@@ -28,7 +28,7 @@ from policy_engine.data.catalog import (
     make_catalog,
     parse_location,
 )
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_carried
 from policy_engine.engines.engine import Engine
 from policy_engine.engines.launching import Launcher, launched
@@ -86,18 +86,18 @@ def certify_output(
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)
     source_policy = making.policy
-    place = _output_place(output)
-    with published_output(place), launched(inputs.engine) as launcher:
-        earlier = published_certificate(launcher, place)
+    location = _output_location(output)
+    with published_output(location), launched(inputs.engine) as launcher:
+        earlier = published_certificate(launcher, location)
         product = output_product(source_policy, asset, earlier)
         permitted_makers(making, [product], launcher, inputs)
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
         plan = plan_of(source_policy, product, engine=launcher.name)
         _check_measurable(plan)
-        stored = launcher.stored(place)
-        cells = _cell_style(launcher, place, plan)
+        stored = launcher.stored(location)
+        cells = _cell_style(launcher, location, plan)
         if write:
-            _check_renewable(place)
+            _check_renewable(location)
         upstream = earlier.upstream if earlier else ()
         plan = plan_of(
             source_policy, product, catalog if data else None, launcher.name, cells, upstream
@@ -110,9 +110,9 @@ def certify_output(
         )
         run = launch()
         try:
-            opened = _open_record(record, earlier, place, release.plan, run if data else None)
+            opened = _open_record(record, earlier, location, release.plan, run if data else None)
             if earlier:
-                check_making(earlier, release.plan, opened, place, renews=write)
+                check_making(earlier, release.plan, opened, location, renews=write)
             if write:
                 _check_known_input(release.plan, opened)
             history = _ledger(release.plan, attempts)
@@ -123,8 +123,8 @@ def certify_output(
                 message = "The search of this release was ended by its time limit: it is not made "
                 raise DataError.of("V006", f"{message}again alike, and persons not counted.")
             certified = _make_again(release, launch, opened) if is_made else certify(release, run)
-            _check_carried(launcher, place)
-            check_bounds(certified, str(place))
+            _check_carried(launcher, location)
+            check_bounds(certified, str(location))
         except CertificateError as error:
             raise with_change(error, earlier, stored) from None
         finally:
@@ -136,14 +136,14 @@ def certify_output(
             update=_unmeasured_fields(earlier, release.plan, opened, write=write)
         )
         if write:
-            renew(place, certificate, lambda: launcher.stored(place))
+            renew(location, certificate, lambda: launcher.stored(location))
     return certificate
 
 
 def _open_record(
     record: str | Path | None,
     earlier: Certificate | None,
-    output: Place,
+    output: Location,
     plan: Plan,
     engine: Engine | None,
 ) -> Record | None:
@@ -156,12 +156,12 @@ def _open_record(
     return opened
 
 
-def _output_place(output: str | Path) -> Place:
-    place = parse_location(output)
-    if not str(place).startswith(TABLE):
-        place = single_output(place)
-        check_name(storage.name(place), "An output")
-    return place
+def _output_location(output: str | Path) -> Location:
+    location = parse_location(output)
+    if not str(location).startswith(TABLE):
+        location = single_output(location)
+        check_name(storage.name(location), "An output")
+    return location
 
 
 def _check_measurable(plan: Plan) -> None:
@@ -187,17 +187,17 @@ def _unmeasured_fields(
     return {"commitment": commitment, **{name: getattr(earlier, name) for name in names}}
 
 
-def _check_renewable(output: Place) -> None:
+def _check_renewable(output: Location) -> None:
     """Raise DataError (C010) for a table of a catalog, whose certificate is a part of it."""
     if str(output).startswith(TABLE):
         message = "The certificate of a table in a catalog is renewed with the table alone."
         raise DataError.of("C010", message, "Make it again: policy-engine apply.")
 
 
-def _check_carried(launcher: Launcher, place: Place) -> None:
+def _check_carried(launcher: Launcher, location: Location) -> None:
     """Raise CertificateError (V002) where a file holds more than its table, however it was made."""
     if launcher.spark is None:
-        check_carried(Path(place))
+        check_carried(Path(location))
 
 
 def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
@@ -249,9 +249,9 @@ def _repeat_audits(
     return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
-def _cell_style(launcher: Launcher, place: Place, plan: Plan) -> CellStyle:
+def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:
     """Return how the ranges of an output are written."""
-    [output] = make_catalog({"": place}, describe=launcher.described()).datasets
+    [output] = make_catalog({"": location}, describe=launcher.described()).datasets
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 
@@ -270,8 +270,8 @@ def _make_again(
             release_again = release_again.model_copy(update={"output": release.output})
             return certify(release_again, engine, written=replace(written, stored=release.output))
         with TemporaryDirectory() as folder:
-            place = Path(folder) / storage.name(release.output.location)
-            release_again, written = run_plan(release.plan, engine, place)
+            location = Path(folder) / storage.name(release.output.location)
+            release_again, written = run_plan(release.plan, engine, location)
             return certify(release_again, engine, written=written)
     finally:
         engine.close()

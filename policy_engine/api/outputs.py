@@ -11,7 +11,7 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import (
     TABLE,
 )
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -38,7 +38,7 @@ def output_product(policy: Policy, asset: str, earlier: Certificate | None) -> P
 
 
 def open_record(
-    record: Record, certificate: Certificate | None, output: Place, source: str
+    record: Record, certificate: Certificate | None, output: Location, source: str
 ) -> Record:
     """Return the record that opens the certificate of an output."""
     if certificate is None:
@@ -51,7 +51,7 @@ def open_record(
     return matching
 
 
-def published_output(output: Place) -> AbstractContextManager[None]:
+def published_output(output: Location) -> AbstractContextManager[None]:
     """Raise CertificateError (V010) where a release is, or is inside, published to a place."""
     is_table = str(output).startswith(TABLE)
     return nullcontext() if is_table else guard_publication(storage.parent(output))

@@ -27,7 +27,7 @@ from policy_engine.certificate.publication import (
 from policy_engine.certificate.recording import RecordFile
 from policy_engine.data import storage
 from policy_engine.data.catalog import parse_location
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Engine, Progress, Written, silent
 from policy_engine.engines.launching import Key, Launcher, check_limit, launched
 from policy_engine.errors import PlanError
@@ -59,7 +59,7 @@ class ReleaseOptions:
     time_limit: float | None = None
     cells: CellStyle = "text"
 
-    def for_plan(self, plan: Plan, file: Place | None) -> "ReleaseOptions":
+    def for_plan(self, plan: Plan, file: Location | None) -> "ReleaseOptions":
         """Return the same for one of several outputs: what is kept of it has its name.
 
         Its seed is its own, too: models of one seed would learn from the same records.
@@ -113,7 +113,7 @@ def apply_plans(
 
     All are verified before one of them is published or returned, and all are published in one
     step. What is kept of each of several has its name (`ReleaseOptions.of`). Raises a
-    PolicyEngineError of the stage that found a problem; then nothing is written but, where an
+    PolicyEngineError where anything is wrong; then nothing is written but, where an
     attack reached more than is allowed, the report and a certificate that says so.
     """
     for one in plans:
@@ -151,7 +151,7 @@ class _OutputJob:
     made_by: MadeBy
     engine: Engine
     options: ReleaseOptions
-    file: Place | None
+    file: Location | None
 
     @property
     def history(self) -> Ledger | None:
@@ -159,7 +159,7 @@ class _OutputJob:
         return Ledger(self.options.attempts) if self.bound_plan.plan.audits else None
 
     def check(self, output: str | Path) -> RecordFile | None:
-        """Return the place for a record, where one is asked for.
+        """Return the file for the record, None where none is asked for.
 
         Raises OutputError where the output, or what is kept of it, is not to be written there.
         """
@@ -172,7 +172,7 @@ class _OutputJob:
             self.history.check_apart(file, parse_location(output))
         return record_file(self.options.record, file, output, overwrite=self.options.overwrite)
 
-    def make(self, staged: Place | None = None) -> tuple[Release, Written]:
+    def make(self, staged: Location | None = None) -> tuple[Release, Written]:
         """Return the release as it was made, with all that its audits found written, and the
         table that is measured of it."""
         release, written = run_plan(
@@ -200,15 +200,21 @@ def _release_files(
 ) -> Sequence[ProvenRelease]:
     """Return outputs that were published, all of them in one step."""
     records = [job.check(output) for job in jobs]
-    places = {job.bound_plan.plan.publish.asset: job.file for job in jobs if job.file is not None}
+    locations = {
+        job.bound_plan.plan.publish.asset: job.file for job in jobs if job.file is not None
+    }
     session, proved = jobs[0].engine.session, []
     with publication(
-        places, session, overwrite=options.overwrite, wait=options.wait, progress=options.progress
-    ) as place:
-        for job, place_of_record, file in zip(jobs, records, places.values(), strict=True):
-            release_and_table = job.make(place.staged_file(file))
-            proved.append(prove(*release_and_table, job.engine, place_of_record, file, place))
-        publish(proved, place)
+        locations,
+        session,
+        overwrite=options.overwrite,
+        wait=options.wait,
+        progress=options.progress,
+    ) as pending:
+        for job, record_output, file in zip(jobs, records, locations.values(), strict=True):
+            release, written = job.make(pending.staged_file(file))
+            proved.append(prove(release, written, job.engine, record_output, file, pending))
+        publish(proved, pending)
         return proved
 
 
@@ -216,11 +222,11 @@ def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
     """Return outputs that are written nowhere, but for their records."""
     records = [record_file(job.options.record) for job in jobs]
     proved = []
-    for job, place_of_record in zip(jobs, records, strict=True):
+    for job, record_output in zip(jobs, records, strict=True):
         release, written = job.make()
         certified = certify(release, job.engine, written=written)
         check_bounds(certified)
-        proved.append(ProvenRelease(release, written, job.engine, certified, place_of_record, None))
+        proved.append(ProvenRelease(release, written, job.engine, certified, record_output, None))
     with keep_records(proved, lambda _: False):
         return proved
 
@@ -232,8 +238,8 @@ def _write_reports(release: Release, folder: str | Path | None) -> None:
     from policy_engine.api.auditing import write_audit  # noqa: PLC0415 (slow to import)
 
     for number, found in enumerate(release.reports, start=1):
-        place = Path(folder) if number == 1 else Path(folder) / str(number)
-        write_audit(found.model_copy(update={"made_by": release.made_by}), place)
+        page_folder = Path(folder) if number == 1 else Path(folder) / str(number)
+        write_audit(found.model_copy(update={"made_by": release.made_by}), page_folder)
 
 
 def _check_time_limit(plan: Plan, time_limit: float | None) -> None:

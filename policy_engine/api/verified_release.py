@@ -23,7 +23,7 @@ from policy_engine.certificate.recording import RecordFile
 from policy_engine.certificate.shortcomings import proven
 from policy_engine.data import storage
 from policy_engine.data.catalog import parse_location
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Engine, Written
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.plan import Plan
@@ -120,14 +120,14 @@ class VerifiedRelease:
         """
         self._check_table()
         file = plan_destination(path, self.plan)
-        place_of_record = record_file(record, file, path, overwrite=overwrite)
+        record_output = record_file(record, file, path, overwrite=overwrite)
         session = self._engine.session
-        places = {self.plan.publish.asset: file}
-        with publication(places, session, overwrite=overwrite, wait=wait) as place:
-            written = self._engine.write_again(self._written, place.staged)
+        locations = {self.plan.publish.asset: file}
+        with publication(locations, session, overwrite=overwrite, wait=wait) as pending:
+            written = self._engine.write_again(self._written, pending.staged)
             release = self.release.model_copy(update={"output": written.stored})
-            release_proven = prove(release, written, self._engine, place_of_record, file, place)
-            publish([release_proven], place)
+            release_proven = prove(release, written, self._engine, record_output, file, pending)
+            publish([release_proven], pending)
             return release_proven.to_verified()
 
 
@@ -140,7 +140,7 @@ class ProvenRelease:
     engine: Engine
     certified: CertifiedRelease
     record_file: RecordFile | None
-    file: Place | None
+    file: Location | None
 
     def to_verified(self) -> VerifiedRelease:
         """Return the release as it is handed out."""
@@ -156,25 +156,25 @@ def prove(
     written: Written,
     engine: Engine,
     record_file: RecordFile | None,
-    file: Place,
-    place: Publication | TablePublication,
+    file: Location,
+    publication: Publication | TablePublication,
 ) -> ProvenRelease:
-    """Return a release as it lies in its stage, measured there. Raises as `check` does."""
-    place.hide(file)
+    """Return a staged release, measured on what was written. Raises as `check` does."""
+    publication.hide(file)
     certified = certify(release, engine, absolute_name(file), written)
     try:
         check_bounds(certified)
     except CertificateError as error:
         if {problem.code for problem in error.problems} <= {"V007", "V011"}:
-            place.refuse(certified.certificate.as_refusal())
+            publication.refuse(certified.certificate.as_refusal())
         raise
     return ProvenRelease(release, written, engine, certified, record_file, file)
 
 
-def publish(proved: Sequence[ProvenRelease], place: Publication | TablePublication) -> None:
+def publish(proved: Sequence[ProvenRelease], publication: Publication | TablePublication) -> None:
     """Publish releases together with their records: all of them or none."""
-    with keep_records(proved, lambda one: _is_published(one, place)):
-        place.publish(*(one.certified.certificate for one in proved))
+    with keep_records(proved, lambda one: _is_published(one, publication)):
+        publication.publish(*(one.certified.certificate for one in proved))
 
 
 @contextmanager
@@ -191,17 +191,17 @@ def keep_records(
         yield
 
 
-def _is_published(one: ProvenRelease, place: Publication | TablePublication) -> bool:
+def _is_published(one: ProvenRelease, publication: Publication | TablePublication) -> bool:
     """Tell whether a certificate lies where it was published; where that is unknown, that it
     does, for its record is not to be lost."""
-    if isinstance(place, TablePublication) or one.file is None:
+    if isinstance(publication, TablePublication) or one.file is None:
         return True
     try:
-        check_publication(place.folder)
+        check_publication(publication.folder)
     except (OSError, CertificateError):
         return True  # the next run may finish it
     try:
-        published = read_certificate(storage.read_bytes(place.certificate_place(one.file)))
+        published = read_certificate(storage.read_bytes(publication.certificate_location(one.file)))
     except (FileNotFoundError, CertificateError):
         return False
     except OSError:
@@ -217,12 +217,12 @@ def _require_package(package: str) -> None:
 
 def record_file(
     record: str | Path | None,
-    output: Place | None = None,
+    output: Location | None = None,
     output_folder: str | Path = "",
     *,
     overwrite: bool = False,
 ) -> RecordFile | None:
-    """Return the place for a record, where one is asked for."""
+    """Return the file for a record, None where none is asked for."""
     if record is None:
         return None
     return RecordFile(record, output, parse_location(output_folder), overwrite=overwrite)

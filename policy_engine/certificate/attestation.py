@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from policy_engine import terms
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import CertificateError, DataError, PolicyError, RequestError, join_names
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
@@ -80,7 +80,7 @@ class Attestation(BaseModel):
 
 
 def attest(
-    policy: Policy, output: Place, by: str, *, asset: str = "", evidence: str = ""
+    policy: Policy, output: Location, by: str, *, asset: str = "", evidence: str = ""
 ) -> Attestation:
     """Return the word of a person that a file or folder is an output of a policy.
 

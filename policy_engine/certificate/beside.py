@@ -12,7 +12,7 @@ from policy_engine.certificate.attestation import (
 )
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError, DataError, join_names
@@ -30,14 +30,14 @@ from policy_engine.terms import local_name
 _NONE: Mapping[str, Certificate] = MappingProxyType({})
 
 
-def certificate_names(folder: Place) -> list[str]:
+def certificate_names(folder: Location) -> list[str]:
     """Return the names of a folder's files that are those of certificates. Raises OSError."""
     if not storage.is_folder(folder):
         return []
     return [name for name in storage.names(folder) if is_certificate(name)]
 
 
-def folder_certificates(folder: Place) -> dict[str, Certificate]:
+def folder_certificates(folder: Location) -> dict[str, Certificate]:
     """Return the certificates that a folder holds, by their names; what is none is left out.
 
     Raises OSError.
@@ -51,8 +51,8 @@ def folder_certificates(folder: Place) -> dict[str, Certificate]:
     return certificates
 
 
-def find_certificate(output: Place) -> tuple[Place, Certificate] | None:
-    """Return the certificate that names an output, with its place; None where there is none.
+def find_certificate(output: Location) -> tuple[Location, Certificate] | None:
+    """Return the certificate that names an output, with its location; None where there is none.
 
     Raises CertificateError (V015) where several do, DataError (C003) where it cannot be read.
     """
@@ -69,7 +69,7 @@ def find_certificate(output: Place) -> tuple[Place, Certificate] | None:
     )
 
 
-def certificate_place(output: Place, *, shares: bool = False) -> Place:
+def certificate_location(output: Location, *, shares: bool = False) -> Location:
     """Return where the certificate of an output lies or, where none names it, is to lie.
 
     The first of a folder has the usual name, unless it `shares` the folder from the beginning.
@@ -82,20 +82,20 @@ def certificate_place(output: Place, *, shares: bool = False) -> Place:
     return storage.join(folder, CERTIFICATE if is_first else certificate_name(storage.name(output)))
 
 
-def single_output(place: Place) -> Place:
-    """Return an output, given its place or that of the folder that holds its certificate.
+def single_output(location: Location) -> Location:
+    """Return an output, given its location or that of the folder that holds its certificate.
 
     Raises CertificateError (V015) where the folder holds several.
     """
-    with storage.read_errors(place):
-        is_folder = storage.is_folder(place)
-        is_data = is_folder and not certificate_names(place)
-    if not is_folder or (is_data and match_format(storage.name(place), SPARK_FORMATS)):
-        return place
-    return storage.join(place, load_certificate(place).file)
+    with storage.read_errors(location):
+        is_folder = storage.is_folder(location)
+        is_data = is_folder and not certificate_names(location)
+    if not is_folder or (is_data and match_format(storage.name(location), SPARK_FORMATS)):
+        return location
+    return storage.join(location, load_certificate(location).file)
 
 
-def load_certificate(path: Place) -> Certificate:
+def load_certificate(path: Location) -> Certificate:
     """Read the only certificate that a path names, as `load_certificates` does.
 
     Raises CertificateError (V015) where a folder holds several.
@@ -108,7 +108,7 @@ def load_certificate(path: Place) -> Certificate:
     return certificates[0]
 
 
-def load_certificates(path: Place) -> tuple[Certificate, ...]:
+def load_certificates(path: Location) -> tuple[Certificate, ...]:
     """Read a certificate from its file, that of an output, or all of a folder.
 
     Where the certified output lies beside it, a file or a folder of files, its digest is compared;
@@ -119,31 +119,31 @@ def load_certificates(path: Place) -> tuple[Certificate, ...]:
     certificates name it (V015), or the release is half published, or was published meanwhile
     (V010).
     """
-    place = str(path)
-    with storage.read_errors(place):
-        is_folder = storage.is_folder(place)
-        is_of_data = match_format(storage.name(place), SPARK_FORMATS)
-        is_output = bool(is_of_data) and not certificate_names(place)
-        folder = place if is_folder and not is_output else storage.parent(place)
-        with guard_publication(folder), storage.read_errors(place):
-            files = _files(place, folder, is_output=is_output)
+    location = str(path)
+    with storage.read_errors(location):
+        is_folder = storage.is_folder(location)
+        is_of_data = match_format(storage.name(location), SPARK_FORMATS)
+        is_output = bool(is_of_data) and not certificate_names(location)
+        folder = location if is_folder and not is_output else storage.parent(location)
+        with guard_publication(folder), storage.read_errors(location):
+            files = _files(location, folder, is_output=is_output)
             certificates = (
                 folder_certificates(folder) if is_certificate(storage.name(files[0])) else _NONE
             )
             return tuple(
-                _load_verified(file, certificates, is_named=file == place) for file in files
+                _load_verified(file, certificates, is_named=file == location) for file in files
             )
 
 
-def _files(place: str, folder: Place, *, is_output: bool) -> list[Place]:
+def _files(location: str, folder: Location, *, is_output: bool) -> list[Location]:
     """Return the files of the certificates that a path names. Raises DataError (C002) for none."""
-    certificate = find_certificate(place) if is_output else None
+    certificate = find_certificate(location) if is_output else None
     if certificate is not None:
         return [certificate[0]]
-    names = certificate_names(place) if folder == place else []
-    files = [storage.join(place, name) for name in names]
+    names = certificate_names(location) if folder == location else []
+    files = [storage.join(location, name) for name in names]
     if not files:
-        file = storage.join(place, CERTIFICATE) if storage.is_folder(place) else place
+        file = storage.join(location, CERTIFICATE) if storage.is_folder(location) else location
         if not storage.exists(file):
             raise DataError.of("C002", f"There is no certificate {str(file)!r}.")
         files = [file]
@@ -151,7 +151,7 @@ def _files(place: str, folder: Place, *, is_output: bool) -> list[Place]:
 
 
 def _load_verified(
-    file: Place, certificates: Mapping[str, Certificate], *, is_named: bool
+    file: Location, certificates: Mapping[str, Certificate], *, is_named: bool
 ) -> Certificate:
     """Return a certificate, once what lies beside it is found to be what it certifies.
 
@@ -175,7 +175,7 @@ def _load_verified(
     return certificate
 
 
-def _check_single(output: str, names: Collection[str], folder: Place) -> None:
+def _check_single(output: str, names: Collection[str], folder: Location) -> None:
     """Raise CertificateError (V015) where several certificates name one output."""
     if len(names) > 1:
         message = f"Several certificates name {output!r}: {join_names(names)}."
@@ -183,14 +183,14 @@ def _check_single(output: str, names: Collection[str], folder: Place) -> None:
         raise CertificateError.of("V015", message, hint, str(folder))
 
 
-def _stored_output(certificate: Certificate, output: Place) -> Stored:
+def _stored_output(certificate: Certificate, output: Location) -> Stored:
     """Return an output: a table by its data, a model with everything that its folder holds."""
     if certificate.plan.train is None:
         return Stored.of_file(output)
     return Stored.of_folder(output)
 
 
-def _check_alone(certificate: Certificate, folder: Place, files: Collection[str]) -> None:
+def _check_alone(certificate: Certificate, folder: Location, files: Collection[str]) -> None:
     """Raise CertificateError (V004) where a file that is named as the output would be, and of
     which no certificate speaks, lies beside it: whoever finds both takes it for that."""
     for name in _possible_names(certificate):
@@ -207,7 +207,7 @@ def _possible_names(certificate: Certificate) -> Iterator[str]:
     yield from (name for name in names if not name_problem(name))
 
 
-def _check_nothing_else(file: Place, model: str) -> None:
+def _check_nothing_else(file: Location, model: str) -> None:
     """Raise CertificateError (V004) where more lies in the folder of a released model.
 
     Who opens what lies beside a certified model takes it for a part of the release. Folders of
@@ -221,7 +221,7 @@ def _check_nothing_else(file: Place, model: str) -> None:
         raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
 
 
-def load_proofs(path: Place) -> tuple[Certificate | Attestation, ...]:
+def load_proofs(path: Location) -> tuple[Certificate | Attestation, ...]:
     """Read what vouches for outputs: certificates, as `load_certificates` does, and attestations.
 
     An attestation is read from its file, or from where `attest` writes it: beside the output that

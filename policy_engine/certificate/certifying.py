@@ -51,11 +51,11 @@ class CertifiedRelease:
 
 
 def certify(
-    release: Release, engine: Engine, place: str = "", written: Written | None = None
+    release: Release, engine: Engine, location: str = "", written: Written | None = None
 ) -> CertifiedRelease:
     """Measure every bound of the plan on the release as it lies, read back from there.
 
-    Of a model, on the table that it was trained on. `place` is where the output will be, for
+    Of a model, on the table that it was trained on. `location` is where the output will be, for
     the record; `written` is what the engine made, where it did (`run_plan`). Returns the
     certificate whether or not the bounds hold; `check` insists on it.
     Raises CertificateError where the output has other columns than the plan releases (V002).
@@ -76,7 +76,7 @@ def certify(
         public_utility = NotApplicable(
             reason="the table that the model learnt from is not released"
         )
-    record = _record(release, full_utility, place) if release.sources else None
+    record = _record(release, full_utility, location) if release.sources else None
     certificate = Certificate(
         plan=plan.public(),
         file=Path(release.output.location).name if _is_file(release) else "",
@@ -99,7 +99,7 @@ def certify(
     return CertifiedRelease(certificate, record)
 
 
-def _record(release: Release, full_utility: Utility | NotApplicable, place: str) -> Record:
+def _record(release: Release, full_utility: Utility | NotApplicable, location: str) -> Record:
     plan, anonymize = release.plan, release.plan.anonymize
     first, *joined = (
         _input(plan, step, source) for step, source in zip(plan.reads, release.sources, strict=True)
@@ -108,7 +108,7 @@ def _record(release: Release, full_utility: Utility | NotApplicable, place: str)
         nonce=new_nonce(),
         engine=plan.engine,
         release=release.output.digest,
-        place=place,
+        place=location,
         input=first,
         joined=tuple(joined),
         rows_joined=release.rows_in if joined else None,

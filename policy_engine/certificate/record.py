@@ -9,7 +9,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.data import storage
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.commitment import Commitment, Hexadecimal
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import CertificateError, DataError, PolicyError
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.plan import EngineName
@@ -108,14 +108,14 @@ class Record(BaseModel):
         return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 
-def absolute_name(place: Place | None) -> str:
-    """Return a place as records name it: a path from the root, a URI or table as it is."""
-    is_elsewhere = str(place) == MEMORY or str(place).startswith(TABLE)
-    if place is None:
+def absolute_name(location: Location | None) -> str:
+    """Return a location as records name it: a path from the root, a URI or table as it is."""
+    is_elsewhere = str(location) == MEMORY or str(location).startswith(TABLE)
+    if location is None:
         return ""
-    if is_elsewhere or storage.is_remote(place):
-        return str(place)
-    return str(storage.local_path(place).absolute())
+    if is_elsewhere or storage.is_remote(location):
+        return str(location)
+    return str(storage.local_path(location).absolute())
 
 
 def read_record(text: str | bytes, source: str = "") -> Record:
@@ -131,7 +131,7 @@ def read_record(text: str | bytes, source: str = "") -> Record:
     return record
 
 
-def load_record(path: Place) -> Record:
+def load_record(path: Location) -> Record:
     """Read a record from its file.
 
     Raises DataError where there is none (C002) or it cannot be read (C003), CertificateError

@@ -9,7 +9,7 @@ from pathlib import Path
 from policy_engine.certificate.record import Record, absolute_name, read_record
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE
-from policy_engine.data.storage import Place, write_errors
+from policy_engine.data.storage import Location, write_errors
 from policy_engine.errors import CertificateError, OutputError
 from policy_engine.release.staging import RECORD, check_name
 
@@ -17,19 +17,19 @@ _PRIVATE = 0o600
 
 
 class RecordFile:
-    """A place for the record of a release, which only its owner may read.
+    """The file for the record of a release, which only its owner may read.
 
     Nothing is overwritten but, where the release may be, the record of an earlier release of
-    the same place. Nor does it lie in the folder that is shared: beside the `output`, or below
-    the folder that was `given` for it. Raises OutputError where the place is taken (O001) or is
-    none (O002).
+    the same location. Nor is it in the folder that is shared: beside the `output`, or below
+    the folder that was `given` for it. Raises OutputError where the path is taken (O001) or
+    cannot be one (O002).
     """
 
     def __init__(
         self,
-        file: Place,
-        output: Place | None = None,
-        output_folder: Place | None = None,
+        file: Location,
+        output: Location | None = None,
+        output_folder: Location | None = None,
         *,
         overwrite: bool,
     ) -> None:
@@ -40,7 +40,7 @@ class RecordFile:
         self._output = absolute_name(output)
         self._overwrite = overwrite
         with write_errors(self.file):
-            self._check_place()
+            self._check_file()
             if output is not None:
                 self._check_apart(output, output_folder)
             if not self.file.parent.is_dir():
@@ -71,7 +71,7 @@ class RecordFile:
             with suppress(OSError):  # the file opens both releases then
                 self._write(record.to_json().encode(), is_new=False)
 
-    def _check_place(self) -> None:
+    def _check_file(self) -> None:
         if self.file.is_dir() or not self.file.name:
             message = f"A record is a file, and {str(self.file)!r} is a folder."
             raise OutputError.of("O002", message, "Give the path of a file.")
@@ -81,7 +81,7 @@ class RecordFile:
             message = f"The record {str(self.file)!r} is not to lie in the output."
             raise OutputError.of("O002", message, "Give another path.")
 
-    def _check_apart(self, output: Place, output_folder: Place | None) -> None:
+    def _check_apart(self, output: Location, output_folder: Location | None) -> None:
         """Refuse a record in the folder of the release, which others are given whole."""
         parent = self.file.parent.resolve()
         if not storage.is_remote(output) and not str(output).startswith(TABLE):

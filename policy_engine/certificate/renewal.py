@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.methods.columns import Columns, QuasiIdentifier
@@ -35,7 +35,7 @@ def with_change(
 
 
 def check_making(
-    earlier: Certificate, plan: Plan, record: Record | None, output: Place, *, renews: bool
+    earlier: Certificate, plan: Plan, record: Record | None, output: Location, *, renews: bool
 ) -> None:
     """Raise CertificateError (V014) where a release was made otherwise than a plan says.
 

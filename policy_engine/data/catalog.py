@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine import terms
 from policy_engine.data.column_names import check_column_names, lower_case
-from policy_engine.data.storage import Place as Location
-from policy_engine.data.storage import is_remote
+from policy_engine.data.storage import Location, is_remote
 from policy_engine.data.table_files import (
     SparkFormat,
     is_file,

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from policy_engine.errors import DataError, OutputError
 
-Place = str | Path
+Location = str | Path
 """A local path, or a URI (hdfs:, s3a:, gs:, abfs:, file: ...) without percent-encoding, as in
 Spark."""
 
@@ -24,13 +24,13 @@ _ALIASES = {"s3a": "s3", "s3n": "s3"}
 _WITHOUT_RENAME = {"s3", "gcs"}
 
 
-def is_remote(location: Place) -> bool:
+def is_remote(location: Location) -> bool:
     """Tell whether a location is a URI of another machine; `file:` is this one."""
     match = _SCHEME.match(location) if isinstance(location, str) else None
     return match is not None and match[1].lower() != "file"
 
 
-def local_path(location: Place) -> Path:
+def local_path(location: Location) -> Path:
     """Return the path of a location on this machine."""
     if isinstance(location, str) and location.lower().startswith("file:/"):
         return Path(re.sub("^/+", "/", location[len("file:") :]))
@@ -38,7 +38,7 @@ def local_path(location: Place) -> Path:
 
 
 @contextmanager
-def read_errors(location: Place) -> Iterator[None]:
+def read_errors(location: Location) -> Iterator[None]:
     """Turn errors inside into DataError (C003) of one line."""
     try:
         yield
@@ -48,7 +48,7 @@ def read_errors(location: Place) -> Iterator[None]:
 
 
 @contextmanager
-def write_errors(location: Place) -> Iterator[None]:
+def write_errors(location: Location) -> Iterator[None]:
     """Turn errors inside into OutputError (O002) of one line."""
     try:
         yield
@@ -57,12 +57,12 @@ def write_errors(location: Place) -> Iterator[None]:
         raise OutputError.of("O002", message, source=str(location)) from None
 
 
-def join(folder: Place, name: str) -> Place:
+def join(folder: Location, name: str) -> Location:
     """Return the location of a file or folder within a folder."""
     return folder / name if isinstance(folder, Path) else f"{folder.rstrip('/')}/{name}"
 
 
-def parent(location: Place) -> Place:
+def parent(location: Location) -> Location:
     """Return the folder that a location is in, or the location itself where it is in none."""
     if isinstance(location, Path):
         return location.parent
@@ -72,19 +72,19 @@ def parent(location: Place) -> Place:
     return above if re.search(":/+[^/]", above) else location
 
 
-def name(location: Place) -> str:
+def name(location: Location) -> str:
     """Return the last part of a location."""
     return location.name if isinstance(location, Path) else location.rstrip("/").rpartition("/")[2]
 
 
-def exists(location: Place) -> bool:
+def exists(location: Location) -> bool:
     """Tell whether there is a file or folder. Raises OSError where that cannot be told."""
     if not is_remote(location):
         return local_path(location).exists()
     return bool(_file_type(location) != _file_types().NotFound)
 
 
-def is_taken(location: Place) -> bool:
+def is_taken(location: Location) -> bool:
     """Tell whether a name is taken, even by a link to nothing. Raises OSError."""
     if is_remote(location):
         return exists(location)
@@ -95,7 +95,7 @@ def is_taken(location: Place) -> bool:
     return True
 
 
-def is_same(one: Place, other: Place) -> bool:
+def is_same(one: Location, other: Location) -> bool:
     """Tell whether two existing locations are the same."""
     if str(one).rstrip("/") == str(other).rstrip("/"):
         return True
@@ -105,21 +105,21 @@ def is_same(one: Place, other: Place) -> bool:
     return path.exists() and other_path.exists() and path.samefile(other_path)
 
 
-def is_folder(location: Place) -> bool:
+def is_folder(location: Location) -> bool:
     """Tell whether there is a folder. Raises OSError where that cannot be told."""
     if not is_remote(location):
         return local_path(location).is_dir()
     return bool(_file_type(location) == _file_types().Directory)
 
 
-def names(folder: Place) -> tuple[str, ...]:
+def names(folder: Location) -> tuple[str, ...]:
     """Return the names of what a folder holds, sorted. Raises OSError."""
     if not is_remote(folder):
         return tuple(sorted(path.name for path in local_path(folder).iterdir()))
     return tuple(sorted(entry.base_name for entry in _list_folder(folder, recursive=False)))
 
 
-def data_files(folder: Place) -> tuple[str, ...]:
+def data_files(folder: Location) -> tuple[str, ...]:
     """Return the relative names of a folder's files, sorted, those of folders in it too.
 
     Names that Spark does not read as data are left out: those that begin with a dot or an
@@ -156,13 +156,13 @@ def escape_folder_name(column: str) -> str:
     return re.sub(r"""[\x00-\x1f"#%'*/:=?\\\x7f{[\]^]""", lambda m: f"%{ord(m[0]):02X}", column)
 
 
-def read_bytes(location: Place) -> bytes:
+def read_bytes(location: Location) -> bytes:
     """Return what a file holds. Raises OSError."""
     with _open_input(location) as file:
         return file.read()
 
 
-def digest(location: Place) -> str:
+def digest(location: Location) -> str:
     """Return the sha-256 of a file's bytes, or of a folder's manifest.
 
     The manifest has a line per data file, as `sha256sum` prints it. Raises OSError.
@@ -213,7 +213,7 @@ def _entries(root: bytes, relative: bytes) -> Iterator[tuple[str, str, str]]:
             raise OSError(f"{os.fsdecode(name)!r} is a link, or not a file at all")
 
 
-def write_bytes(location: Place, data: bytes) -> None:
+def write_bytes(location: Location, data: bytes) -> None:
     """Write a file whole. Raises OSError.
 
     A local one is flushed to the disk; only its owner can read a new one.
@@ -238,7 +238,7 @@ def open_private(path: Path, flag: int) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | flag | binary, 0o600), "wb")
 
 
-def make_folder(location: Place) -> None:
+def make_folder(location: Location) -> None:
     """Make a folder, and those above it. Raises OSError."""
     if is_remote(location):
         system, path = _file_system(location)
@@ -247,7 +247,7 @@ def make_folder(location: Place) -> None:
         local_path(location).mkdir(parents=True, exist_ok=True)
 
 
-def make_private_folder(location: Place) -> None:
+def make_private_folder(location: Location) -> None:
     """Make a new folder in an existing one. Raises OSError.
 
     On this machine only its owner can read it; other storage has its own rules.
@@ -258,12 +258,12 @@ def make_private_folder(location: Place) -> None:
         local_path(location).mkdir(0o700)
 
 
-def can_rename(location: Place) -> bool:
+def can_rename(location: Location) -> bool:
     """Tell whether a move there is atomic; object stores copy file by file."""
     return not is_remote(location) or _file_system(location)[0].type_name not in _WITHOUT_RENAME
 
 
-def move(source: Place, target: Place) -> None:
+def move(source: Location, target: Location) -> None:
     """Move a file or folder to a free location in the same storage. Raises OSError."""
     if not is_remote(source):
         local_path(source).rename(local_path(target))
@@ -275,7 +275,7 @@ def move(source: Place, target: Place) -> None:
         remove(source)
 
 
-def remove(location: Place) -> None:
+def remove(location: Location) -> None:
     """Remove a file or a link, or a folder with its content; do nothing where there is none."""
     if not is_taken(location):
         return
@@ -291,7 +291,7 @@ def remove(location: Place) -> None:
         system.delete_file(path_there)
 
 
-def remove_empty(folder: Place) -> None:
+def remove_empty(folder: Location) -> None:
     """Remove a folder. Raises OSError where it holds anything."""
     if not is_remote(folder):
         local_path(folder).rmdir()
@@ -301,7 +301,7 @@ def remove_empty(folder: Place) -> None:
         remove(folder)
 
 
-def sync(location: Place) -> None:
+def sync(location: Location) -> None:
     """Flush a file or a folder's entries to the disk, where the system can. Raises OSError."""
     if is_remote(location) or not hasattr(os, "O_DIRECTORY"):
         return
@@ -315,7 +315,7 @@ def sync(location: Place) -> None:
         os.close(handle)
 
 
-def copy(source: Place, target: Place) -> None:
+def copy(source: Location, target: Location) -> None:
     """Copy a file or folder to a free location in the same remote storage. Raises OSError."""
     system, source_path = _file_system(source)
     target_path = _file_system(target)[1]
@@ -354,7 +354,7 @@ def open_to_read(path: Path) -> BinaryIO:
 _SHELL_FILES = ("/dev/", "/proc/")
 
 
-def _open_input(location: Place) -> IO[bytes]:
+def _open_input(location: Location) -> IO[bytes]:
     if not is_remote(location):
         return open_to_read(local_path(location))
     system, path = _file_system(location)
@@ -362,12 +362,12 @@ def _open_input(location: Place) -> IO[bytes]:
     return stream
 
 
-def _file_type(location: Place) -> Any:
+def _file_type(location: Location) -> Any:
     system, path = _file_system(location)
     return system.get_file_info(path).type
 
 
-def _list_folder(folder: Place, *, recursive: bool) -> Any:
+def _list_folder(folder: Location, *, recursive: bool) -> Any:
     from pyarrow.fs import FileSelector  # noqa: PLC0415 (slow to import)
 
     system, path = _file_system(folder)
@@ -380,7 +380,7 @@ def _file_types() -> Any:
     return FileType
 
 
-def _file_system(location: Place) -> tuple[Any, str]:
+def _file_system(location: Location) -> tuple[Any, str]:
     """Return the file system of a URI, and the path in it."""
     from pyarrow.fs import FileSystem  # noqa: PLC0415 (slow to import)
 

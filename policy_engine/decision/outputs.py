@@ -171,7 +171,7 @@ def _comparable_plan(plan: Plan) -> Plan:
     Where a rule without a uid stands in the text, and the order of its parties, purposes and
     duties, are of no matter.
     """
-    steps = [step.policy_part() for step in plan.public().steps if step.stage != "audit"]
+    steps = [step.policy_part() for step in plan.public().steps if step.phase != "audit"]
     audits = sorted(plan.audits, key=AuditStep.model_dump_json)
     sorted_lists = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""

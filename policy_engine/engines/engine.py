@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.data.storage import Place, digest, local_path, read_errors, tree_digest
+from policy_engine.data.storage import Location, digest, local_path, read_errors, tree_digest
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, Mask, Publish
@@ -72,23 +72,23 @@ class Stored:
     rows: int = 0
 
     @classmethod
-    def of_file(cls, path: Place, rows: int = 0) -> "Stored":
+    def of_file(cls, path: Location, rows: int = 0) -> "Stored":
         """Return a file, or a folder of files, as it lies; DataError (C003) where it cannot be
         read."""
         with read_errors(path):
             return cls(str(path), digest(path), rows)
 
     @classmethod
-    def of_folder(cls, path: Place) -> "Stored":
+    def of_folder(cls, path: Location) -> "Stored":
         """Return a folder of this machine with all that is in it, as a model is released.
 
         Raises DataError (C003) where it cannot be read, or holds what is neither file nor folder.
         """
         with read_errors(path):
-            place = local_path(path)
-            if place.is_symlink() or not place.is_dir():
-                raise OSError(f"{place.name!r} is a link, or no folder")
-            return cls(str(path), tree_digest(place))
+            folder = local_path(path)
+            if folder.is_symlink() or not folder.is_dir():
+                raise OSError(f"{folder.name!r} is a link, or no folder")
+            return cls(str(path), tree_digest(folder))
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ class Written:
     made: Anonymized | None = field(default=None, repr=False)
     held: Any = field(default=None, repr=False)
 
-    def at(self, place: Place) -> "Written":
+    def at(self, location: Location) -> "Written":
         """Return the same where it was moved to."""
-        return replace(self, stored=replace(self.stored, location=str(place)))
+        return replace(self, stored=replace(self.stored, location=str(location)))
 
 
 class Engine(Protocol):

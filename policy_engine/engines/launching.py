@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.data.catalog import Catalog, Dataset, find_taxonomies, make_catalog
-from policy_engine.data.storage import Place, exists, read_errors
+from policy_engine.data.storage import Location, exists, read_errors
 from policy_engine.data.table_files import file_format, is_file, unreadable_file
 from policy_engine.engines.engine import Engine, Progress, Stored, silent
 from policy_engine.errors import DataError, PlanError, PolicyEngineError
@@ -39,19 +39,19 @@ class Launcher:
         """Return what tells where a dataset lies and what it holds, None for the usual way."""
         return self.spark.described if self.spark else None
 
-    def stored(self, place: Place) -> Stored:
+    def stored(self, location: Location) -> Stored:
         """Return an output as it lies.
 
         Raises DataError where there is none (C002), or none that the engine reads (C004).
         """
         if self.spark:
-            return self.spark.stored(str(place))
-        with read_errors(place):
-            is_there = exists(place)
+            return self.spark.stored(str(location))
+        with read_errors(location):
+            is_there = exists(location)
         if not is_there:
-            raise DataError.of("C002", f"There is no file {str(place)!r}.")
-        file_format(Path(place))
-        return Stored.of_file(place)
+            raise DataError.of("C002", f"There is no file {str(location)!r}.")
+        file_format(Path(location))
+        return Stored.of_file(location)
 
     def catalog(
         self,

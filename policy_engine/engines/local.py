@@ -107,8 +107,8 @@ class LocalEngine:
         """Return the table with columns masked. Raises DataError (R013) as `masked` does."""
         self._progress("masking", 0, table.num_rows)
         for asked in step.columns:
-            place = table.schema.get_field_index(asked.name)
-            field, column = table.schema.field(place), table.column(place)
+            index = table.schema.get_field_index(asked.name)
+            field, column = table.schema.field(index), table.column(index)
             kind = None
             if tables.is_untyped(field):
                 # Of the values that are there: a dictionary may hold those of rows left out.
@@ -120,7 +120,7 @@ class LocalEngine:
             values = masked(column, asked, kind)
             if pa.types.is_decimal(value_type(field.type)):
                 field = tables.as_masked(field, values.type)
-            table = table.set_column(place, field, values)
+            table = table.set_column(index, field, values)
         return table
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> Anonymized:
@@ -283,8 +283,8 @@ class LocalEngine:
         key = release_key(self._key, self._salt, step.columns.pseudonym_scope)
         for name in step.columns.pseudonymize:
             values = pseudonyms(name, table.column(name), key)
-            place = table.schema.get_field_index(name)
-            table = table.set_column(place, pa.field(name, values.type), values)
+            index = table.schema.get_field_index(name)
+            table = table.set_column(index, pa.field(name, values.type), values)
         return table
 
 
@@ -316,8 +316,8 @@ def _generalised(
     if not any(cell.is_range for cell in parsed):
         yield pa.field(name, _CELL), cell_array(classes, numbers, texts)
         return
-    for end, place in zip(ends_of(name), (0, -1), strict=True):
-        ends = [end_of(cell, place) for cell in parsed]
+    for end, index in zip(ends_of(name), (0, -1), strict=True):
+        ends = [end_of(cell, index) for cell in parsed]
         # Its type is that of its values, as in a file that has none.
         field = pa.field(end, _CELL, metadata={"csv": "text"})
         yield field, cell_array(classes, numbers, ends)

@@ -11,7 +11,7 @@ from policy_engine.errors import DataError
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised
-from policy_engine.plan.steps import Stage, Step
+from policy_engine.plan.steps import Phase, Step
 from policy_engine.plan.training import Training
 
 
@@ -25,7 +25,7 @@ class Read(_Frozen, Step):
     `generalised` are those whose cells an earlier release made, where one is known to be read.
     """
 
-    stage: ClassVar[Stage] = "read"
+    phase: ClassVar[Phase] = "read"
 
     step: Literal["read"] = "read"
     asset: str
@@ -51,7 +51,7 @@ class Join(_Frozen, Step):
     (`may_repeat`), in several rows of one of them.
     """
 
-    stage: ClassVar[Stage] = "join"
+    phase: ClassVar[Phase] = "join"
 
     step: Literal["join"] = "join"
     inputs: Annotated[tuple[Joined, ...], Field(min_length=2)]
@@ -75,7 +75,7 @@ class Drop(_Frozen, Step):
     Those that a policy does not mention are named by their IRIs where several inputs are read.
     """
 
-    stage: ClassVar[Stage] = "drop"
+    phase: ClassVar[Phase] = "drop"
 
     step: Literal["drop"] = "drop"
     identifiers: tuple[str, ...] = ()

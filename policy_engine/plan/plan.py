@@ -46,7 +46,7 @@ class _Frozen(BaseModel):
 _OF_TABLE = "drop (columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})publish ")
-"""The stages of a plan; masked columns are not learnt from, nor several inputs (M016)."""
+"""The phases of a plan; models do not learn from masked columns or joined inputs (M016)."""
 AnyStep = Annotated[
     Read | Join | Drop | Mask | Anonymize | Train | AuditStep | Publish, Field(discriminator="step")
 ]
@@ -78,9 +78,9 @@ class Plan(_Frozen):
     @model_validator(mode="after")
     def _fits_together(self) -> "Plan":
         """Raise ValueError for what no policy becomes: whoever reads a plan relies on it."""
-        if not _ORDER.fullmatch("".join(f"{step.stage} " for step in self.steps)):
+        if not _ORDER.fullmatch("".join(f"{step.phase} " for step in self.steps)):
             raise ValueError("the steps are not those of a plan, in their order")
-        once = [step.step for step in self.steps if step.stage == "columns"]
+        once = [step.step for step in self.steps if step.phase == "columns"]
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
         asked, made = self.anonymize, sorted(self.publish.columns)

@@ -11,18 +11,18 @@ from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
-Stage = Literal["read", "join", "drop", "columns", "table", "model", "audit", "publish"]
-"""Where in a plan a step stands: steps on `columns` come before the one that makes the table."""
+Phase = Literal["read", "join", "drop", "columns", "table", "model", "audit", "publish"]
+"""The part of a plan a step belongs to: steps on `columns` come before the one on the `table`."""
 
 
 class Step:
-    """What every kind of step tells of itself, so that a plan knows no kind from another.
+    """What a plan asks of every kind of step, so that it need not tell the kinds apart.
 
-    A new kind says at which stage it stands and what it has of the following; those that there are
-    stay as they are. What carries it out is a verb of the engines.
+    A new kind sets its `phase` and overrides those of the following that concern it; the existing
+    kinds do not change. An engine carries it out.
     """
 
-    stage: ClassVar[Stage]
+    phase: ClassVar[Phase]
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -31,19 +31,19 @@ class Step:
 
     @property
     def values_read(self) -> tuple[str, ...]:
-        """The columns of which the values matter to it."""
+        """The columns whose values it depends on."""
         return ()
 
     def bounds(self) -> tuple[Bound, ...]:
-        """Return what is measured on the output because of it, and has to hold."""
+        """Return the bounds that are measured on the output because of it."""
         return ()
 
     def public(self) -> Self:
-        """Return what everybody may know of it: nothing that the data alone tells."""
+        """Return it without what only the data tell, as the certificate contains it."""
         return self
 
     def policy_part(self) -> Self:
-        """Return what it takes from what its policy means: of data in any order, or at no place."""
+        """Return it without what no policy determines: the order and format of the data."""
         return self
 
 
@@ -52,12 +52,12 @@ class _Frozen(BaseModel):
 
 
 class Mask(_Frozen, Step):
-    """Put every value of some columns through their maskings, one by one.
+    """Mask some columns, value by value.
 
-    It is done before rows are put in an order that follows from what is released of them.
+    This comes before classes are formed: the order of rows follows from released values only.
     """
 
-    stage: ClassVar[Stage] = "columns"
+    phase: ClassVar[Phase] = "columns"
 
     step: Literal["mask"] = "mask"
     columns: tuple[SerializeAsAny[Masking], ...] = Field(min_length=1)
@@ -85,11 +85,11 @@ class Mask(_Frozen, Step):
         return self.names
 
     def bounds(self) -> tuple[Bound, ...]:
-        """Return that every cell keeps its column's masking."""
+        """Return one bound for each column: no cell breaks the masking."""
         return tuple(one.bound for one in self.columns)
 
     def measurements(self, broken: Mapping[str, int]) -> tuple[Measurement, ...]:
-        """Return the measurements, from how many cells of each column break its masking."""
+        """Return the measurements, given how many cells of each column break its masking."""
         return tuple(
             Measurement(
                 bound=bound.name,
@@ -112,17 +112,17 @@ def _masking(given: Mapping[str, Any]) -> Masking:
 class Anonymize(Anonymization, Step):
     """Generalise the quasi-identifiers until every bound holds in every class.
 
-    `taxonomies` holds the digest of each taxonomy by its name, once they are known.
+    `taxonomies` has the digest of each taxonomy by its name, once the plan is bound to data.
     """
 
-    stage: ClassVar[Stage] = "table"
+    phase: ClassVar[Phase] = "table"
 
     step: Literal["anonymize"] = "anonymize"
     taxonomies: Mapping[str, str] = Field(default_factory=dict)
 
     @property
     def released(self) -> tuple[str, ...]:
-        """The columns that have a role in it and are not left out."""
+        """The columns with a role, without the identifiers that are dropped."""
         return self.columns.released
 
     @property
@@ -141,10 +141,10 @@ class Publish(_Frozen, Step):
     """Write the columns as the output, measure every bound on it, and only then publish.
 
     Where a model is trained, it is the output, and the columns are what its table was made of.
-    With `cells` as bounds, a range stands in two columns of numbers, its low and high end.
+    With `cells` as bounds, a range is written as two columns of numbers, its low and high end.
     """
 
-    stage: ClassVar[Stage] = "publish"
+    phase: ClassVar[Phase] = "publish"
 
     step: Literal["publish"] = "publish"
     asset: str
@@ -152,14 +152,14 @@ class Publish(_Frozen, Step):
     cells: CellStyle = "text"
 
     def policy_part(self) -> Self:
-        """Return it with its columns in one order, whatever their cells look like."""
+        """Return it with its columns sorted and its cells as text."""
         return self.model_copy(update={"columns": tuple(sorted(self.columns)), "cells": "text"})
 
 
 class Train(Training, Step):
     """Train a model on what the steps before made of a share of the records."""
 
-    stage: ClassVar[Stage] = "model"
+    phase: ClassVar[Phase] = "model"
 
     step: Literal["train"] = "train"
 
@@ -170,9 +170,9 @@ class Train(Training, Step):
 
 
 class AuditStep(Audit, Step):
-    """Attack the model, or one trained on the table, and check what is reached against bounds."""
+    """Attack the model, or one trained on the table, and check the results against the bounds."""
 
-    stage: ClassVar[Stage] = "audit"
+    phase: ClassVar[Phase] = "audit"
 
     step: Literal["audit"] = "audit"
 
@@ -183,9 +183,9 @@ class AuditStep(Audit, Step):
 
 
 def steps_of(transformation: Transformation, digests: Mapping[str, str]) -> list[Mask | Anonymize]:
-    """Return the steps that make the table of an output: each method says which is its own.
+    """Return the steps that make the table of an output: each method names the step it needs.
 
-    `digests` are those of the taxonomies, by their names.
+    `digests` are those of the taxonomies, by name.
     """
     steps = [one.step for one in transformation.masked]
     steps += [one.step for one in transformation.anonymization.methods.values()]

@@ -56,7 +56,7 @@ DIGITS = 8
 
 
 def _digests(text: str) -> list[str]:
-    return [text[place : place + DIGITS] for place in range(0, len(text), DIGITS)]
+    return [text[start : start + DIGITS] for start in range(0, len(text), DIGITS)]
 
 
 @dataclass(frozen=True)

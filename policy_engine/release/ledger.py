@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from policy_engine.audits.gate import shortfalls
 from policy_engine.data import storage
 from policy_engine.data.commitment import Hexadecimal
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import (
     AuditError,
     CertificateError,
@@ -116,11 +116,11 @@ class Ledger:
                 judged_attacks, held=not any(shortfalls(model.audits, judged_attacks))
             )
             unfinished = next((one for one in known if not one.attacks), None)
-            place = len(attempts) if unfinished is None else attempts.index(unfinished)
-            self._write((*attempts[:place], attempt, *attempts[place + 1 :]), key)
+            index = len(attempts) if unfinished is None else attempts.index(unfinished)
+            self._write((*attempts[:index], attempt, *attempts[index + 1 :]), key)
         return JudgedAttempts(judged_attacks, _without_sketches((*earlier, attempt)))
 
-    def check_apart(self, output: Place, destination: Place) -> None:
+    def check_apart(self, output: Location, destination: Location) -> None:
         """Raise OutputError (O002) where attempts would lie in the folder of a release.
 
         That is beside the `output`, or below the folder that was `destination` for it.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import OutputError, PolicyEngineError
 from policy_engine.release.staging import CLAIM, LOCK
 
@@ -34,7 +34,7 @@ class Hold(Protocol):
         """Give it back; nothing of it stays."""
 
 
-def hold(folder: Place, waiting: Callable[[], None] | None = None) -> Hold:
+def hold(folder: Location, waiting: Callable[[], None] | None = None) -> Hold:
     """Return the right to write into a folder, once nobody else has it.
 
     Each run has this right as long as it is alive, and a lock ends with its process: what other
@@ -57,7 +57,7 @@ def hold(folder: Place, waiting: Callable[[], None] | None = None) -> Hold:
         time.sleep(_PAUSE * (1 + random.random()))  # noqa: S311 (no secret)
 
 
-def _attempt(folder: Place) -> Hold | None:
+def _attempt(folder: Location) -> Hold | None:
     """Return the right to a folder; None while another run has it.
 
     Who has a lock and who has a claim see each other: each makes its own and looks afterwards.
@@ -81,14 +81,14 @@ def _keep_if_alone(right: Hold, other_holders: Callable[[], list[str]]) -> Hold 
     return right if is_alone else None
 
 
-def _busy_error(folder: Place) -> PolicyEngineError:
+def _busy_error(folder: Location) -> PolicyEngineError:
     message = f"Another run is making a release in {str(folder)!r}."
     claims = _claims(folder)
     if not claims:
         return OutputError.of("O001", message, "Give another path, or wait=True.")
-    place = storage.join(folder, claims[0])
-    hint = f"If that run has ended, remove {str(place)!r}; else wait=True."
-    return OutputError.of("O001", f"{message} It is {_claimant(place)}.", hint)
+    claim = storage.join(folder, claims[0])
+    hint = f"If that run has ended, remove {str(claim)!r}; else wait=True."
+    return OutputError.of("O001", f"{message} It is {_claimant(claim)}.", hint)
 
 
 # -- locks ----------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class _Lock:
         os.close(self._handle)
 
 
-def _take_lock(folder: Place) -> _Lock | None:
+def _take_lock(folder: Location) -> _Lock | None:
     """Return the lock of a folder, None where another run has it."""
     if storage.is_remote(folder) or find_spec("fcntl") is None:
         raise _NoLocksError
@@ -188,38 +188,38 @@ def _is_at(handle: int, path: Path) -> bool:
 class _Claim:
     """A file of a run's own, which stands for a lock."""
 
-    def __init__(self, folder: Place) -> None:
+    def __init__(self, folder: Location) -> None:
         self.name = f"{CLAIM}{secrets.token_hex(16)}"
-        self._place = storage.join(folder, self.name)
+        self._path = storage.join(folder, self.name)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         run = {"process": os.getpid(), "machine": socket.gethostname(), "since": now}
         try:
-            storage.write_bytes(self._place, json.dumps(run).encode())
+            storage.write_bytes(self._path, json.dumps(run).encode())
         except BaseException:
             self.release()
             raise
 
     def is_kept(self) -> bool:
-        return storage.exists(self._place)
+        return storage.exists(self._path)
 
     def release(self) -> None:
         with suppress(OSError):
-            storage.remove(self._place)
+            storage.remove(self._path)
 
 
-def _claims(folder: Place) -> list[str]:
+def _claims(folder: Location) -> list[str]:
     return [name for name in storage.names(folder) if name.startswith(CLAIM)]
 
 
-def _other_claims(folder: Place, own: str) -> list[str]:
+def _other_claims(folder: Location, own: str) -> list[str]:
     """Return the claims of others in a folder, and its lock."""
     names = storage.names(folder)
     return [name for name in names if name == LOCK or (name.startswith(CLAIM) and name != own)]
 
 
-def _claimant(place: Place) -> str:
+def _claimant(claim: Location) -> str:
     try:
-        run = json.loads(storage.read_bytes(place))
+        run = json.loads(storage.read_bytes(claim))
         return f"process {run['process']} of {run['machine']!r}, since {run['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "unknown which"

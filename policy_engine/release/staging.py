@@ -6,28 +6,28 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, join_names
 
 CERTIFICATE = "certificate.jsonld"
 """The name of the certificate of an output that is alone in its folder, or came there first."""
 
 PREFIX = ".policy-engine."
-STAGE = f"{PREFIX}stage."
+STAGING = f"{PREFIX}stage."
 """The prefix of the folder in which an output is written and verified; a random text follows."""
 LOCK = f"{PREFIX}lock"
 """The file that a run holds locked while it is at work in a folder."""
 CLAIM = f"{PREFIX}claim."
 """The prefix of the file that replaces the lock where files cannot be locked."""
 JOURNAL = f"{PREFIX}publishing"
-"""The file that is there from the first step of a publication to the last; then in the stage."""
+"""The file that is there from the first step of a publication to the last; then staged."""
 BACK = f"{PREFIX}back"
-"""The mark in a stage by which its publication is undone."""
+"""The mark in a staging folder by which its publication is undone."""
 OLD = f"{PREFIX}old."
-"""The prefix, in a stage, of what is replaced, until all is published."""
+"""The prefix, in a staging folder, of what is replaced, until all is published."""
 RECORD = f"{PREFIX}record."
 """The prefix of the file in which a record is written before it gets its name."""
-_STAGE = re.compile(re.escape(STAGE) + "[0-9a-f]{32}")
+_STAGING_FOLDER = re.compile(re.escape(STAGING) + "[0-9a-f]{32}")
 _CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
 _SHARED = 0o077
 _LONGEST = 255
@@ -44,15 +44,15 @@ def is_certificate(name: str) -> bool:
     return f".{name.lower()}".endswith(f".{CERTIFICATE}")
 
 
-def is_stage(name: str) -> bool:
-    """Tell whether a name is that of a stage, as runs make them."""
-    return _STAGE.fullmatch(name) is not None
+def is_staging_folder(name: str) -> bool:
+    """Tell whether a name is that of a staging folder, as runs make them."""
+    return _STAGING_FOLDER.fullmatch(name) is not None
 
 
-def unknown_names(folder: Place, released: Collection[str]) -> tuple[str, ...]:
+def unknown_names(folder: Location, released: Collection[str]) -> tuple[str, ...]:
     """Return the names in a folder of what is neither part of a release nor kept there by runs.
 
-    A stage is a run's as long as nobody else may read it. Raises OSError.
+    A staging folder is a run's as long as nobody else may read it. Raises OSError.
     """
     names = (name for name in storage.names(folder) if name not in released)
     return tuple(name for name in names if not _is_of_run(folder, name))
@@ -68,10 +68,10 @@ def format_names(names: Sequence[str]) -> str:
 _TOLD = 3
 
 
-def _is_of_run(folder: Place, name: str) -> bool:
-    if is_stage(name):
-        place = storage.join(folder, name)
-        return storage.is_remote(place) or not storage.local_path(place).lstat().st_mode & _SHARED
+def _is_of_run(folder: Location, name: str) -> bool:
+    if is_staging_folder(name):
+        path = storage.join(folder, name)
+        return storage.is_remote(path) or not storage.local_path(path).lstat().st_mode & _SHARED
     return name in (LOCK, JOURNAL) or _CLAIMED.fullmatch(name) is not None
 
 
@@ -105,7 +105,7 @@ def check_name(name: str, subject: str) -> None:
 _SHOWN = 60
 
 
-def check_publication(folder: Place) -> None:
+def check_publication(folder: Location) -> None:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
     Its certificate may then be without its output. Where the run that began the publication was
@@ -122,7 +122,7 @@ def check_publication(folder: Place) -> None:
 
 
 @contextmanager
-def guard_publication(folder: Place) -> Iterator[None]:
+def guard_publication(folder: Location) -> Iterator[None]:
     """Raise CertificateError (V010) where a release is half published into a folder.
 
     The same error replaces any other where a release was published meanwhile: the certificate and
@@ -142,7 +142,7 @@ def guard_publication(folder: Place) -> Iterator[None]:
         raise
 
 
-def _certificates(folder: Place) -> list[tuple[str, bytes]] | None:
+def _certificates(folder: Location) -> list[tuple[str, bytes]] | None:
     try:
         names = [name for name in storage.names(folder) if is_certificate(name)]
         return [(name, storage.read_bytes(storage.join(folder, name))) for name in names]

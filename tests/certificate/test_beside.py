@@ -8,7 +8,7 @@ from places import POLICIES
 
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import (
-    certificate_place,
+    certificate_location,
     find_certificate,
     load_certificate,
     load_certificates,
@@ -25,7 +25,7 @@ from policy_engine.certificate.publication.journal import (
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import load_policy
-from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGE
+from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGING
 
 OWN = f"anonPeople.csv.{CERTIFICATE}"
 
@@ -86,10 +86,10 @@ def test_an_output_that_was_changed_is_told_by_whatever_certificate_names_it(out
 
 
 def test_the_first_certificate_of_a_folder_has_the_usual_name(out, tmp_path):
-    assert certificate_place(out / "anonPeople.csv") == out / CERTIFICATE
-    assert certificate_place(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
-    assert certificate_place(tmp_path / "new" / "b.csv") == tmp_path / "new" / CERTIFICATE
-    shared = certificate_place(tmp_path / "new" / "b.csv", shares=True)
+    assert certificate_location(out / "anonPeople.csv") == out / CERTIFICATE
+    assert certificate_location(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
+    assert certificate_location(tmp_path / "new" / "b.csv") == tmp_path / "new" / CERTIFICATE
+    shared = certificate_location(tmp_path / "new" / "b.csv", shares=True)
     assert shared == tmp_path / "new" / f"b.csv.{CERTIFICATE}"
 
 
@@ -108,7 +108,7 @@ def test_a_folder_is_not_shared_with_what_could_be_mistaken(out, what):
 
 
 def test_a_journal_of_the_version_before_is_read(tmp_path):
-    stage = f"{STAGE}{'0' * 32}"
+    stage = f"{STAGING}{'0' * 32}"
     facts = {"stage": stage, "file": "a.csv", "replaced": ["a.csv"]}
     (tmp_path / JOURNAL).write_text(json.dumps(facts))
     found = find_journal(tmp_path, tmp_path)
@@ -117,7 +117,7 @@ def test_a_journal_of_the_version_before_is_read(tmp_path):
 
 @pytest.mark.parametrize("certificate", [CERTIFICATE, OWN])
 def test_a_journal_of_any_certificate_is_read(tmp_path, certificate):
-    stage, pair = f"{STAGE}{'0' * 32}", {"certificate": certificate, "file": "a.csv"}
+    stage, pair = f"{STAGING}{'0' * 32}", {"certificate": certificate, "file": "a.csv"}
     facts = {"stage": stage, "pairs": [pair, {"certificate": f"b.{CERTIFICATE}"}], "replaced": []}
     (tmp_path / JOURNAL).write_text(json.dumps(facts))
     pairs = CertifiedPair(certificate, "a.csv"), CertifiedPair(f"b.{CERTIFICATE}")
@@ -150,7 +150,7 @@ def test_a_certificate_of_several_in_a_folder_is_to_be_named(out, people):
     ids=str,
 )
 def test_a_journal_that_moves_what_no_release_has_is_refused(tmp_path, pairs):
-    facts = {"stage": f"{STAGE}{'0' * 32}", "pairs": pairs, "replaced": []}
+    facts = {"stage": f"{STAGING}{'0' * 32}", "pairs": pairs, "replaced": []}
     (tmp_path / JOURNAL).write_text(json.dumps(facts))
     with pytest.raises(PolicyEngineError, match="O002"):
         find_journal(tmp_path, tmp_path)

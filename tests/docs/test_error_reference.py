@@ -6,7 +6,7 @@ import pytest
 from places import ROOT
 
 from policy_engine import errors
-from policy_engine.errors import CODES, STAGES, DataError
+from policy_engine.errors import AREAS, CODES, DataError
 
 SOURCES = sorted(path for path in (ROOT / "policy_engine").rglob("*.py") if path.stem != "errors")
 
@@ -29,7 +29,7 @@ def test_every_code_is_raised_somewhere():
 
 
 def test_every_code_is_of_a_stage_and_has_its_heading():
-    assert {code[0] for code in CODES} <= set(STAGES)
+    assert {code[0] for code in CODES} <= set(AREAS)
     headings = re.findall("^### (.*)$", error_reference.page(), re.MULTILINE)
     assert sorted(headings) == sorted(CODES)
 

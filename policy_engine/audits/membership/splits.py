@@ -135,10 +135,10 @@ class _Draw:
         return np.setdiff1d(pool, rows)
 
     def sides(
-        self, pool: Rows, quotas: Rows, stage: tuple[int, int], *, both: bool = True
+        self, pool: Rows, quotas: Rows, seed_path: tuple[int, int], *, both: bool = True
     ) -> tuple[Rows, Rows]:
         """Draw the quota of every class, and as much again of what is left if `both`."""
-        shuffled = np.random.default_rng([self.seed, *stage]).permutation(pool)
+        shuffled = np.random.default_rng([self.seed, *seed_path]).permutation(pool)
         by_class = shuffled[np.argsort(self.labels[shuffled], kind="stable")]
         of_class = self.labels[by_class]
         class_start = np.searchsorted(of_class, np.arange(self.classes))
@@ -183,13 +183,13 @@ class _Grouped(_Draw):
         return np.setdiff1d(pool[~np.isin(codes[pool], codes[rows])], rows)
 
     def sides(
-        self, pool: Rows, quotas: Rows, stage: tuple[int, int], *, both: bool = True
+        self, pool: Rows, quotas: Rows, seed_path: tuple[int, int], *, both: bool = True
     ) -> tuple[Rows, Rows]:
         """Draw the quota of every class, and as many more of other records if `both`.
 
         Both are of one size in every class.
         """
-        random = np.random.default_rng([self.seed, *stage])
+        random = np.random.default_rng([self.seed, *seed_path])
         sides_by_class = [
             self._draw_class(pool, n, q, random, both=both) for n, q in enumerate(quotas)
         ]
@@ -222,8 +222,8 @@ class _Grouped(_Draw):
         audited = np.sort(np.concatenate([train, test]))
         return [self._half(train, audited, (_FURTHER, number)) for number in range(count)]
 
-    def _half(self, train: Rows, audited: Rows, stage: tuple[int, int]) -> Rows:
-        random, codes = np.random.default_rng([self.seed, *stage]), self._codes()
+    def _half(self, train: Rows, audited: Rows, seed_path: tuple[int, int]) -> Rows:
+        random, codes = np.random.default_rng([self.seed, *seed_path]), self._codes()
         quotas = np.bincount(self.labels[train], minlength=self.classes).tolist()
         labels = self.labels[audited]
         drawn = [draw_groups(audited[labels == n], codes, q, random) for n, q in enumerate(quotas)]

@@ -15,12 +15,12 @@ from policy_engine.certificate.publication.files import Publication
 from policy_engine.certificate.publication.renewing import renew
 from policy_engine.certificate.publication.tables import TablePublication
 from policy_engine.data.catalog import TABLE
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Progress, silent
 
 
 def publication(
-    places: Mapping[str, Place],
+    locations: Mapping[str, Location],
     session: Any,
     *,
     overwrite: bool,
@@ -33,10 +33,10 @@ def publication(
     writes to a destination: with `wait` the others wait for it, and tell `progress`.
     """
     options: dict[str, Any] = {"overwrite": overwrite, "wait": wait, "progress": progress}
-    [*_, place] = places.values()
-    if str(place).startswith(TABLE):
-        return TablePublication(session, str(place), **options)
-    return Publication(*places.values(), assets=tuple(places), **options)
+    [*_, last] = locations.values()
+    if str(last).startswith(TABLE):
+        return TablePublication(session, str(last), **options)
+    return Publication(*locations.values(), assets=tuple(locations), **options)
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, Catalog, parse_location
-from policy_engine.data.storage import Place, write_errors
+from policy_engine.data.storage import Location, write_errors
 from policy_engine.data.table_files import FORMATS, SPARK_FORMATS, file_format, match_format
 from policy_engine.errors import OutputError, join_names
 from policy_engine.plan.plan import Plan
@@ -13,8 +13,8 @@ from policy_engine.release.staging import CERTIFICATE, format_names, unknown_nam
 from policy_engine.terms import local_name
 
 
-def destination(output: Place, asset: str, like: str, *, as_folder: bool = False) -> Place:
-    """Return the place for an output: the path itself, or one in it where it is a folder.
+def destination(output: Location, asset: str, like: str, *, as_folder: bool = False) -> Location:
+    """Return the location for an output: the path itself, or one in it where it is a folder.
 
     A path that ends like data is one; any other without a suffix is a folder, in which the
     output is named after the asset and has the format of the input (`like`; CSV for tables in
@@ -39,10 +39,10 @@ def destination(output: Place, asset: str, like: str, *, as_folder: bool = False
     return storage.join(output, f"{local_name(asset)}.{kind}")
 
 
-def model_destination(output: Place, asset: str) -> Place:
+def model_destination(output: Location, asset: str) -> Location:
     """Return the folder for a model: in the one given, named after the asset.
 
-    Raises OutputError (O002) for what is no place for a folder.
+    Raises OutputError (O002) for a location where no folder can be.
     """
     name = storage.name(output)
     if str(output).startswith(TABLE) or storage.is_remote(output) or Path(name).suffix:
@@ -51,7 +51,7 @@ def model_destination(output: Place, asset: str) -> Place:
     return storage.join(output, local_name(asset))
 
 
-def plan_destination(output: str | Path, plan: Plan) -> Place:
+def plan_destination(output: str | Path, plan: Plan) -> Location:
     """Return where an output goes, given the path of it or of a folder for it.
 
     Raises OutputError (O002) for an empty path, which would be the current folder's.
@@ -65,7 +65,7 @@ def plan_destination(output: str | Path, plan: Plan) -> Place:
     return destination(parse_location(output), asset, like, as_folder=plan.engine == "spark")
 
 
-def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Place]:
+def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Location]:
     """Return where outputs go. Raises OutputError (O002) where they cannot share a folder."""
     files = [plan_destination(output, plan) for plan in plans]
     if len(files) == 1:
@@ -86,7 +86,7 @@ def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Place]:
     return files
 
 
-def check_not_input(output: Place, catalog: Catalog) -> None:
+def check_not_input(output: Location, catalog: Catalog) -> None:
     """Refuse to write an output over one of its inputs, even where it may be overwritten."""
     for dataset in catalog.datasets:
         if storage.is_same(output, dataset.location):
@@ -94,7 +94,7 @@ def check_not_input(output: Place, catalog: Catalog) -> None:
             raise OutputError.of("O001", message, "Give another path.")
 
 
-def check_model_folder(model: Place, report: str | Path | None) -> None:
+def check_model_folder(model: Location, report: str | Path | None) -> None:
     """Raise where a model would not lie alone with its certificate: such a release is not valid.
 
     OutputError (O001) where its folder holds anything else, (O002) for a report within it.

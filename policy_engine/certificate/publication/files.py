@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 
-from policy_engine.certificate.beside import certificate_place
+from policy_engine.certificate.beside import certificate_location
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.publication.journal import (
     CertifiedPair,
@@ -17,21 +17,21 @@ from policy_engine.certificate.publication.journal import (
 from policy_engine.certificate.publication.modes import hide, show
 from policy_engine.certificate.publication.sharing import check_shared
 from policy_engine.data import storage
-from policy_engine.data.storage import Place, write_errors
+from policy_engine.data.storage import Location, write_errors
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import CertificateError, OutputError, join_names
 from policy_engine.release.locking import Hold, hold
-from policy_engine.release.staging import JOURNAL, STAGE, check_name
+from policy_engine.release.staging import JOURNAL, STAGING, check_name
 
 _ATTEMPTS = 100
 
 
 class Publication:
-    """A place for outputs, files or folders of files, staged until all of them are published.
+    """The publication of outputs, files or folders of files, staged until all are published.
 
     Used as a context: on leaving it without `publish`, nothing of the outputs remains. Within, no
     other run makes a release in that folder; what killed ones left there is finished or removed
-    on entering. The staging folder, which nobody else may read, lies beside the destination, in
+    on entering. The staging folder, which nobody else may read, is beside the destination, in
     the same storage, so that renames publish. An object store (s3a:, gs:) has none: there the
     files are copied, and the certificate, without which nobody may read the output, comes last
     and goes first. Of outputs that share a folder, at once or one after the other, each has a
@@ -41,7 +41,7 @@ class Publication:
 
     def __init__(
         self,
-        *files: Place,
+        *files: Location,
         overwrite: bool,
         wait: bool = False,
         progress: Progress = silent,
@@ -52,23 +52,23 @@ class Publication:
         self.files, self.file = files, files[0]
         self.folder = storage.parent(self.file)
         self._assets = dict(zip(files, assets, strict=True)) if assets else {}
-        self._certificates: dict[Place, Place] = {}
+        self._certificates: dict[Location, Location] = {}
         self._overwrite, self._wait, self._progress = overwrite, wait, progress
-        self._made_folders: list[Place] = []
+        self._made_folders: list[Location] = []
         self._hold: Hold
         self._has_begun = False
-        self._stage = storage.join(self.folder, f"{STAGE}{secrets.token_hex(16)}")
+        self._staging_folder = storage.join(self.folder, f"{STAGING}{secrets.token_hex(16)}")
 
     @property
-    def staged(self) -> Place:
-        """The place to which the only output, or the first, is to be written."""
+    def staged(self) -> Location:
+        """The location to which the only output, or the first, is to be written."""
         return self.staged_file(self.file)
 
-    def staged_file(self, file: Place) -> Place:
-        """Return the place to which an output is to be written."""
-        return storage.join(self._stage, storage.name(file))
+    def staged_file(self, file: Location) -> Location:
+        """Return the location to which an output is to be written."""
+        return storage.join(self._staging_folder, storage.name(file))
 
-    def certificate_place(self, file: Place) -> Place:
+    def certificate_location(self, file: Location) -> Location:
         """Return where the certificate of an output lies, once it is published."""
         return self._certificates[file]
 
@@ -80,7 +80,7 @@ class Publication:
                 self._remove_made()
                 raise
             try:
-                storage.make_private_folder(self._stage)
+                storage.make_private_folder(self._staging_folder)
                 self._settle()
                 self._name_certificates()
                 self._check_free()
@@ -97,7 +97,7 @@ class Publication:
     ) -> None:
         self._clean_up()
 
-    def hide(self, *files: Place) -> None:
+    def hide(self, *files: Location) -> None:
         """Take from others what rights they have to outputs as they were written; else to all."""
         with write_errors(self.file):
             for file in files or self.files:
@@ -116,35 +116,35 @@ class Publication:
     def refuse(self, certificate: Certificate) -> None:
         """Leave a certificate that says why there is no output; an earlier release stays."""
         file = next(one for one in self.files if storage.name(one) == certificate.file)
-        if not storage.is_taken(file) and not storage.is_taken(self.certificate_place(file)):
+        if not storage.is_taken(file) and not storage.is_taken(self.certificate_location(file)):
             self._publish({file: certificate}, with_outputs=False)
 
-    def _publish(self, certified: Mapping[Place, Certificate], *, with_outputs: bool) -> None:
+    def _publish(self, certified: Mapping[Location, Certificate], *, with_outputs: bool) -> None:
         with write_errors(self.file):
             self._check_free()
             self._check_hold()
             for file, certificate in certified.items():
-                name = storage.name(self.certificate_place(file))
-                staged = storage.join(self._stage, name)
+                name = storage.name(self.certificate_location(file))
+                staged = storage.join(self._staging_folder, name)
                 storage.write_bytes(staged, certificate.to_jsonld().encode())
-                for place in (staged, *([self.staged_file(file)] if with_outputs else [])):
-                    show(place, self._stage)
-            storage.sync(self._stage)
+                for location in (staged, *([self.staged_file(file)] if with_outputs else [])):
+                    show(location, self._staging_folder)
+            storage.sync(self._staging_folder)
             journal = self._journal(certified, with_outputs=with_outputs)
             self._has_begun = True
             journal.carry_out()
 
-    def _journal(self, files: Iterable[Place], *, with_outputs: bool) -> Journal:
+    def _journal(self, files: Iterable[Location], *, with_outputs: bool) -> Journal:
         pairs = tuple(
             CertifiedPair(
-                storage.name(self.certificate_place(file)),
+                storage.name(self.certificate_location(file)),
                 storage.name(file) if with_outputs else "",
             )
             for file in files
         )
         names = [name for pair in pairs for name in (pair.certificate, pair.file) if name]
         replaced = [one for one in names if storage.is_taken(storage.join(self.folder, one))]
-        return Journal(self.folder, storage.name(self._stage), pairs, replaced)
+        return Journal(self.folder, storage.name(self._staging_folder), pairs, replaced)
 
     def _hold_folder(self) -> Hold:
         """Return the hold of the destination's folder, made first where there is none."""
@@ -161,10 +161,10 @@ class Publication:
 
     def _settle(self) -> None:
         """Finish what a killed run was publishing, and remove what others staged."""
-        journal = find_journal(self.folder, self._stage)
+        journal = find_journal(self.folder, self._staging_folder)
         if journal:
             journal.finish()
-        sweep(self.folder, storage.name(self._stage))
+        sweep(self.folder, storage.name(self._staging_folder))
 
     def _check_hold(self) -> None:
         if not self._hold.is_kept():
@@ -175,20 +175,20 @@ class Publication:
         """Find where the certificates lie or are to lie, and whether the folder may be shared."""
         shares = len(self.files) > 1
         for file in self.files:
-            self._certificates[file] = certificate_place(file, shares=shares)
+            self._certificates[file] = certificate_location(file, shares=shares)
         check_shared(self.folder, [*self._certificates.values()], [*self._assets.values()])
 
     def _check_free(self) -> None:
         for file, certificate in self._certificates.items():
-            self._check_place(file, certificate)
+            self._check_overwrite(file, certificate)
 
-    def _check_place(self, file: Place, certificate: Place) -> None:
+    def _check_overwrite(self, file: Location, certificate: Location) -> None:
         """Raise OutputError (O001) where an output or its certificate is not to be put there."""
         is_taken = storage.is_taken(file)
         is_certified = storage.is_taken(certificate)
         if (is_taken or is_certified) and not self._overwrite:
-            places = ((file, is_taken), (certificate, is_certified))
-            existing = join_names(str(place) for place, is_there in places if is_there)
+            locations = ((file, is_taken), (certificate, is_certified))
+            existing = join_names(str(location) for location, is_there in locations if is_there)
             message = f"The output exists: {existing}."
             raise OutputError.of("O001", message, "Give another path, or overwrite=True.")
         certified = _certified_file(certificate) if is_certified else None
@@ -204,7 +204,7 @@ class Publication:
         try:
             with suppress(OSError):
                 if not (self._has_begun and storage.is_taken(storage.join(self.folder, JOURNAL))):
-                    discard(self._stage)
+                    discard(self._staging_folder)
         finally:
             self._hold.release()
         self._remove_made()
@@ -216,15 +216,15 @@ class Publication:
                 storage.remove_empty(folder)
 
 
-def _missing_folders(folder: Place) -> Iterator[Place]:
+def _missing_folders(folder: Location) -> Iterator[Location]:
     """Yield the folder and those above it that there are not, the deepest first."""
     while not storage.exists(folder) and storage.parent(folder) != folder:
         yield folder
         folder = storage.parent(folder)
 
 
-def _certified_file(place: Place) -> str:
+def _certified_file(certificate: Location) -> str:
     try:
-        return read_certificate(storage.read_bytes(place)).file
+        return read_certificate(storage.read_bytes(certificate)).file
     except (CertificateError, OSError):
         return ""

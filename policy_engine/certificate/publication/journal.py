@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import OutputError, join_names
 from policy_engine.release.staging import (
     BACK,
@@ -17,7 +17,7 @@ from policy_engine.release.staging import (
     JOURNAL,
     OLD,
     is_certificate,
-    is_stage,
+    is_staging_folder,
     name_problem,
 )
 
@@ -34,15 +34,15 @@ class CertifiedPair:
 
 @dataclass(frozen=True)
 class JournalPart:
-    """A file or folder on its way from where it is staged to its place.
+    """A file or folder on its way from where it is staged to its `location`.
 
-    Where it `replaces` what was in its place before, that is kept until all parts are published.
+    Where it `replaces` what was there before, that is kept until all parts are published.
     Renames tell by what lies where how far they have come: each step may be done again.
     """
 
-    staged: Place
-    place: Place
-    kept: Place
+    staged: Location
+    location: Location
+    kept: Location
     replaces: bool
 
     def keep(self) -> None:
@@ -54,23 +54,23 @@ class JournalPart:
 
     def take_out(self) -> None:
         """Take away what was there before."""
-        if self.replaces and storage.is_taken(self.staged) and storage.is_taken(self.place):
-            _rename(self.place, self.kept)
+        if self.replaces and storage.is_taken(self.staged) and storage.is_taken(self.location):
+            _rename(self.location, self.kept)
 
     def put_in(self) -> None:
         """Put the new one in its place."""
         if storage.is_taken(self.staged):
-            _rename(self.staged, self.place)
+            _rename(self.staged, self.location)
 
     def take_back(self) -> None:
         """Undo `put_in`."""
-        if not storage.is_taken(self.staged) and storage.is_taken(self.place):
-            _rename(self.place, self.staged)
+        if not storage.is_taken(self.staged) and storage.is_taken(self.location):
+            _rename(self.location, self.staged)
 
     def put_back(self) -> None:
         """Undo `take_out`."""
         if _was_kept(self.kept):
-            _rename(self.kept, self.place)
+            _rename(self.kept, self.location)
 
 
 class CopiedPart(JournalPart):
@@ -79,46 +79,46 @@ class CopiedPart(JournalPart):
     def keep(self) -> None:
         """Make a copy of what is to be taken out."""
         if self.replaces:
-            storage.copy(self.place, self.kept)
+            storage.copy(self.location, self.kept)
 
     def take_out(self) -> None:
         """Take away what was there before, or what was copied in part."""
         if storage.exists(self.staged):
-            storage.remove(self.place)
+            storage.remove(self.location)
 
     def put_in(self) -> None:
         """Put the new one in its place."""
         if storage.exists(self.staged):
-            storage.copy(self.staged, self.place)
+            storage.copy(self.staged, self.location)
 
     def take_back(self) -> None:
         """Undo `put_in`."""
         if not self.replaces or storage.exists(self.kept):
-            storage.remove(self.place)
+            storage.remove(self.location)
 
     def put_back(self) -> None:
         """Undo `take_out`."""
         if self.replaces and storage.exists(self.kept):
-            storage.copy(self.kept, self.place)
+            storage.copy(self.kept, self.location)
 
 
 @dataclass(frozen=True)
 class Journal:
-    """What is published into a folder: from which stage, under which names.
+    """What is published into a folder: from which staging folder (`stage`), under which names.
 
     Of several outputs all or none. `replaced` are the names of what was there before. It
     lies in the folder from before the first step until after the last, and before and after in
-    the stage; a mark in the stage turns it back. Of every state that a kill leaves, `finish`
+    the staging folder; a mark there turns it back. Of every state that a kill leaves, `finish`
     makes the whole new release or the whole old one.
     """
 
-    folder: Place
+    folder: Location
     stage: str
     pairs: tuple[CertifiedPair, ...] = ()
     replaced: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, folder: Place, text: bytes) -> "Journal":
+    def read(cls, folder: Location, text: bytes) -> "Journal":
         """Read a journal back. Raises ValueError, TypeError or KeyError where it is none."""
         facts: dict[str, Any] = json.loads(text)
         if "file" in facts:  # of a run of a version that knew one output a folder
@@ -143,13 +143,13 @@ class Journal:
         certificate that speaks of it. Where folders are copied file by file, it comes last:
         without it nobody may read them.
         """
-        stage = storage.join(self.folder, self.stage)
+        staging_folder = storage.join(self.folder, self.stage)
         kind = JournalPart if storage.can_rename(self.folder) else CopiedPart
         parts = [
             kind(
-                storage.join(stage, name),
+                storage.join(staging_folder, name),
                 storage.join(self.folder, name),
-                storage.join(stage, old),
+                storage.join(staging_folder, old),
                 name in self.replaced,
             )
             for name, old in self.names
@@ -202,107 +202,108 @@ class Journal:
         self._end()
 
     @property
-    def _turn_back_mark(self) -> Place:
+    def _turn_back_mark(self) -> Location:
         return storage.join(storage.join(self.folder, self.stage), BACK)
 
     @property
-    def _staged_journal(self) -> Place:
-        """Where the journal lies in the stage: what is kept beside it, nobody needs."""
+    def _staged_journal(self) -> Location:
+        """The journal in the staging folder: what is kept beside it, nobody needs."""
         return storage.join(storage.join(self.folder, self.stage), JOURNAL)
 
     def _end(self) -> None:
-        place = storage.join(self.folder, JOURNAL)
+        location = storage.join(self.folder, JOURNAL)
         if storage.is_taken(storage.parent(self._staged_journal)):
-            storage.move(place, self._staged_journal)
+            storage.move(location, self._staged_journal)
         else:
-            storage.remove(place)
+            storage.remove(location)
         with suppress(OSError):  # it may come again with the power; to finish twice is no harm
             for folder in (self.folder, storage.parent(self._staged_journal)):
                 storage.sync(folder)
 
 
-def find_journal(folder: Place, like: Place) -> Journal | None:
+def find_journal(folder: Location, like: Location) -> Journal | None:
     """Return the journal of a publication that was broken off in a folder, if there was one.
 
     It is to be of the user who made the folder `like`: it says what is moved where. Raises
     OutputError (O002) for another one, or one that cannot be understood; OSError where it cannot
     be read.
     """
-    place = storage.join(folder, JOURNAL)
-    if not storage.is_taken(place):
+    location = storage.join(folder, JOURNAL)
+    if not storage.is_taken(location):
         return None
-    if _owner(place) != _owner(like):
+    if _owner(location) != _owner(like):
         message = f"Another user's run was broken off while it published into {str(folder)!r}."
         raise OutputError.of("O002", message, "That user can finish it, by any run into it.")
     try:
-        journal = Journal.read(folder, storage.read_bytes(place))
+        journal = Journal.read(folder, storage.read_bytes(location))
         if _is_sound(journal):
             return journal
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
-    message = f"{str(place)!r} is not the journal of a publication."
-    stages = [name for name in storage.names(folder) if is_stage(name)]
+    message = f"{str(location)!r} is not the journal of a publication."
+    staging_folders = [name for name in storage.names(folder) if is_staging_folder(name)]
     hint = "Look at the release beside it, and remove it."
-    if stages:
-        hint = f"The release that was to be replaced may lie in {join_names(stages)}, as "
+    if staging_folders:
+        hint = f"The release that was to be replaced may lie in {join_names(staging_folders)}, as "
         hint += f"{_OLD_CERTIFICATE!r} and {_OLD_OUTPUT!r}: move it away first, then remove it."
     raise OutputError.of("O002", message, hint)
 
 
-def sweep(folder: Place, own: str) -> None:
+def sweep(folder: Location, own: str) -> None:
     """Remove what other runs staged in a folder, none of which is alive.
 
     Raises OutputError (O002) where one holds what it was to replace, and what it needs to go on
     is gone: only a person can tell where that belongs.
     """
-    stages = [name for name in storage.names(folder) if is_stage(name) and name != own]
-    for stage in (storage.join(folder, name) for name in stages):
-        if not storage.is_folder(stage) or _is_link(stage):
+    names = [name for name in storage.names(folder) if is_staging_folder(name) and name != own]
+    for staging_folder in (storage.join(folder, name) for name in names):
+        if not storage.is_folder(staging_folder) or _is_link(staging_folder):
             continue
-        kept_places = _kept_places(stage)
-        if kept_places and not storage.is_taken(storage.join(stage, JOURNAL)):
-            listed = join_names(str(place) for place in kept_places)
+        kept_locations = _kept_locations(staging_folder)
+        if kept_locations and not storage.is_taken(storage.join(staging_folder, JOURNAL)):
+            listed = join_names(str(location) for location in kept_locations)
             message = f"A publication was broken off, its journal is gone, and it kept {listed}."
-            hint = f"That is the release it replaced. Move it away, then remove {str(stage)!r}."
+            staged = str(staging_folder)
+            hint = f"That is the release it replaced. Move it away, then remove {staged!r}."
             raise OutputError.of("O002", message, hint)
         with suppress(OSError):
-            discard(stage)
+            discard(staging_folder)
 
 
-def discard(stage: Place) -> None:
-    """Remove a stage, and first what it kept: its journal says until then that nobody needs it.
+def discard(staging_folder: Location) -> None:
+    """Remove a staging folder, and first what it kept.
 
-    Raises OSError.
+    Until then its journal says that nobody needs it. Raises OSError.
     """
-    for place in reversed(_kept_places(stage)):
-        storage.remove(place)
-    storage.remove(stage)
+    for location in reversed(_kept_locations(staging_folder)):
+        storage.remove(location)
+    storage.remove(staging_folder)
 
 
-def _kept_places(stage: Place) -> list[Place]:
-    """Return what a stage keeps of what is replaced, certificates before outputs."""
-    names = storage.names(stage) if storage.is_folder(stage) else ()
-    return [storage.join(stage, name) for name in names if name.startswith(OLD)]
+def _kept_locations(staging_folder: Location) -> list[Location]:
+    """Return what a staging folder keeps of what is replaced, certificates before outputs."""
+    names = storage.names(staging_folder) if storage.is_folder(staging_folder) else ()
+    return [storage.join(staging_folder, name) for name in names if name.startswith(OLD)]
 
 
-def _was_kept(place: Place) -> bool:
+def _was_kept(location: Location) -> bool:
     """Tell whether something was kept there; what no file system can hold was not."""
     try:
-        return storage.is_taken(place)
+        return storage.is_taken(location)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             return False
         raise
 
 
-def _is_link(place: Place) -> bool:
-    return not storage.is_remote(place) and storage.local_path(place).is_symlink()
+def _is_link(location: Location) -> bool:
+    return not storage.is_remote(location) and storage.local_path(location).is_symlink()
 
 
 def _is_sound(journal: Journal) -> bool:
     names = [name for name, _ in journal.names]
     return (
-        is_stage(journal.stage)
+        is_staging_folder(journal.stage)
         and bool(names)
         and len({*names}) == len(names)
         and all(map(_is_sound_pair, journal.pairs))
@@ -320,11 +321,11 @@ def _is_sound_pair(pair: CertifiedPair) -> bool:
     )
 
 
-def _owner(place: Place) -> int:
-    return 0 if storage.is_remote(place) else os.lstat(storage.local_path(place)).st_uid
+def _owner(location: Location) -> int:
+    return 0 if storage.is_remote(location) else os.lstat(storage.local_path(location)).st_uid
 
 
-def _rename(source: Place, target: Place) -> None:
+def _rename(source: Location, target: Location) -> None:
     """Move to where nothing is; what a loss of power keeps of several moves is the first ones."""
     if storage.is_taken(target):
         message = f"{str(target)!r} came while a release was being published."

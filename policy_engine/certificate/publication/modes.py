@@ -7,31 +7,31 @@ from contextlib import suppress
 from pathlib import Path
 
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 
 _ALL = 0o777
 
 
-def hide(place: Place) -> None:
+def hide(location: Location) -> None:
     """Let nobody but the owner read a file, or a folder and all in it. Raises OSError.
 
     Of another machine's storage, its own rules hold.
     """
-    if not storage.is_remote(place):
-        for path in _walk(storage.local_path(place)):
+    if not storage.is_remote(location):
+        for path in _walk(storage.local_path(location)):
             _set_mode(path, 0o700 if path.is_dir() else 0o600)
 
 
-def show(place: Place, stage: Place) -> None:
+def show(location: Location, staging_folder: Location) -> None:
     """Give a file, or a folder and all in it, the modes of new ones, flushed to the disk.
 
-    What those are is read off a file and a folder that are made in the stage: the user's umask,
-    and what the file system has of defaults. Raises OSError.
+    What those are is read off a file and a folder that are made in the staging folder: the user's
+    umask, and what the file system has of defaults. Raises OSError.
     """
-    if storage.is_remote(place):
+    if storage.is_remote(location):
         return
-    file_mode, folder_mode = _new_file_modes(storage.local_path(stage))
-    for path in _walk(storage.local_path(place)):
+    file_mode, folder_mode = _new_file_modes(storage.local_path(staging_folder))
+    for path in _walk(storage.local_path(location)):
         _set_mode(path, folder_mode if path.is_dir() else file_mode)
         storage.sync(path)
 
@@ -46,8 +46,8 @@ def _walk(path: Path) -> Iterator[Path]:
         yield path
 
 
-def _new_file_modes(stage: Path) -> tuple[int, int]:
-    probe = stage / secrets.token_hex(8)
+def _new_file_modes(staging_folder: Path) -> tuple[int, int]:
+    probe = staging_folder / secrets.token_hex(8)
     os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     file_mode = probe.stat().st_mode & _ALL
     probe.unlink()

@@ -6,14 +6,14 @@ from policy_engine.certificate.beside import find_certificate
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import write_file
-from policy_engine.data.storage import Place, write_errors
+from policy_engine.data.storage import Location, write_errors
 from policy_engine.engines.engine import Stored
 from policy_engine.errors import DataError
 from policy_engine.release.locking import hold
 from policy_engine.release.staging import check_publication
 
 
-def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored]) -> None:
+def renew(output: Location, certificate: Certificate, stored: Callable[[], Stored]) -> None:
     """Write a certificate beside its output, in one step: whoever reads finds one or the other.
 
     No run makes a release there meanwhile, and the output is looked at once more (`stored`).
@@ -30,12 +30,12 @@ def renew(output: Place, certificate: Certificate, stored: Callable[[], Stored])
                 message = f"No certificate lies beside {str(output)!r}, to be renewed."
                 hint = "How an output was made is told by apply, which certifies what it makes."
                 raise DataError.of("C002", message, hint)
-            place, _ = existing
+            location, _ = existing
             check_digest(certificate, stored())
             text = certificate.to_jsonld()
-            if storage.is_remote(place):
-                storage.write_bytes(place, text.encode())
+            if storage.is_remote(location):
+                storage.write_bytes(location, text.encode())
             else:
-                write_file(storage.local_path(place), text)
+                write_file(storage.local_path(location), text)
         finally:
             folder_hold.release()

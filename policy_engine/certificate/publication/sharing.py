@@ -5,11 +5,11 @@ from collections.abc import Collection
 from policy_engine.certificate.beside import certificate_names, folder_certificates
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data import storage
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.errors import OutputError
 
 
-def check_shared(folder: Place, own: Collection[Place], assets: Collection[str]) -> None:
+def check_shared(folder: Location, own: Collection[Location], assets: Collection[str]) -> None:
     """Raise OutputError (O001) where a folder is not to be shared with what is there already.
 
     That is what no certificate that can be read is of, a released model, and another file of one
@@ -18,10 +18,10 @@ def check_shared(folder: Place, own: Collection[Place], assets: Collection[str])
     """
     certificates = folder_certificates(folder)
     for name in certificate_names(folder):
-        place = storage.join(folder, name)
-        refusal = "" if place in own else _refusal(certificates.get(name), assets)
+        file = storage.join(folder, name)
+        refusal = "" if file in own else _refusal(certificates.get(name), assets)
         if refusal:
-            message = f"{str(place)!r} {refusal}."
+            message = f"{str(file)!r} {refusal}."
             raise OutputError.of("O001", message, "Give each release a folder of its own.")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.catalog import TABLE
-from policy_engine.data.storage import Place
+from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.spark.catalog_tables import (
     PROPERTY,
@@ -30,7 +30,7 @@ _PAUSE = 1.0
 
 
 class TablePublication:
-    """A place for an output in the catalog of a Spark session, staged until it is published.
+    """The publication of an output in the catalog of a Spark session, staged until then.
 
     The staged table has another name until it is renamed, its certificate then being among its
     properties, as `policy_engine.certificate`. An earlier release is renamed before, and dropped
@@ -53,16 +53,16 @@ class TablePublication:
         self._wait, self._progress = wait, progress
         self._name = sql_name(location)
         self._token = secrets.token_hex(8)
-        self._stage = sql_name(location, f"{_STAGE_INFIX}{self._token}")
+        self._staged_name = sql_name(location, f"{_STAGE_INFIX}{self._token}")
         self._old = sql_name(location, f"{_PREFIX}old")
         self._lock, self._kind = sql_name(location, f"{_PREFIX}lock"), ""
 
     @property
-    def staged(self) -> Place:
+    def staged(self) -> Location:
         """The table to which the output is to be written."""
-        return f"{TABLE}{self._stage}"
+        return f"{TABLE}{self._staged_name}"
 
-    def staged_file(self, _file: Place) -> Place:
+    def staged_file(self, _file: Location) -> Location:
         """Return the table to which the only output is to be written."""
         return self.staged
 
@@ -85,7 +85,7 @@ class TablePublication:
     ) -> None:
         self._clean_up()
 
-    def hide(self, *_files: Place) -> None:
+    def hide(self, *_files: Location) -> None:
         """Leave all as it is: who may read tables is for the catalog to say."""
 
     def publish(self, *certificates: Certificate) -> None:
@@ -93,7 +93,7 @@ class TablePublication:
         [certificate] = certificates
         text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
         self._check_free()
-        self._run(f"ALTER TABLE {self._stage} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
+        self._run(f"ALTER TABLE {self._staged_name} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
         self._replace()
 
     def refuse(self, certificate: Certificate) -> None:
@@ -104,7 +104,7 @@ class TablePublication:
         if exists:
             self._rename(self._name, self._old)
         try:
-            self._rename(self._stage, self._name)
+            self._rename(self._staged_name, self._name)
         except BaseException:
             if exists:
                 with suppress(PolicyEngineError):
@@ -124,7 +124,7 @@ class TablePublication:
         with self._running():
             tables = self._session.catalog.listTables(joined(*above) or None)
         for table in tables:
-            if _is_stage_of(table.name, name):
+            if _is_staged_table(table.name, name):
                 self._drop(joined(*above, table.name))
 
     def _take_lock(self) -> None:
@@ -161,7 +161,7 @@ class TablePublication:
 
     def _clean_up(self) -> None:
         with suppress(PolicyEngineError):
-            self._drop(self._stage)
+            self._drop(self._staged_name)
         with suppress(PolicyEngineError):
             self._run(f"DROP {self._kind} IF EXISTS {self._lock}")
 
@@ -206,6 +206,6 @@ def _check_name(location: str) -> None:
         raise OutputError.of("O002", message, "Give another name.")
 
 
-def _is_stage_of(other: str, name: str) -> bool:
-    stage = f"{re.escape(name)}{_STAGE_INFIX}[0-9a-f]{{16}}"
-    return re.fullmatch(stage, other, re.IGNORECASE) is not None
+def _is_staged_table(other: str, name: str) -> bool:
+    staged_name = f"{re.escape(name)}{_STAGE_INFIX}[0-9a-f]{{16}}"
+    return re.fullmatch(staged_name, other, re.IGNORECASE) is not None

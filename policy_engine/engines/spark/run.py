@@ -130,8 +130,8 @@ class SparkRun:
         if are_texts:
             with running(self._engine.spark, "reading"):
                 rows = frame.select([F.col(quoted(name)) for name in are_texts]).take(FIRST_ROWS)
-            for place, name in enumerate(are_texts):
-                found[name] = tuple({row[place] for row in rows} - {None})
+            for index, name in enumerate(are_texts):
+                found[name] = tuple({row[index] for row in rows} - {None})
         return found
 
     def _digest(self, source: str | DataFrame, frame: DataFrame) -> str:
@@ -219,13 +219,13 @@ class SparkRun:
                 _check_kept(written)
         return replace(written, stored=stored)
 
-    def _written(self, made: Anonymized, place: str) -> Stored:
-        if place.startswith(TABLE):
-            writing.write_table(_typed(made), place)
-            return self._engine.stored(place)
-        kind = match_format(place, SPARK_FORMATS) or "parquet"
-        writing.write(_as_in(made, kind), place, kind, made.own.masked)
-        return Stored(place, writing.manifest_digest(self._engine.spark, place), made.rows)
+    def _written(self, made: Anonymized, location: str) -> Stored:
+        if location.startswith(TABLE):
+            writing.write_table(_typed(made), location)
+            return self._engine.stored(location)
+        kind = match_format(location, SPARK_FORMATS) or "parquet"
+        writing.write(_as_in(made, kind), location, kind, made.own.masked)
+        return Stored(location, writing.manifest_digest(self._engine.spark, location), made.rows)
 
     def _keep(self, made: Anonymized) -> Written:
         frame = made.own.frame
@@ -293,11 +293,11 @@ class SparkRun:
 
     def _stored(self, written: Written) -> tuple[DataFrame, str]:
         """Return a written table and its format."""
-        place = written.stored.location
-        if place == MEMORY:
+        location = written.stored.location
+        if location == MEMORY:
             return self.output(written), MEMORY
-        found = self._engine.described("", place)
-        return reading.read(self._engine.spark, place, found.format, found.columns), found.format
+        found = self._engine.described("", location)
+        return reading.read(self._engine.spark, location, found.format, found.columns), found.format
 
     def output(self, written: Written) -> DataFrame:
         """Return a table that was written: as it lies in its place, else the frame that is held."""

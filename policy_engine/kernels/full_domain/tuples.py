@@ -165,7 +165,7 @@ def _number_tuples(
     # At most half of the slots are taken: chains of an open hash table stay short.
     slots = np.empty(2 ** (2 * len(codes)).bit_length(), dtype=np.int32)
     slot_keys, count = np.empty(len(slots), dtype=np.int64), 0
-    for start, parts in _stages(levels, len(codes)):
+    for start, parts in _key_parts(levels, len(codes)):
         offsets = start, np.cumsum([0, *map(len, parts)])[:-1]
         slots[:] = -1
         tables = slots, slot_keys, keys, counts, class_of, first, sizes
@@ -174,22 +174,22 @@ def _number_tuples(
     return keys, first[:count].copy(), sizes[:count].copy()
 
 
-def _stages(levels: Sequence[NDArray[Any]], tuples: int) -> list[tuple[int, list[Ints]]]:
+def _key_parts(levels: Sequence[NDArray[Any]], tuples: int) -> list[tuple[int, list[Ints]]]:
     """Return (first column, what each code of the columns from there adds to a tuple's key).
 
-    Only so many columns fit into one key; the numbers of a stage are the keys of the next. A key
+    Only so many columns fit into one key; the numbers that it gets begin the next. A key
     is a number in mixed radix, so that different tuples have different keys.
     """
-    stages: list[tuple[int, list[Ints]]] = [(0, [])]
+    chunks: list[tuple[int, list[Ints]]] = [(0, [])]
     span = 1
     for column, level in enumerate(levels):
         width = int(level.max(initial=0)) + 1
         if span * width > _KEYS:
-            stages.append((column, []))
+            chunks.append((column, []))
             span = tuples
-        stages[-1][1].append(span * level.astype(np.int64))
+        chunks[-1][1].append(span * level.astype(np.int64))
         span *= width
-    return stages
+    return chunks
 
 
 @compiled

@@ -31,7 +31,7 @@ from policy_engine.engines import engine, tables
 from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import read_policy
-from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGE
+from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGING
 
 
 def apply(people, output, **options):
@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_nothing(people, monkeypatch):
 
 
 def test_what_a_killed_run_left_is_swept_away(people):
-    dead = people / "out" / f"{STAGE}{'0' * 32}"
+    dead = people / "out" / f"{STAGING}{'0' * 32}"
     dead.mkdir(parents=True)
     (dead / "anonPeople.csv").write_text("partial")
     apply(people, people / "out")
@@ -167,10 +167,10 @@ A, B = "http://x.org/a", "http://x.org/b"
 def test_of_outputs_at_once_each_certificate_has_the_name_of_its_own(people):
     files = [people / "out" / name for name in ("a.csv", "b.csv")]
     with Publication(*files, overwrite=False) as place:
-        found = [place.certificate_place(file) for file in files]
+        found = [place.certificate_location(file) for file in files]
     assert found == [people / "out" / f"{name}.csv.{CERTIFICATE}" for name in "ab"]
     with Publication(files[0], overwrite=False) as place:
-        assert place.certificate_place(files[0]) == people / "out" / CERTIFICATE
+        assert place.certificate_location(files[0]) == people / "out" / CERTIFICATE
 
 
 def test_a_release_that_was_refused_leaves_its_certificate_and_never_replaces_one(released):
@@ -234,7 +234,7 @@ NAMES = st.text(max_size=5) | st.sampled_from([".h.csv", "back", ".old.a", "a b"
 @given(NAMES)
 def test_a_journal_is_sound_with_every_name_that_an_output_has(name):
     pairs = (journal.CertifiedPair(CERTIFICATE, name),)
-    kept = journal.Journal(Path(), f"{STAGE}{'0' * 32}", pairs, [name] if name else [])
+    kept = journal.Journal(Path(), f"{STAGING}{'0' * 32}", pairs, [name] if name else [])
     try:
         Publication(Path("folder") / name if "/" not in name else name, overwrite=True)
     except OutputError:
@@ -287,7 +287,7 @@ def test_an_earlier_release_is_never_swept_with_a_stage_whose_journal_is_lost(
     with pytest.raises(OutputError, match="Input/output error"):
         apply(released, folder, overwrite=True)
     monkeypatch.undo()
-    [stage] = folder.glob(f"{STAGE}*")
+    [stage] = folder.glob(f"{STAGING}*")
     (folder / JOURNAL).unlink()
     if journal_text:
         (folder / JOURNAL).write_text(journal_text)
@@ -307,9 +307,9 @@ def test_an_earlier_release_is_never_swept_with_a_stage_whose_journal_is_lost(
 
 def test_nothing_is_swept_but_the_folders_that_runs_stage_in(people):
     out = people / "out"
-    (out / f"{STAGE}mine").mkdir(parents=True)
-    (out / f"{STAGE}{'0' * 32}").write_text("mine")
-    (out / f"{STAGE}{'1' * 32}").symlink_to(people)
+    (out / f"{STAGING}mine").mkdir(parents=True)
+    (out / f"{STAGING}{'0' * 32}").write_text("mine")
+    (out / f"{STAGING}{'1' * 32}").symlink_to(people)
     before = names(out)
     apply(people, out)
     assert names(out) == sorted(["anonPeople.csv", CERTIFICATE, *before])
@@ -447,7 +447,7 @@ def test_no_output_ever_stands_without_its_certificate(released, publish, monkey
     def watched(source, target):
         move(source, target)
         seen.append([name for name in storage.names(out) if not name.startswith(".")])
-        if STAGE in str(source) or storage.name(source) != JOURNAL:  # all moves but the last
+        if STAGING in str(source) or storage.name(source) != JOURNAL:  # all moves but the last
             with pytest.raises(CertificateError, match="V010"):
                 load_certificate(out)
 
@@ -653,5 +653,5 @@ def test_a_table_is_not_named_like_what_runs_keep_beside_tables():
 
     with pytest.raises(OutputError, match="O002"):
         publishing.TablePublication(None, "table:db.x__Policy_Engine_old", overwrite=True)
-    assert publishing._is_stage_of(f"X__policy_engine_stage_{'0' * 16}", "x")
-    assert not publishing._is_stage_of("x__policy_engine_stage_of_play", "x")
+    assert publishing._is_staged_table(f"X__policy_engine_stage_{'0' * 16}", "x")
+    assert not publishing._is_staged_table("x__policy_engine_stage_of_play", "x")
