@@ -1,0 +1,286 @@
+"""What a request and a world say of what is asked: understood, or refused in a sentence."""
+
+import pytest
+from compliance_texts import (
+    PREFIXES,
+    constrained,
+    evaluation_request,
+    limit,
+    parameter,
+    policy,
+    request,
+    world,
+)
+
+from policy_engine.data.rdf.statements import Literal
+from policy_engine.decision.compliance import compliance_report
+from policy_engine.decision.compliance.asking import read_requests
+from policy_engine.decision.compliance.graph import read_graph
+from policy_engine.errors import RequestError
+
+EX = "http://example.com/"
+ODRL = "http://www.w3.org/ns/odrl/2/"
+SOTW = "https://w3id.org/force/sotw#"
+PURPOSE = "<https://www.mosaicrown.eu/ns/mosaicrown/1/purpose>"
+NEEDS_IRI = "What a request is about needs an IRI. Given: _:request-b0."
+NO_REQUEST = "The text holds no request: nothing in it asks for a permission."
+WHAT_REQUESTS_ARE = (
+    "A request is an odrl:Request with an odrl:permission, or a sotw:EvaluationRequest."
+)
+NEEDS_EQ = "_:request-b0 does not say what a left operand is: it needs eq."
+RULE_HAS_IT = f"may not stand in a request. {EX}asked has it."
+REQUEST_HAS_IT = f"may not stand in a request. {EX}request has it."
+CARE = "odrl:leftOperand odrl:purpose ; odrl:rightOperand :care"
+
+
+def context(said):
+    return f"; sotw:context [ {said} ]"
+
+
+def refusal(request_text, world_text=None):
+    with pytest.raises(RequestError) as caught:
+        compliance_report(policy("odrl:duty :a"), request_text, world_text or world())
+    [problem] = caught.value.problems
+    assert problem.code == "D003"
+    return f"{problem.message} {problem.hint}".rstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (request(more=":request odrl:prohibition :not ."), f"{ODRL}prohibition {REQUEST_HAS_IT}"),
+        (
+            request(told="; odrl:constrant :some"),
+            f"{ODRL}constrant {RULE_HAS_IT} Did you mean 'constraint'?",
+        ),
+        (request(told="; odrl:profile :some"), f"{ODRL}profile {RULE_HAS_IT}"),
+        (evaluation_request("; odrl:permission :a"), f"{ODRL}permission {REQUEST_HAS_IT}"),
+        (
+            evaluation_request("; sotw:requestParamter :some"),
+            f"{SOTW}requestParamter {REQUEST_HAS_IT} Did you mean 'requestParameter'?",
+        ),
+        (
+            evaluation_request("; sotw:requestParameter [ sotw:unit :a ]"),
+            f"{SOTW}unit may not stand in a request. _:request-b0 has it.",
+        ),
+        (
+            request(told=context(f"{CARE} ; odrl:unit :a")),
+            f"{ODRL}unit may not stand in a request. _:request-b0 has it.",
+        ),
+        (request(party='"nurse"'), f"The 'assignee' of {EX}asked is an IRI. Given: 'nurse'."),
+        (request('"read"'), f"The 'action' of {EX}asked is an IRI. Given: 'read'."),
+        (
+            request(told='; sotw:context "care"'),
+            f"The 'context' or 'constraint' of {EX}asked is an IRI. Given: 'care'.",
+        ),
+        (
+            request(told=f'; sotw:context "{"long" * 20}"'),
+            f"The 'context' or 'constraint' of {EX}asked is an IRI. Given: '{('long' * 20)[:39]}.",
+        ),
+        (
+            evaluation_request("; sotw:requestParameter [ sotw:describesFeature 'a' ]"),
+            "The 'describesFeature' of _:request-b0 is an IRI. Given: 'a'.",
+        ),
+        (request("[ rdf:value odrl:read ; odrl:refinement :some ]"), NEEDS_IRI),
+        (request(":look", more=":look odrl:refinement :some ."), f"{NEEDS_IRI[:44]} {EX}look."),
+        (request("[ rdf:value [] ]"), NEEDS_IRI),
+        (request(party="[]"), NEEDS_IRI),
+        (request(party="[ rdf:value :nurse ; odrl:uid :cook ]"), NEEDS_IRI),
+        (request(told=context(limit("odrl:purpose", "isA", ":care"))), NEEDS_EQ),
+        (request(told=context("odrl:rightOperand :care")), NEEDS_EQ),
+        (
+            evaluation_request(parameter("Purpse", ":care")),
+            "sotw:Purpse is not a feature that is known. Did you mean 'Purpose'?",
+        ),
+        (
+            evaluation_request(parameter("TemporalData", '"2031-05-06"^^xsd:date')),
+            "The time is an xsd:dateTime. Given: 2031-05-06.",
+        ),
+        (
+            f"{PREFIXES}:other :is :here .",
+            f"{NO_REQUEST} {WHAT_REQUESTS_ARE}",
+        ),
+    ],
+)
+def test_request_that_is_not_understood_is_refused_with_what_it_has(text, message):
+    assert refusal(text) == message
+
+
+DEONTIC = f"{EX}told is one of 'Fulfilled', 'Violated' and 'NonSet'."
+PERFORMED = f"{EX}told is one of 'Performed', 'Unperformed' and 'Unknown'."
+
+
+def state_told(said):
+    return world(f":told a report:DutyReport ; report:rule :a ; report:{said} .")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            world('temp:currentTime dct:issued "2032-01-01T00:00:00Z"^^xsd:dateTime .'),
+            "Several moments are told: '2031-05-06T07:08:09Z' and '2032-01-01T00:00:00Z'.",
+        ),
+        (world(time="soon"), "'soon' is not a value of xsd:dateTime."),
+        (
+            f'{PREFIXES}:w sotw:currentTime "2031-05-06"^^xsd:date .',
+            "The time is an xsd:dateTime. Given: 2031-05-06.",
+        ),
+        (
+            f"{PREFIXES}:w sotw:currentTime :now . :now dct:issued :day .",
+            f"The time is an xsd:dateTime. Given: {EX}day.",
+        ),
+        (
+            state_told("deonticState :Done"),
+            f"The deonticState of {DEONTIC} Given: '{EX}Done'.",
+        ),
+        (
+            state_told("performanceState report:Fulfilled"),
+            f"The performanceState of {PERFORMED} Given: 'Fulfilled'.",
+        ),
+        (
+            state_told("performanceState report:Unknown, report:Performed"),
+            f"The performanceState of {PERFORMED} Given: 'Performed' and 'Unknown'.",
+        ),
+    ],
+)
+def test_world_that_is_not_understood_is_refused_with_what_it_has(text, message):
+    assert refusal(request(), text) == message
+
+
+def test_file_of_a_request_that_is_not_understood_is_told(tmp_path):
+    for name, text in (("none", PREFIXES), ("literal", request(party='"nurse"'))):
+        file = tmp_path / f"{name}.ttl"
+        file.write_text(text)
+        with pytest.raises(RequestError) as caught:
+            compliance_report(policy(), file, world())
+        assert caught.value.source == str(file)
+    file.write_text(world(time="soon"))
+    with pytest.raises(RequestError) as caught:
+        compliance_report(policy(), request(), file)
+    assert caught.value.source == str(file)
+
+
+# -- what is understood -----------------------------------------------------------------------
+
+
+def asked(text):
+    return read_requests(read_graph(text, "request", RequestError))
+
+
+def told(text):
+    """Return what the one rule of a request tells of left operands, without their namespaces."""
+    [rule] = asked(text)
+    return {
+        operand.removeprefix(ODRL): tuple(
+            one.text if isinstance(one, Literal) else one.removeprefix(EX) for one in values
+        )
+        for operand, values in rule.values.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (request(told=context(CARE)), {"purpose": ("care",)}),
+        (request(told=context(f"{CARE} ; odrl:operator odrl:eq")), {"purpose": ("care",)}),
+        (request(told=context(f"{CARE} ; odrl:uid :a")), {"purpose": ("care",)}),
+        (request(told=f"; odrl:constraint [ {CARE} ]"), {"purpose": ("care",)}),
+        (request(told=f"; {PURPOSE} :care"), {"purpose": ("care",)}),
+        (request(told=context(f"{CARE}, :study")), {"purpose": ("care", "study")}),
+        (request(told=f"; {PURPOSE} :care {context(CARE)}"), {"purpose": ("care",)}),
+        (
+            request(told=context(CARE), more=f":request {PURPOSE} :study ."),
+            {"purpose": ("care", "study")},
+        ),
+        (
+            request(told=context("odrl:leftOperand :a, odrl:spatial ; odrl:rightOperand 5")),
+            {f"{EX}a": ("5",), "spatial": ("5",)},
+        ),
+        (evaluation_request(parameter("Purpose", ":care")), {"purpose": ("care",)}),
+        (evaluation_request(parameter("DeliveryChannel", ":net")), {"deliveryChannel": ("net",)}),
+        (
+            evaluation_request(parameter("TemporalData", "'t'").replace("a sotw:Req", "a :Req")),
+            {"dateTime": ("t",)},
+        ),
+        (
+            evaluation_request(
+                "; sotw:requestParameter [ sotw:describesFeature :speed, "
+                "sotw:Count ; sotw:value 5, 6 ]"
+            ),
+            {f"{EX}speed": ("5", "6"), "count": ("5", "6")},
+        ),
+        (evaluation_request(context(CARE)), {"purpose": ("care",)}),
+        (request(told=parameter("Purpose", ":care")), {"purpose": ("care",)}),
+    ],
+)
+def test_left_operands_are_what_a_request_tells_of_them(text, values):
+    assert told(text) == values
+
+
+def test_parts_of_a_request_are_those_of_its_rule_and_its_own_each_once():
+    more = ":request odrl:assignee :cook, :nurse ; odrl:action odrl:print ; odrl:target :bed ."
+    [rule] = asked(request(more=more, target=":ward, :bed"))
+    assert (rule.request, rule.rule) == (f"{EX}request", f"{EX}asked")
+    assert rule.parties == (f"{EX}nurse", f"{EX}cook")
+    assert rule.actions == (f"{ODRL}read", f"{ODRL}print")
+    assert rule.targets == (f"{EX}ward", f"{EX}bed")
+
+
+def test_part_of_a_request_without_an_iri_goes_by_its_value_or_its_uid():
+    [rule] = asked(request("[ rdf:value odrl:read ]", "[ odrl:uid :ward ]", "[ odrl:uid :nurse ]"))
+    assert (rule.parties, rule.actions) == ((f"{EX}nurse",), (f"{ODRL}read",))
+    assert rule.targets == (f"{EX}ward",)
+
+
+@pytest.mark.parametrize(
+    ("text", "requests"),
+    [
+        (":q sotw:requestedAction odrl:read .", ["q"]),
+        (":q sotw:requestedTarget :ward . :p sotw:requestingParty :nurse .", ["q", "p"]),
+        (":q a sotw:EvaluationRequest . :p sotw:requestingParty :nurse .", ["q"]),
+        (":q odrl:permission :a . :a odrl:action odrl:read .", ["q"]),
+        (":q odrl:permission :a, :b .", ["q", "q"]),
+        (":q a odrl:Request ; odrl:permission :a . :p odrl:permission :b .", ["q"]),
+        (
+            ":p odrl:permission :b . :q a odrl:Request ; odrl:permission :a ; odrl:profile :x .",
+            ["q"],
+        ),
+        (":p a odrl:Request ; odrl:permission :b . :q a sotw:EvaluationRequest .", ["p", "q"]),
+    ],
+)
+def test_requests_are_what_is_called_one_or_else_what_asks_for_something(text, requests):
+    found = [one.request.removeprefix(EX) for one in asked(PREFIXES + text)]
+    assert found == requests
+
+
+# -- the moment -------------------------------------------------------------------------------
+
+NOON, ONE = '"2031-05-06T12:00:00Z"^^xsd:dateTime', '"2031-05-06T13:00:00Z"^^xsd:dateTime'
+
+
+@pytest.mark.parametrize(
+    ("said", "time"),
+    [
+        (f":w sotw:currentTime {NOON} .", "12:00"),
+        (f":w sotw:currentTime :now . :now dct:issued {NOON} .", "12:00"),
+        (f":w sotw:currentTime {NOON} . temp:currentTime dct:issued {NOON} .", "12:00"),
+        (f":w sotw:currentTime {NOON} . :v sotw:currentTime {NOON} .", "12:00"),
+        (f":w sotw:currentTime :now . temp:currentTime dct:issued {ONE} .", "13:00"),
+        (":w sotw:currentTime :now .", ""),
+    ],
+)
+def test_time_is_what_a_world_says_of_it_and_else_the_clocks(said, time):
+    found = compliance_report(policy(), request(), PREFIXES + said)
+    assert found.by_clock is not bool(time)
+    assert not time or found.policies[0].created.text == f"2031-05-06T{time}:00Z"
+
+
+def test_each_request_has_the_time_that_it_tells():
+    other = f":other a sotw:EvaluationRequest {parameter('TemporalData', ONE)} ."
+    text = evaluation_request(parameter("TemporalData", NOON), other)
+    found = compliance_report(constrained(limit("odrl:dateTime", "lt", NOON)), text)
+    assert [one.created.text[11:16] for one in found.policies] == ["12:00", "13:00"]
+    assert not found.by_clock
+    clock = compliance_report(policy(), text.replace("TemporalData", "Count", 1))
+    assert clock.by_clock
