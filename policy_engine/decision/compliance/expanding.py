@@ -184,9 +184,10 @@ class _Flat:
         if NIL in self._graph.about[subject][predicate] and _has_meaning(prop):
             spot = self._graph.spots.get((subject, predicate, NIL), UNKNOWN)
             self._fail("P007", f"{terms.compact(prop)} may not be an empty list.", spot)
+        is_list = prop in _IN_ORDER and self._graph.is_list(subject, predicate)
+        said = said if is_list else self._distinct(said)
         values = [self._value(one) for one in said]
-        if prop in _IN_ORDER and self._graph.is_list(subject, predicate):
-            values = [{"@list": values}]
+        values = [{"@list": values}] if is_list else values
         at = f"{node[POINTER]}/{escape(prop)}"
         self.spots.setdefault(at, self._graph.spots.get((subject, predicate), UNKNOWN))
         start = len(node.get(prop, ()))
@@ -198,6 +199,13 @@ class _Flat:
     def _add(self, node: _Expanded, prop: str, values: list[_Expanded]) -> None:
         known = node.setdefault(prop, [])
         known += [one for one in values if one not in known]
+
+    def _distinct(self, said: tuple[Term, ...]) -> tuple[Term, ...]:
+        """Return terms without those that go by the name of an earlier one."""
+        named: dict[Term, Term] = {}
+        for one in said:
+            named.setdefault(one if isinstance(one, Literal) else self._graph.name(one), one)
+        return tuple(named.values())
 
     def _value(self, term: Term) -> _Expanded:
         if not isinstance(term, Literal):
