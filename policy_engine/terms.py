@@ -156,8 +156,8 @@ def takes_names(operand: str) -> bool:
     return operand in _NAME_OPERANDS or names_columns(operand)
 
 
-def methods() -> Mapping[str, Term]:
-    """Return the methods of sanitisation by their notation, such as `l-diversity`."""
+def privacy_models() -> Mapping[str, Term]:
+    """Return the privacy models (`pe:Method`) by their notation, such as `l-diversity`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
 
 
@@ -180,7 +180,7 @@ def attacks() -> Mapping[str, Term]:
 def engines() -> tuple[str, ...]:
     """Return the engines that have some method, in the order of the vocabulary."""
     return tuple(
-        dict.fromkeys(name for term in methods().values() for name in term.texts("engine"))
+        dict.fromkeys(name for term in privacy_models().values() for name in term.texts("engine"))
     )
 
 

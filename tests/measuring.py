@@ -7,7 +7,7 @@ from policy_engine.kernels.bounds import Ancestry, ClassConstraint
 from policy_engine.kernels.diversity import histogram
 from policy_engine.methods.columns import Sensitive
 from policy_engine.methods.conflicts import parameter_findings
-from policy_engine.methods.method import merge_bounds
+from policy_engine.methods.privacy_model import merge_bounds
 
 DISEASE = Sensitive(name="disease")
 

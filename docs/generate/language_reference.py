@@ -101,7 +101,7 @@ def _sanitisation() -> Iterator[str]:
         ("method", "guarantee", "needs besides", "example"),
         (
             (f"`{notation}`", term.definition, _needs(notation), _code(_method(notation)))
-            for notation, term in terms.methods().items()
+            for notation, term in terms.privacy_models().items()
         ),
         "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use.",
     )
@@ -342,7 +342,7 @@ def _needs(notation: str) -> str:
 def _own() -> dict[str, Parameter]:
     """Return the parameters of all methods by name, each with all that it may be."""
     found: dict[str, Parameter] = {}
-    for one in (one for notation in terms.methods() for one in method_parameters(notation)):
+    for one in (one for notation in terms.privacy_models() for one in method_parameters(notation)):
         first = found.setdefault(one.name, one)
         if one.type not in first.type:
             found[one.name] = first._replace(type=f"{first.type}; or {one.type}")

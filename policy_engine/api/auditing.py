@@ -17,8 +17,8 @@ from policy_engine.audits.membership.auditing import (
 from policy_engine.audits.membership.binning import bins_of
 from policy_engine.audits.membership.caveats import MEMBERS_TOLD
 from policy_engine.audits.membership.conduct import ChunkTime, Timings
+from policy_engine.audits.membership.fitted.answer_cache import AnswerCache
 from policy_engine.audits.membership.fitted.auditing import audit_fitted
-from policy_engine.audits.membership.fitted.keeping import AnswerCache
 from policy_engine.audits.membership.fitted.questions import read_questions
 from policy_engine.audits.membership.fitted.target import FittedModel
 from policy_engine.audits.membership.learners import Learner, learner_of
@@ -112,8 +112,9 @@ def audit_membership(
         name = Path(source).name if isinstance(source, str | Path) else type(source).__name__
         with keep_manifest(out, "fitted model", settings, name) as keeper:
             clock = _Clock(keeper)
+            cache = AnswerCache(out / "cache" if out else None, clock.note_chunk)
             examined = _audit_fitted(
-                data, label, model, members, fitted, settings, reporting, (keeper, clock, out)
+                data, label, model, members, fitted, settings, reporting, keeper, cache
             )
             audit = examined.report.model_copy(update=clock.report_fields(made_by))
             inputs = _inputs(data, source)
@@ -181,7 +182,8 @@ def _audit_fitted(
     fitted: Any,
     settings: Settings,
     progress: Progress,
-    manifest_clock_out: "tuple[ManifestKeeper, _Clock, Path | None]",
+    keeper: ManifestKeeper,
+    cache: AnswerCache,
 ) -> ScoredAudit:
     """Attack a model that is fitted already, and note its records in the manifest."""
     if settings.local_epsilon is not None:
@@ -193,10 +195,8 @@ def _audit_fitted(
     fitted_model = fitted if isinstance(fitted, FittedModel) else FittedModel(fitted)
     questions = read_questions(data, label, members, fitted_model.features)
     recipe = None if model is None else _recipe(model)
-    keeper, clock, out = manifest_clock_out
     keeper.set_records(questions.digest)
-    keeping = AnswerCache(out / "cache" if out else None, clock.note_chunk)
-    return audit_fitted(questions, fitted_model, settings, recipe, progress, keeping)
+    return audit_fitted(questions, fitted_model, settings, recipe, progress, cache)
 
 
 def _recipe(model: Model) -> Any:

@@ -27,7 +27,7 @@ from policy_engine.errors import (
     join_names,
 )
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.methods import Finding, Measurement, Method, parameters
+from policy_engine.methods import Finding, Measurement, PrivacyModel, parameters
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
@@ -189,7 +189,7 @@ def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
     return step.model_copy(update={"methods": methods})
 
 
-def _method_values(method: Method, setting: Setting) -> dict[str, Any]:
+def _method_values(method: PrivacyModel, setting: Setting) -> dict[str, Any]:
     values = method.model_dump(by_alias=True)
     return values | {name: value for name, value in setting.items() if name in values}
 

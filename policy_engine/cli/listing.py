@@ -27,8 +27,9 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
     from policy_engine.plan.training import audit_parameters  # noqa: PLC0415 (slow to import)
 
-    methods_known = {
-        name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
+    privacy_models = {
+        name: (term, reference.method_parameters(name))
+        for name, term in terms.privacy_models().items()
     }
     audits = {name: (term, audit_parameters(name)) for name, term in terms.audit_methods().items()}
     shared, columns = reference.shared_parameters(), reference.column_parameters()
@@ -36,13 +37,19 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         settings = {
             role: [one._asdict() for one in parameters] for role, parameters in columns.items()
         }
-        whole = {"methods": _listing(methods_known), "shared": [one._asdict() for one in shared]}
-        print_json({**whole, "columns": settings, "audits": _listing(audits)})
+        print_json(
+            {
+                "methods": _listing(privacy_models),
+                "shared": [one._asdict() for one in shared],
+                "columns": settings,
+                "audits": _listing(audits),
+            }
+        )
         return
     from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    for name, (term, own) in methods_known.items():
+    for name, (term, own) in privacy_models.items():
         console().print(parameters_table(f"{name}: {term.definition}", own))
     console().print(parameters_table("Every method", shared))
     for role, parameters in columns.items():
@@ -52,14 +59,14 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         console().print(parameters_table(title, own, with_engines=False))
 
 
-def _listing(known: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:
+def _listing(methods: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:
     return {
         name: {
             "definition": term.definition,
             "engines": term.texts("engine"),
             "parameters": [one._asdict() for one in own],
         }
-        for name, (term, own) in known.items()
+        for name, (term, own) in methods.items()
     }
 
 

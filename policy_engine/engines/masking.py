@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.methods.masked import Masking, Number, exactly
+from policy_engine.methods.masking import Masking, Number, exactly
 
 _LONGEST = 400
 """Digits of the longest numbers before the point, behind it and in all: more than floats have."""

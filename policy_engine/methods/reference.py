@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from policy_engine import terms
-from policy_engine.methods import describe_allowed, method_class, parameters
+from policy_engine.methods import describe_allowed, parameters, privacy_model_class
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value
-from policy_engine.methods.masked import settings
+from policy_engine.methods.masking import settings
 from policy_engine.methods.recoding import Recoding
 
 SETTINGS: Mapping[str, type[BaseModel]] = {
@@ -35,7 +35,7 @@ class Parameter(NamedTuple):
 
 def method_parameters(notation: str) -> list[Parameter]:
     """Return a method's own parameters."""
-    term, fields = terms.methods()[notation], parameters(method_class(notation))
+    term, fields = terms.privacy_models()[notation], parameters(privacy_model_class(notation))
     own = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return [one._replace(engines=term.texts("engine")) for one in own]
 

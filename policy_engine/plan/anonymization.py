@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validat
 
 from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
-from policy_engine.methods import Bound, Measurement, Method, method_class
+from policy_engine.methods import Bound, Measurement, PrivacyModel, privacy_model_class
 from policy_engine.methods.columns import Columns, Sensitive
-from policy_engine.methods.masked import Masking
-from policy_engine.methods.method import merge_bounds
+from policy_engine.methods.masking import Masking
+from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.joins import Joined, Roles
 from policy_engine.policy import Action, Rule
@@ -31,16 +31,16 @@ class Anonymization(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     columns: Columns
-    methods: Annotated[Mapping[str, SerializeAsAny[Method]], Field(min_length=1)]
+    methods: Annotated[Mapping[str, SerializeAsAny[PrivacyModel]], Field(min_length=1)]
     recoding: Recoding = Field(default_factory=Recoding)
 
     @field_validator("methods", mode="before")
     @classmethod
     def _parse_methods(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or not set(values) <= set(terms.methods()):
+        if not isinstance(values, Mapping) or not set(values) <= set(terms.privacy_models()):
             raise ValueError("methods are given by their notation")
         return {
-            notation: method_class(notation)(**value) if isinstance(value, dict) else value
+            notation: privacy_model_class(notation)(**value) if isinstance(value, dict) else value
             for notation, value in values.items()
         }
 
@@ -104,11 +104,11 @@ class Anonymization(BaseModel):
                 kept &= method.bound(one).hold_by_class(figures)
         return kept
 
-    def about(self, column: str) -> tuple[tuple[Method, Sensitive], ...]:
+    def about(self, column: str) -> tuple[tuple[PrivacyModel, Sensitive], ...]:
         """Return the models that say something of a sensitive column."""
         return tuple(pair for pair in self._about() if pair[1].name == column)
 
-    def _about(self) -> list[tuple[Method, Sensitive]]:
+    def _about(self) -> list[tuple[PrivacyModel, Sensitive]]:
         return [
             (method, column)
             for column in self.columns.sensitive

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from policy_engine.data.column_names import column_iri
 from policy_engine.errors import NOWHERE, Place
-from policy_engine.methods import Bound, Method
+from policy_engine.methods import Bound, PrivacyModel
 from policy_engine.methods.findings import format_value
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.joins import JOIN_ON, MASKED
@@ -242,5 +242,5 @@ def _is_as_strict(one: Bound, other: Bound) -> bool:
     return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
 
 
-def _l_of(recursive: Method) -> int:
+def _l_of(recursive: PrivacyModel) -> int:
     return int(recursive.l)  # type: ignore[attr-defined]

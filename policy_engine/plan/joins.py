@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine import terms
 from policy_engine.data.column_names import column_iri, column_name, fold_name
 from policy_engine.errors import Place, Problem, join_names, place_order
-from policy_engine.methods.masked import settings
+from policy_engine.methods.masking import settings
 from policy_engine.plan.column_settings import read_settings
 from policy_engine.policy import Constraint, Rule, Value
 from policy_engine.policy.hierarchy import goes_on

@@ -21,7 +21,7 @@ from policy_engine.errors import DataError, PlanError, Problem, join_names, plac
 from policy_engine.methods import Bound, Finding, parameters
 from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
-from policy_engine.methods.masked import Masking
+from policy_engine.methods.masking import Masking
 from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.chaining import check_read_as_meant
@@ -348,7 +348,7 @@ _Lacking = Iterator[tuple[Finding, str]]
 
 
 def _methods_lacking(anonymization: Anonymization, engine: EngineName) -> _Lacking:
-    known = terms.methods()
+    known = terms.privacy_models()
     has = [name for name, term in known.items() if engine in term.texts("engine")]
     for name in anonymization.methods:
         if name not in has:

@@ -6,7 +6,7 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
-from policy_engine.methods import Finding, method_class, parameters
+from policy_engine.methods import Finding, parameters, privacy_model_class
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
     option_conflicts,
@@ -14,7 +14,7 @@ from policy_engine.methods.conflicts import (
     role_conflicts,
     setting_conflicts,
 )
-from policy_engine.methods.masked import Masking, is_known, masking_class, settings
+from policy_engine.methods.masking import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.column_settings import read_settings, to_plain
@@ -219,7 +219,7 @@ def _parts(
             {"name": name, **read_settings(value, column)} if column else name
             for name, value in named
         ]
-    kinds = {notation: method_class(notation) for notation in notations}
+    kinds = {notation: privacy_model_class(notation) for notation in notations}
     models, remaining = {}, set(values)
     problem_list = []
     for notation, kind in kinds.items():
@@ -268,7 +268,9 @@ _SETTINGS: Mapping[str, type[Column]] = {
 
 def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     """Return that no method asked for has a parameter, and which methods have it."""
-    owners = [known for known in terms.methods() if name in parameters(method_class(known))]
+    owners = [
+        known for known in terms.privacy_models() if name in parameters(privacy_model_class(known))
+    ]
     *head, last = notations
     subject = f"{', '.join(head)} and {last} have" if head else f"{last} has"
     return Finding(
@@ -319,7 +321,7 @@ def _operands() -> dict[str, str]:
 
 
 def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple[str, ...]:
-    known = terms.methods()
+    known = terms.privacy_models()
     if part is None:
         message = f"The action names no method. Known are {join_names(known)}."
         hint = "Add a refinement with the leftOperand mosaicrown:method."

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
 from policy_engine.methods import Bound, Measurement
-from policy_engine.methods.masked import Masking, is_known, masking_class
+from policy_engine.methods.masking import Masking, is_known, masking_class
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.training import Audit, Training
 

@@ -66,7 +66,7 @@ class Release(BaseModel):
         self, judged_attempts: JudgedAttempts, reports: tuple[MembershipAudit, ...]
     ) -> "Release":
         """Return the release with what the audits of its plan measured."""
-        from policy_engine.release.attacked import model_figures  # noqa: PLC0415 (slow to import)
+        from policy_engine.release.attack_measurements import model_figures  # noqa: PLC0415 (slow to import)
 
         figures = {
             "attacks": judged_attempts.attacks,

@@ -20,7 +20,7 @@ from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured, Modelling
-from policy_engine.release.attacked import attempted_model, check_showable, measurements
+from policy_engine.release.attack_measurements import attempted_model, check_showable, measurements
 from policy_engine.release.attempts import AttemptedModel, AttemptHistory, JudgedAttempts
 from policy_engine.release.training_table import TrainingTable, group_audits
 

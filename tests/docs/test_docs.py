@@ -66,8 +66,8 @@ def test_the_files_that_a_page_names_are_there(page):
     made_up = {"policy_engine/methods/privacy_models/x_anonymity.py"}
     made_up |= {"tests/methods/privacy_models/test_x_anonymity.py"}
     made_up |= {
-        "policy_engine/methods/masking/x_coding.py",
-        "tests/methods/masking/test_x_coding.py",
+        "policy_engine/methods/maskings/x_coding.py",
+        "tests/methods/maskings/test_x_coding.py",
     }
     assert len(named) > 5
     assert [one for one in named - made_up if not any(f"/{one}" in path for path in there)] == []

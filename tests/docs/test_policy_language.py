@@ -178,7 +178,7 @@ def method_with(said):
     """Return the first method whose parameters some are."""
     if "pe:distance" in json.dumps(said):
         return "t-closeness"
-    own = {name: {one.name for one in method_parameters(name)} for name in terms.methods()}
+    own = {name: {one.name for one in method_parameters(name)} for name in terms.privacy_models()}
     every = set().union(*own.values())
     return next(name for name, has in own.items() if said.keys() & every <= has)
 
@@ -389,7 +389,7 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 # -- every term -----------------------------------------------------------------------------------
 
 
-NAMED = (terms.methods(), terms.maskings(), terms.audit_methods(), terms.attacks())
+NAMED = (terms.privacy_models(), terms.maskings(), terms.audit_methods(), terms.attacks())
 
 
 def iris_in(data):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy_engine.engines.masking import broken, masked
 from policy_engine.errors import DataError
-from policy_engine.methods.masked import masking_class
+from policy_engine.methods.masking import masking_class
 
 TENS = masking_class("rounding")(name="pay", base=10)
 TENTHS = masking_class("rounding")(name="pay", base=0.1)

@@ -54,7 +54,7 @@ def test_a_parameter_says_which_engines_have_it():
 
 
 def test_a_parameter_of_a_method_is_had_by_the_engines_of_the_method():
-    term = terms.methods()["t-closeness"]
+    term = terms.privacy_models()["t-closeness"]
     assert {one.engines for one in reference.method_parameters("t-closeness")} == {
         term.texts("engine")
     }

@@ -11,10 +11,10 @@ from pyld import jsonld
 from policy_engine import methods, terms
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.errors import InternalError
-from policy_engine.methods import Method, describe_allowed, method_class, parameters
+from policy_engine.methods import PrivacyModel, describe_allowed, parameters, privacy_model_class
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
-from policy_engine.methods.masked import masking_class
+from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.plan.plan import EngineName
@@ -22,7 +22,7 @@ from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL
 from policy_engine.policy.reading.operands import operands, refining_operands
 
-NOTATIONS = sorted(terms.methods())
+NOTATIONS = sorted(terms.privacy_models())
 FILES = sorted((ROOT / "vocab").rglob("*.jsonld"), key=str)
 
 
@@ -64,8 +64,8 @@ def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 def test_a_method_has_its_class_and_its_tests(notation):
-    kind = method_class(notation)
-    assert issubclass(kind, Method)
+    kind = privacy_model_class(notation)
+    assert issubclass(kind, PrivacyModel)
     assert kind.notation == notation
     assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
     assert kind.__name__ == notation.title().replace("-", "")
@@ -74,14 +74,14 @@ def test_a_method_has_its_class_and_its_tests(notation):
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 def test_a_method_is_named_and_defined_by_its_entry(notation):
-    term = terms.methods()[notation]
+    term = terms.privacy_models()[notation]
     assert term.iri == f"{terms.PE}{notation}"
     assert term.definition.endswith(".")
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 def test_a_method_requires_the_fields_of_its_class_and_what_it_is_about(notation):
-    term, kind = terms.methods()[notation], method_class(notation)
+    term, kind = terms.privacy_models()[notation], privacy_model_class(notation)
     sensitive = {"sensitive"} if kind.is_about_values else set()
     assert local_names(term, "requires") == set(parameters(kind)) | sensitive
     assert all(field.is_required() for field in parameters(kind).values())
@@ -98,7 +98,7 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
 @pytest.mark.parametrize(
     "iri",
     [
-        *(term.iri for term in terms.methods().values()),
+        *(term.iri for term in terms.privacy_models().values()),
         *(f"{terms.PE}{name}" for name in parameters(Recoding)),
     ],
     ids=terms.compact,
@@ -113,7 +113,7 @@ def test_every_method_and_every_option_says_which_engines_have_it(iri):
 def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
     options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
-    every = (*terms.methods().values(), *terms.audit_methods().values())
+    every = (*terms.privacy_models().values(), *terms.audit_methods().values())
     every += (*terms.maskings().values(),)
     assert declared == options | {term.iri for term in every}
 
@@ -131,7 +131,7 @@ def test_a_masking_has_its_class_its_tests_and_its_entry(notation):
     assert local_names(term, "requires") == set(parameters(kind)) - {"name", "masking"}
     assert all(parameters(kind)[name].is_required() for name in local_names(term, "requires"))
     assert set(term.texts("engine")) <= set(get_args(EngineName))
-    assert (ROOT / f"tests/methods/masking/test_{notation.replace('-', '_')}.py").is_file()
+    assert (ROOT / f"tests/methods/maskings/test_{notation.replace('-', '_')}.py").is_file()
 
 
 @pytest.mark.parametrize("notation", ["l-anonymity", "classifier"])
@@ -226,7 +226,7 @@ def test_the_engines_of_the_vocabulary_are_those_of_plans():
 
 
 def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
-    own = {name for notation in NOTATIONS for name in parameters(method_class(notation))}
+    own = {name for notation in NOTATIONS for name in parameters(privacy_model_class(notation))}
     assert not own & set(SHARED)
     assert {terms.local_name(iri) for iri in OPERANDS} == own | set(SHARED) | BESIDE
 
@@ -234,7 +234,7 @@ def test_no_name_is_both_an_option_and_a_parameter_of_a_method():
 @pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
 def test_an_operand_has_the_range_of_its_fields(iri):
     name, term = terms.local_name(iri), OPERANDS[iri]
-    fields = [parameters(method_class(notation)).get(name) for notation in NOTATIONS]
+    fields = [parameters(privacy_model_class(notation)).get(name) for notation in NOTATIONS]
     given = {range_of(field) for field in [*fields, SHARED.get(name)] if field}
     if name in ("privacyUnit", *BESIDE):
         given = {f"{terms.ODRL}Asset"}

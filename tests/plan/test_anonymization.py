@@ -4,7 +4,7 @@ from pydantic import ValidationError
 
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.kernels.grouping import Groups
-from policy_engine.methods import Bound, method_class
+from policy_engine.methods import Bound, privacy_model_class
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.privacy_models.t_closeness import TCloseness
 from policy_engine.methods.recoding import Recoding
@@ -25,7 +25,7 @@ def asked(*notations, sensitive=("disease",), unit="", suppression=0.0):
     columns = {"quasi-identifier": (QuasiIdentifier(name="age"),), "privacyUnit": unit}
     return Anonymization(
         columns=Columns(**columns, sensitive=kept),
-        methods={name: method_class(name)(k=3, **PARAMETERS[name]) for name in notations},
+        methods={name: privacy_model_class(name)(k=3, **PARAMETERS[name]) for name in notations},
         recoding=Recoding(algorithm="full-domain", max_suppression=suppression),
     )
 

@@ -44,7 +44,7 @@ PARAMETERS = {
 
 
 def test_every_model_is_held_against_what_is_asked():
-    assert PARAMETERS.keys() == terms.methods().keys()
+    assert PARAMETERS.keys() == terms.privacy_models().keys()
 
 
 @pytest.mark.parametrize("method", PARAMETERS)

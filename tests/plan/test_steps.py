@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from policy_engine import terms
 from policy_engine.errors import PlanError
-from policy_engine.methods import method_class
-from policy_engine.methods.masked import masking_class
+from policy_engine.methods import privacy_model_class
+from policy_engine.methods.masking import masking_class
 from policy_engine.plan.plan import Plan, make_plan
 from policy_engine.plan.products import check_plannable
 from policy_engine.plan.steps import _MAKERS
@@ -33,7 +33,10 @@ def refusal(**parts):
 
 
 def test_every_method_says_which_step_it_makes_and_steps_there_are():
-    kinds = [*map(method_class, terms.methods()), *map(masking_class, terms.maskings())]
+    kinds = [
+        *map(privacy_model_class, terms.privacy_models()),
+        *map(masking_class, terms.maskings()),
+    ]
     assert {kind.step for kind in kinds} == set(_MAKERS)
 
 

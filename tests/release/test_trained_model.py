@@ -35,7 +35,7 @@ from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
-from policy_engine.release.attacked import attempted_model
+from policy_engine.release.attack_measurements import attempted_model
 from policy_engine.release.trained_model import _given_or_drawn_seed
 from policy_engine.release.training_table import TrainingTable
 from policy_engine.terms import MOSAICROWN

@@ -20,6 +20,11 @@ from policy_engine.audits.membership.caveats import (
 )
 from policy_engine.audits.membership.gathering import gather
 from policy_engine.audits.membership.learners.learner import Learner
+from policy_engine.audits.membership.member_differences import (
+    LabelClasses,
+    answer_differences,
+    side_differences,
+)
 from policy_engine.audits.membership.memory import available_memory
 from policy_engine.audits.membership.observations import (
     Evidence,
@@ -47,7 +52,6 @@ from policy_engine.audits.membership.settings import (
     attacks_of_predictions,
 )
 from policy_engine.audits.membership.shadows import Chunk, ModelTrainer, Sanitiser, ignore_chunk
-from policy_engine.audits.membership.sides import LabelClasses, answer_differences, side_differences
 from policy_engine.audits.membership.slices import record_slices
 from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import Splits

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.nearness import nearly_repeated_members, repeated_members
+from policy_engine.audits.membership.near_duplicates import (
+    nearly_repeated_members,
+    repeated_members,
+)
 from policy_engine.audits.membership.readings import (
     FeatureColumn,
     codes_of,

@@ -31,7 +31,7 @@ from policy_engine.kernels import utility
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.spread import Floats, Ints
 from policy_engine.kernels.utility import EntropyLoss
-from policy_engine.methods.method import Measurement
+from policy_engine.methods.privacy_model import Measurement
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
 

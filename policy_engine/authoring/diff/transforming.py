@@ -6,7 +6,7 @@ from functools import cache
 from policy_engine import terms
 from policy_engine.authoring.diff.meaning import condition_key
 from policy_engine.authoring.diff.model import Way
-from policy_engine.methods import method_class
+from policy_engine.methods import privacy_model_class
 from policy_engine.policy.model import ANONYMIZE, Condition, Constraint, Rule, Value
 from policy_engine.policy.wording import condition_text, printable, value_text
 
@@ -110,8 +110,8 @@ def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
 def _senses() -> dict[str, bool]:
     """Return by each parameter that bounds a guarantee whether more of it is stricter."""
     senses = {"k": True}
-    for notation in terms.methods():
-        guarantee = getattr(method_class(notation), "guarantee", None)
+    for notation in terms.privacy_models():
+        guarantee = getattr(privacy_model_class(notation), "guarantee", None)
         if guarantee is not None:
             senses[guarantee.parameter] = guarantee.sense == "at least"
     vocabulary = terms.vocabulary()

@@ -22,7 +22,7 @@ from policy_engine.authoring.schema.building import (
 from policy_engine.authoring.schema.conditions import has_key, where_key
 from policy_engine.authoring.schema.names import name_or_object
 from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, literal_pattern
-from policy_engine.methods import method_class, parameters
+from policy_engine.methods import parameters, privacy_model_class
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
@@ -93,7 +93,11 @@ def _value(iri: str) -> Schema:
     if terms.names_columns(iri):
         role = next((role for role in SETTINGS if role == iri), "")
         return ref(f"{name}Column" if role else "column")
-    kinds: list[type[BaseModel]] = [Recoding, Columns, *map(method_class, terms.methods())]
+    kinds: list[type[BaseModel]] = [
+        Recoding,
+        Columns,
+        *map(privacy_model_class, terms.privacy_models()),
+    ]
     return _value_schema([_field(kind, name) for kind in kinds if name in parameters(kind)])
 
 
@@ -127,9 +131,9 @@ def _value_schema(fields: list[Schema]) -> Schema:
 def _method() -> Schema:
     options: list[Schema] = [
         {"const": notation, "description": term.definition}
-        for notation, term in terms.methods().items()
+        for notation, term in terms.privacy_models().items()
     ]
-    names = [one_of_terms(*(term.iri for term in terms.methods().values()))]
+    names = [one_of_terms(*(term.iri for term in terms.privacy_models().values()))]
     plain = {"anyOf": [*options, *names]}
     inner = {"properties": {"@value": plain}, **ref("literal")}
     as_object = {"properties": {"@id": names[0], "uid": names[0]}, **ref("reference")}
@@ -193,7 +197,7 @@ def _refinement_rules() -> Iterator[Schema]:
     all_visible = {"type": "array", "items": {**described_object(), **operand}}
     yield when(all_visible, _contains(METHOD))
     yield from (_not_repeated(iri) for iri in operands())
-    for notation, term in terms.methods().items():
+    for notation, term in terms.privacy_models().items():
         one = {"anyOf": [{"const": notation}, one_of_terms(term.iri)]}
         single = {"anyOf": [one, _literal_of(one)]}
         included = {"anyOf": [*single["anyOf"], {"type": "array", "contains": single}]}
@@ -242,7 +246,7 @@ def _foreign_parameters(term: terms.Term) -> Iterator[Schema]:
 
 def _ranges(notation: str) -> Iterator[Schema]:
     """Yield the ranges that the parameters of a method on its own have."""
-    kind = method_class(notation)
+    kind = privacy_model_class(notation)
     for iri in operands():
         name = terms.local_name(iri)
         if name in parameters(kind):

@@ -75,11 +75,11 @@ def _check(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) 
     if tree.get("error"):
         message = f"DuckDB does not understand the query: {tree.get('error_message', '')}"
         raise QueryError.of("Q005", message)
-    names_known = {name.lower() for name in names} | {name.lower() for name in _cte_names(tree)}
+    known_names = {name.lower() for name in names} | {name.lower() for name in _cte_names(tree)}
     for node in _nodes(tree):
         is_table = node.get("type") == "BASE_TABLE"
         is_other = is_table and (
-            str(node.get("table_name")).lower() not in names_known
+            str(node.get("table_name")).lower() not in known_names
             or node.get("schema_name")
             or node.get("catalog_name")
         )

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 from policy_engine.engines.masking import broken, masked
 from policy_engine.engines.spark.failures import carrying
 from policy_engine.engines.spark.values import Task, gathered, in_tasks, quoted, written_kinds
-from policy_engine.methods.masked import Masking
+from policy_engine.methods.masking import Masking
 
 
 def mask(frame: DataFrame, columns: Sequence[Masking], *, is_csv: bool) -> DataFrame:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
 
 
-class AlphaKAnonymity(Method):
+class AlphaKAnonymity(PrivacyModel):
     """k-anonymity in which no sensitive value belongs to more than alpha of a class.
 
     Wong et al.: (alpha, k)-Anonymity, KDD 2006, for every value of the column.

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
 
 
-class BetaLikeness(Method):
+class BetaLikeness(PrivacyModel):
     """k-anonymity in which no value is more than 1 + beta times as frequent as in the table.
 
     (p - q) / q is at most beta for every value of every class. Cao and Karras: Publishing

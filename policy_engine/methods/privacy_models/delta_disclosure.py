@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
 
 
-class DeltaDisclosure(Method):
+class DeltaDisclosure(PrivacyModel):
     """k-anonymity in which |ln(p / q)| is below delta for every value that a class has.
 
     Values that a class lacks are left out, as other tools do: with them, only a table with

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
 
 
-class EnhancedBetaLikeness(Method):
+class EnhancedBetaLikeness(PrivacyModel):
     """k-anonymity in which (p - q) / q is at most beta, and at most -ln q, for every value.
 
     So a frequent value cannot become certain either, however large beta is. Cao and Karras:

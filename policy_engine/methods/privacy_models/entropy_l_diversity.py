@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
 
 
-class EntropyLDiversity(Method):
+class EntropyLDiversity(PrivacyModel):
     """k-anonymity in which the values of a class are as uncertain as l equally frequent ones.
 
     The entropy of every sensitive column in every class is at least log(l). Machanavajjhala et

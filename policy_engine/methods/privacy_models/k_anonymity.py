@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from policy_engine.methods.method import Method
+from policy_engine.methods.privacy_model import PrivacyModel
 
 
-class KAnonymity(Method):
+class KAnonymity(PrivacyModel):
     """Every row shares its generalised quasi-identifier with at least k - 1 others.
 
     With a unit of privacy, it is k persons that share it. Samarati: Protecting Respondents'

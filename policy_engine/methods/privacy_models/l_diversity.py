@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.methods.findings import Finding
-from policy_engine.methods.method import Guarantee, Method, Several
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel, Several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from policy_engine.kernels.diversity import ValueHistogram
 
 
-class LDiversity(Method):
+class LDiversity(PrivacyModel):
     """k-anonymity in which every class holds at least l distinct sensitive values.
 
     A missing value is not a value: it tells an attacker nothing, but it hides nobody either.

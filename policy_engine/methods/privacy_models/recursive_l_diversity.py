@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method, Several
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel, Several
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from policy_engine.methods.columns import Sensitive
 
 
-class RecursiveLDiversity(Method):
+class RecursiveLDiversity(PrivacyModel):
     """k-anonymity in which the most frequent value stays frequent among the rarer ones.
 
     With the counts of a class's values in falling order, r_1 < c (r_l + ... + r_m).

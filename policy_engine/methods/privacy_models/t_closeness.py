@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from policy_engine.methods.method import Guarantee, Method
+from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from policy_engine.methods.columns import Sensitive
 
 
-class TCloseness(Method):
+class TCloseness(PrivacyModel):
     """k-anonymity in which no class is further than t from the distribution of the table.
 
     The distance of a column is its `pe:distance`: variational, or the earth mover's distance

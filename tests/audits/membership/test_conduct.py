@@ -1,7 +1,7 @@
 import json
 
 import numpy as np
-from attacked import evidence
+from attack_evidence import evidence
 from test_auditing import LabelsAlone, run
 
 from policy_engine.audits.membership.attacks import Judgement

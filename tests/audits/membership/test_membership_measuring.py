@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import evidence, gaussian_evidence, observed, unseen
+from attack_evidence import evidence, gaussian_evidence, observed, unseen
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from attacked import observed, of_probabilities
+from attack_evidence import observed, of_probabilities
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,5 +1,5 @@
 import numpy as np
-from attacked import observed
+from attack_evidence import observed
 
 from policy_engine.audits.membership.observations import LABEL_ANSWERS
 from policy_engine.audits.membership.slices import record_slices

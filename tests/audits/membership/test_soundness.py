@@ -6,8 +6,12 @@ import pyarrow as pa
 import pytest
 from test_auditing import run
 
+from policy_engine.audits.membership.member_differences import (
+    LabelClasses,
+    answer_differences,
+    side_differences,
+)
 from policy_engine.audits.membership.records import FittedFeatures, read_records, records_of_arrays
-from policy_engine.audits.membership.sides import LabelClasses, answer_differences, side_differences
 from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import ModelCounts, Splits, make_splits
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import of_probabilities
+from attack_evidence import of_probabilities
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.alpha_k_anonymity import AlphaKAnonymity
 
 CLASSES = (["a", "b", "c", "d"], ["a", "a", "b", "c"], ["a", "a", "a", None])

@@ -1,7 +1,7 @@
 import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.beta_likeness import BetaLikeness
 
 # Of eight rows two have a: 1/4. In the first class it is 1/2, a gain of (1/2 - 1/4) / (1/4).

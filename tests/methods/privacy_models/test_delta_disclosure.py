@@ -3,7 +3,7 @@ import math
 import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.delta_disclosure import DeltaDisclosure
 
 # Of eight rows two have a: 1/4. In the first class it is 1/2, twice that; b is 2/3 of what it was.

@@ -1,7 +1,7 @@
 import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.enhanced_beta_likeness import EnhancedBetaLikeness
 
 # Of eight rows two have a. A gain of 1 is within -ln 1/4, or 1.39; that of b in the second class,

@@ -2,7 +2,7 @@ import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
 from policy_engine.methods.conflicts import parameter_findings
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 
 CLASSES = (["flu", "cold", "ulcer"], ["flu", "flu", "cold"], ["flu", None, "flu"])

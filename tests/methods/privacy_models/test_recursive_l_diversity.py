@@ -1,7 +1,7 @@
 import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.recursive_l_diversity import RecursiveLDiversity
 
 COUNTS = (["a", "a", "a", "b", "b", "c"], ["a", "a", "b"], ["a", "a", "a"])

@@ -2,7 +2,7 @@ import pytest
 from measuring import DISEASE, holding, measured, refused, taken
 
 from policy_engine.methods.columns import Sensitive
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.privacy_models.t_closeness import TCloseness
 
 SALARY = Sensitive(name="salary", distance="ordered")

@@ -10,11 +10,15 @@ from typing import Any
 from policy_engine.audits.membership.attacks import attack_of, notations
 from policy_engine.audits.membership.attacks.choosing import auc
 from policy_engine.audits.membership.auditing import ScoredAudit, examine_predictions
+from policy_engine.audits.membership.fitted.answer_cache import (
+    AnswerCache,
+    ViewAnswers,
+    cached_trainer,
+)
 from policy_engine.audits.membership.fitted.answers import ClassAnswers, ask_model, class_numbers
 from policy_engine.audits.membership.fitted.blocks import Block
-from policy_engine.audits.membership.fitted.doubts import question_warnings
-from policy_engine.audits.membership.fitted.keeping import AnswerCache, ViewAnswers, cached_trainer
 from policy_engine.audits.membership.fitted.kinds import fitted_file
+from policy_engine.audits.membership.fitted.question_warnings import question_warnings
 from policy_engine.audits.membership.fitted.questions import Questions
 from policy_engine.audits.membership.fitted.shadowing import (
     Rows,

@@ -16,9 +16,9 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.asking import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.blocks import block_of, pack, unpack
 from policy_engine.audits.membership.fitted.kinds import LIBRARIES, FittedFile
+from policy_engine.audits.membership.fitted.library_calls import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.loading import OpeningOptions, load
 from policy_engine.audits.membership.fitted.model import AskableModel
 from policy_engine.audits.membership.installed import are_installed

@@ -14,10 +14,10 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.fitted.asking import first_line
 from policy_engine.audits.membership.fitted.blocks import Block, arrays_of, pack, unpack
 from policy_engine.audits.membership.fitted.child import LENGTH
 from policy_engine.audits.membership.fitted.kinds import FittedFile
+from policy_engine.audits.membership.fitted.library_calls import first_line
 from policy_engine.audits.membership.fitted.loading import (
     OpeningOptions,
     check_opening,

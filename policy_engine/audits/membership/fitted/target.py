@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.answers import AnswerReading, Outputs
-from policy_engine.audits.membership.fitted.asking import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.fitted.kinds import fitted_file
+from policy_engine.audits.membership.fitted.library_calls import ask_in_process, call_library, fit
 from policy_engine.audits.membership.fitted.loading import OpeningOptions
 from policy_engine.audits.membership.fitted.model import Answer, AskableModel, ModelDescription
 from policy_engine.audits.membership.fitted.models import model_of

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from attacked import evidence, of_probabilities, shadow
+from attack_evidence import evidence, of_probabilities, shadow
 from hypothesis import given
 from hypothesis import strategies as st
 

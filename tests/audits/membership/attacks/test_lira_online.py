@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import evidence, gaussian_evidence
+from attack_evidence import evidence, gaussian_evidence
 from scipy.stats import norm
 
 from policy_engine.audits.membership.attacks.attack import best_threshold

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import evidence, observed
+from attack_evidence import evidence, observed
 
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.attacks.choosing import auc

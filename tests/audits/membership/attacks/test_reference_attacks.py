@@ -2,7 +2,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from attacked import evidence, gaussian_evidence, observed, shadow, unseen
+from attack_evidence import evidence, gaussian_evidence, observed, shadow, unseen
 from scipy.stats import norm
 
 from policy_engine.audits.membership.attacks import attack_of, choosing, rmia

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import evidence, gaussian_evidence
+from attack_evidence import evidence, gaussian_evidence
 
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.attacks.choosing import auc

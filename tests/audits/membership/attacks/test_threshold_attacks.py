@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from attacked import evidence, observed, of_probabilities, shadow
+from attack_evidence import evidence, observed, of_probabilities, shadow
 
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.audits.membership.measuring import figures

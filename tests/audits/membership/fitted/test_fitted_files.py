@@ -14,8 +14,8 @@ import pytest
 from fitted_faults import Memory
 
 from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted.answer_cache import AnswerCache, ViewAnswers
 from policy_engine.audits.membership.fitted.external import check_whole
-from policy_engine.audits.membership.fitted.keeping import AnswerCache, ViewAnswers
 from policy_engine.audits.membership.fitted.target import open_target
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import ignore_deprecations, need_keras

@@ -1,6 +1,6 @@
 from decimal import Decimal
 
-from policy_engine.methods.masking.top_coding import TopCoding
+from policy_engine.methods.maskings.top_coding import TopCoding
 
 MASKING = TopCoding(name="pay", threshold=-2.5)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.methods.masking.rounding import Rounding
+from policy_engine.methods.maskings.rounding import Rounding
 
 
 def rounded(value, base):

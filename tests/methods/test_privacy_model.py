@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from policy_engine import terms
 from policy_engine.kernels.bounds import Diversity
-from policy_engine.methods import describe_allowed, is_text, method_class, parameters
+from policy_engine.methods import describe_allowed, is_text, parameters, privacy_model_class
 from policy_engine.methods.columns import QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import parameter_findings
-from policy_engine.methods.method import Bound, Measurement, Method, merge_bounds
+from policy_engine.methods.privacy_model import Bound, Measurement, PrivacyModel, merge_bounds
 from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 from policy_engine.methods.recoding import Recoding
@@ -39,7 +39,7 @@ def asked(draw):
     """Draw a method that is about values, a column, and its taxonomy if it has one."""
     notation = draw(st.sampled_from(sorted(BOUNDS)))
     column = draw(st.sampled_from(COLUMNS if notation == "t-closeness" else COLUMNS[:1]))
-    method = method_class(notation)(k=5, **draw(st.sampled_from(BOUNDS[notation])))
+    method = privacy_model_class(notation)(k=5, **draw(st.sampled_from(BOUNDS[notation])))
     tree = TREE if column.distance == "hierarchical" else None
     return method, {"column": column, "tree": tree}
 
@@ -73,15 +73,15 @@ def test_two_classes_that_hold_hold_as_one_where_the_method_says_so(one, first, 
 
 
 def test_every_method_about_values_has_bounds_to_try():
-    about = {name for name in terms.methods() if method_class(name).is_about_values}
+    about = {name for name in terms.privacy_models() if privacy_model_class(name).is_about_values}
     assert about == set(BOUNDS)
 
 
 def test_method_class_is_found_by_its_notation():
-    assert method_class("k-anonymity") is KAnonymity
-    assert method_class("l-diversity") is LDiversity
+    assert privacy_model_class("k-anonymity") is KAnonymity
+    assert privacy_model_class("l-diversity") is LDiversity
     with pytest.raises(KeyError):
-        method_class("x-secrecy")
+        privacy_model_class("x-secrecy")
 
 
 def test_findings_are_none_where_all_is_well():
@@ -117,8 +117,8 @@ def test_findings_name_the_parameters_that_there_are():
     ("kind", "name", "words"),
     [
         (LDiversity, "k", "an integer from 2"),
-        (method_class("t-closeness"), "t", "a number above 0 and up to 1"),
-        (method_class("alpha-k-anonymity"), "alpha", "a number above 0 and below 1"),
+        (privacy_model_class("t-closeness"), "t", "a number above 0 and up to 1"),
+        (privacy_model_class("alpha-k-anonymity"), "alpha", "a number above 0 and below 1"),
         (QuasiIdentifier, "weight", "a number from 0 to 1000"),
         (QuasiIdentifier, "precision", "a number above 0"),
         (QuasiIdentifier, "mask", "a text of one character"),
@@ -144,12 +144,12 @@ def test_a_method_cannot_be_changed_once_built():
 
 @pytest.mark.parametrize("notation", sorted(BOUNDS))
 def test_a_method_comes_back_from_its_json(notation):
-    method = method_class(notation)(k=5, **BOUNDS[notation][0])
+    method = privacy_model_class(notation)(k=5, **BOUNDS[notation][0])
     assert type(method).model_validate_json(method.model_dump_json()) == method
 
 
 def test_a_method_without_a_guarantee_has_none_to_tell():
-    bare = Method(k=2)
+    bare = PrivacyModel(k=2)
     for unsaid in (
         lambda: bare.bound(DISEASE),
         lambda: bare.diversity(DISEASE),

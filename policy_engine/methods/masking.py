@@ -11,14 +11,14 @@ from pydantic import Field, create_model
 from policy_engine import terms
 from policy_engine.methods import class_of, parameters
 from policy_engine.methods.columns import Column
-from policy_engine.methods.method import Bound
+from policy_engine.methods.privacy_model import Bound
 
 Number = int | Decimal
 """A value as it is masked and measured, exactly: an integer, or a decimal as it is written."""
-Figure = Annotated[float, Field(ge=-(10**12), le=10**12, strict=True, allow_inf_nan=False)]
-"""A number that is exact as it is written, up to 15 digits."""
+Threshold = Annotated[float, Field(ge=-(10**12), le=10**12, strict=True, allow_inf_nan=False)]
+"""Where values are cut off: a number that is exact as it is written, up to 15 digits."""
 Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=False)]
-"""The same above zero."""
+"""The step that values are rounded to: such a number above zero."""
 
 
 class Masking(Column, ABC):

@@ -1,4 +1,4 @@
-"""What all methods of sanitisation have: parameters, a bound, a measurement of it."""
+"""What all privacy models have: parameters, a bound, a measurement of it."""
 
 from collections.abc import Iterator, Mapping
 from typing import (
@@ -87,7 +87,8 @@ _GREATEST = 10**300
 """Integers beyond the range of floats could not be compared with one."""
 
 
-Figure = Annotated[int | float, AfterValidator(_check_countable)]
+MeasuredNumber = Annotated[int | float, AfterValidator(_check_countable)]
+"""What a bound asks for or a release achieves."""
 
 Several = Annotated[int, Field(ge=2, strict=True), AfterValidator(_check_countable)]
 """A number of rows, persons or values, two or more."""
@@ -105,8 +106,8 @@ class Measurement(BaseModel):
     bound: str
     column: str = ""
     sense: Sense = "at least"
-    asked: Figure
-    achieved: Figure
+    asked: MeasuredNumber
+    achieved: MeasuredNumber
     worst: Annotated[int | None, Field(exclude=True)] = None
 
     def __eq__(self, other: object) -> bool:
@@ -135,15 +136,18 @@ class Measurement(BaseModel):
         )
 
 
-class Method(BaseModel):
-    """The parameters of one privacy model. Each model is k-anonymity and something more."""
+class PrivacyModel(BaseModel):
+    """A privacy model with its parameters; each is k-anonymity and something more.
+
+    The vocabulary calls it a method (`pe:Method`), as policies do (`mosaicrown:method`).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     notation: ClassVar[str]
     guarantee: ClassVar[Guarantee]
     step: ClassVar[str] = "anonymize"
-    """The step of a plan that carries the method out."""
+    """The step of a plan that carries the model out."""
     is_about_values: ClassVar[bool] = True
     is_kept_by_union: ClassVar[bool] = True
     """Whether two classes that satisfy the bound satisfy it as one, in the same table."""

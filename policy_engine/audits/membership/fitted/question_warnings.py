@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from policy_engine.audits.membership.encoding import Encoding
 from policy_engine.audits.membership.fitted.blocks import Block, as_matrix, is_number
 from policy_engine.audits.membership.fitted.questions import Questions
+from policy_engine.audits.membership.member_differences import (
+    LabelClasses,
+    answer_differences,
+    side_differences,
+)
 from policy_engine.audits.membership.records import FeatureTexts, Records
 from policy_engine.audits.membership.result import EncodedColumn
-from policy_engine.audits.membership.sides import LabelClasses, answer_differences, side_differences
 from policy_engine.audits.membership.soundness import data_warnings
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import AuditError, DataError

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from policy_engine.methods.masked import Figure, Masking, Number, number
+from policy_engine.methods.masking import Masking, Number, Threshold, number
 
 
 class BottomCoding(Masking):
@@ -14,7 +14,7 @@ class BottomCoding(Masking):
     notation: ClassVar[str] = "bottom-coding"
 
     masking: Literal["bottom-coding"] = "bottom-coding"
-    threshold: Figure
+    threshold: Threshold
 
     def mask(self, value: Number) -> Number:
         """Return the value, or the threshold where it is below that."""

@@ -6,7 +6,7 @@ import pytest
 from audits_made import attack
 
 from policy_engine.methods.audits.membership_inference import AttackBound
-from policy_engine.release.attacked import measurements
+from policy_engine.release.attack_measurements import measurements
 
 
 @pytest.mark.parametrize("shift", [2.0, -2.0])

@@ -3,7 +3,7 @@ from pydantic import ValidationError
 
 from policy_engine import terms
 from policy_engine.methods import describe_allowed, parameters
-from policy_engine.methods.masked import Masking, is_known, masking_class, number, settings
+from policy_engine.methods.masking import Masking, is_known, masking_class, number, settings
 
 
 @pytest.mark.parametrize("notation", terms.maskings())

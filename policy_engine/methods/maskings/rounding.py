@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from policy_engine.methods.masked import Masking, Number, Size, number
+from policy_engine.methods.masking import Masking, Number, Size, number
 
 
 class Rounding(Masking):

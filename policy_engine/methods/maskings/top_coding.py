@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from policy_engine.methods.masked import Figure, Masking, Number, number
+from policy_engine.methods.masking import Masking, Number, Threshold, number
 
 
 class TopCoding(Masking):
@@ -16,7 +16,7 @@ class TopCoding(Masking):
     notation: ClassVar[str] = "top-coding"
 
     masking: Literal["top-coding"] = "top-coding"
-    threshold: Figure
+    threshold: Threshold
 
     def mask(self, value: Number) -> Number:
         """Return the value, or the threshold where it is above that."""

@@ -1,6 +1,6 @@
 from decimal import Decimal
 
-from policy_engine.methods.masking.bottom_coding import BottomCoding
+from policy_engine.methods.maskings.bottom_coding import BottomCoding
 
 MASKING = BottomCoding(name="pay", threshold=2.5)
 
