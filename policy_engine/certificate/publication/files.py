@@ -211,8 +211,8 @@ class Publication:
 
     def _remove_made(self) -> None:
         """Remove the folders made for an output that did not come to be."""
-        with suppress(OSError):
-            for folder in sorted(self._made_folders, key=lambda one: -len(str(one))):
+        for folder in sorted(self._made_folders, key=lambda one: -len(str(one))):
+            with suppress(OSError):
                 storage.remove_empty(folder)
 
 
