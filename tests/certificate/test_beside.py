@@ -1,15 +1,19 @@
 """Certificates beside outputs: the one that names a file is of it, whatever it is called."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from building import DATASET, OUTPUT, people_policy
 from places import POLICIES
 
 from policy_engine import apply_policy
+from policy_engine.certificate.attestation import ATTESTATION, Attestation
 from policy_engine.certificate.beside import (
     certificate_location,
+    certificate_names,
     find_certificate,
+    folder_certificates,
     load_certificate,
     load_certificates,
     load_proofs,
@@ -22,7 +26,14 @@ from policy_engine.certificate.publication.journal import (
     JournalPart,
     find_journal,
 )
-from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
+from policy_engine.data import storage
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PolicyEngineError,
+    Problem,
+)
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import load_policy
 from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGING
@@ -170,3 +181,158 @@ def test_nothing_was_kept_under_a_name_that_no_file_system_holds(tmp_path):
     part = JournalPart(tmp_path / "s", tmp_path / "a.csv", tmp_path / ("o" * 300), replaces=True)
     part.put_back()
     assert (tmp_path / "a.csv").read_text() == "released"
+
+
+def test_what_two_certificates_name_is_told_with_both(out):
+    (out / OWN).write_bytes((out / CERTIFICATE).read_bytes())
+    message = f"Several certificates name 'anonPeople.csv': '{OWN}' and '{CERTIFICATE}'."
+    problem = Problem("V015", message, "Only one of them is of it. Take the others away.")
+    for look in (find_certificate, load_certificates, certificate_location):
+        with pytest.raises(CertificateError) as told:
+            look(out / "anonPeople.csv")
+        assert (told.value.problems, told.value.source) == ((problem,), str(out))
+    with pytest.raises(CertificateError) as told:
+        load_certificates(out)
+    assert (told.value.problems, told.value.source) == ((problem,), str(out))
+
+
+@pytest.mark.parametrize(
+    ("path", "missing"), [("", "/certificate.jsonld"), ("/x.jsonld", "/x.jsonld"), ("/x", "/x")]
+)
+def test_a_certificate_that_is_not_there_is_told_by_its_place(tmp_path, path, missing):
+    with pytest.raises(DataError) as told:
+        load_certificates(f"{tmp_path}{path}")
+    message = f"There is no certificate '{tmp_path}{missing}'."
+    assert told.value.problems == (Problem("C002", message),)
+
+
+def test_what_is_no_certificate_is_left_out_and_the_others_are_found(out):
+    (out / f"a.csv.{CERTIFICATE}").write_text("{}")
+    (out / f"z.csv.{CERTIFICATE}").write_text("{}")
+    assert [*folder_certificates(out)] == [CERTIFICATE]
+    assert certificate_names(out) == [f"a.csv.{CERTIFICATE}", CERTIFICATE, f"z.csv.{CERTIFICATE}"]
+    assert certificate_names(out / "anonPeople.csv") == []
+    with pytest.raises(CertificateError, match=f"^{out}/a.csv.{CERTIFICATE}: V005"):
+        load_certificates(out)
+
+
+LIKE = ["anonPeople", *(f"anonPeople.{ending}" for ending in ("csv.gz", "parquet", "orc", "json"))]
+
+
+@pytest.mark.parametrize("name", LIKE)
+@pytest.mark.parametrize("file", ["anonPeople.csv", ""])
+def test_an_output_of_which_no_certificate_speaks_is_not_taken_for_the_certified_one(
+    out, name, file
+):
+    own = load_certificate(out)
+    (out / CERTIFICATE).write_text(own.model_copy(update={"file": file}).to_jsonld())
+    (out / "anonPeople.csv").rename(out / name)
+    with pytest.raises(CertificateError) as told:
+        load_certificates(out)
+    subject = f"of '{file}'" if file else "of a table in memory"
+    message = f"The certificate is {subject}, and says nothing of the output beside it."
+    assert told.value.problems == (Problem("V004", message),)
+    assert told.value.source == str(out / name)
+    other = own.model_copy(update={"file": name})
+    (out / f"{name}.{CERTIFICATE}").write_text(other.to_jsonld())
+    assert load_certificates(out / CERTIFICATE)[0].file == file
+    (out / CERTIFICATE).rename(out / "elsewhere.jsonld")  # named so, it speaks of no folder
+    (out / f"{name}.{CERTIFICATE}").unlink()
+    assert load_certificates(out / "elsewhere.jsonld")[0].file == file
+
+
+def test_a_refused_release_says_nothing_of_what_lies_beside_it(out):
+    told = load_certificate(out).as_refusal().model_copy(update={"file": ""})
+    (out / CERTIFICATE).write_text(told.to_jsonld())
+    assert load_certificates(out) == (told,)
+
+
+def test_a_certificate_of_no_output_is_told_by_the_place_of_the_output(out):
+    told = load_certificate(out).as_refusal()
+    (out / CERTIFICATE).write_text(told.to_jsonld())
+    with pytest.raises(CertificateError) as error:
+        load_certificates(out)
+    assert error.value.source == str(out / "anonPeople.csv")
+    assert error.value.problems == (
+        Problem("V004", "The certificate beside the output is of none: nothing was released."),
+    )
+
+
+def test_a_folder_of_data_is_its_own_output_unless_it_holds_certificates(out, tmp_path):
+    for name in ("data.csv", "data.orc"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "part-0.csv").touch()
+        assert single_output(folder) == folder
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(DataError, match="C002"):
+        single_output(tmp_path / "plain")
+    assert single_output(out) == out / "anonPeople.csv"
+    assert single_output(tmp_path / "nowhere.csv") == tmp_path / "nowhere.csv"
+    own = out.rename(tmp_path / "out.csv")
+    assert single_output(own) == own / "anonPeople.csv"
+    assert load_certificates(own) == (load_certificate(own / CERTIFICATE),)
+
+
+def test_a_folder_that_is_an_output_is_found_by_its_certificate(out, tmp_path):
+    folder = tmp_path / "spark" / "a.parquet"
+    folder.mkdir(parents=True)
+    (folder / "part-0.csv").write_text("x")
+    facts = {"file": folder.name, "output_digest": storage.digest(folder)}
+    made = load_certificate(out).model_copy(update=facts)
+    (folder.parent / CERTIFICATE).write_text(made.to_jsonld())
+    for path in (folder, folder.parent, folder.parent / CERTIFICATE):
+        assert load_certificates(path) == (made,)
+    (folder / "part-1.csv").write_text("y")
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificates(folder)
+
+
+def attestation(file):
+    """Return somebody's word for a file or folder."""
+    return Attestation(
+        policy="http://x.org/policy",
+        policy_digest="d",
+        asset="http://x.org/sums",
+        actions=("http://x.org/sum",),
+        file=file.name,
+        output_digest=storage.digest(file),
+        by="http://x.org/ann",
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+def test_what_vouches_for_an_output_is_its_attestation_and_its_certificate(out):
+    sums, own = out / "sums.csv", load_certificate(out)
+    sums.write_text("n\n1\n")
+    word, own_word = attestation(sums), attestation(out / "anonPeople.csv")
+    (out / f"sums.csv{ATTESTATION}").write_text(word.to_jsonld())
+    assert load_proofs(sums) == load_proofs(out / f"sums.csv{ATTESTATION}") == (word,)
+    assert load_proofs(out / "anonPeople.csv") == load_proofs(out / CERTIFICATE) == (own,)
+    assert load_proofs(out) == (word, own)
+    (out / f"anonPeople.csv{ATTESTATION}").write_text(own_word.to_jsonld())
+    assert load_proofs(out / "anonPeople.csv") == (own_word, own)
+    assert load_proofs(out) == (own_word, word, own)
+    for path in (out / "anonPeople.csv", out / CERTIFICATE):
+        path.unlink()
+    assert load_proofs(out) == (own_word, word)
+    with pytest.raises(DataError, match="C002"):
+        load_proofs(out / "anonPeople.csv")
+
+
+def test_an_attestation_of_another_file_vouches_for_nothing(out):
+    sums, others = out / "sums.csv", out / "others.csv"
+    sums.write_text("n\n1\n")
+    others.write_text("n\n2\n")
+    (out / f"others.csv{ATTESTATION}").write_text(attestation(sums).to_jsonld())
+    with pytest.raises(CertificateError) as told:
+        load_proofs(others)
+    message = f"It is not what was attested: its sha-256 is {storage.digest(others)}."
+    assert told.value.problems == (Problem("V004", message),)
+    assert told.value.source == str(others)
+
+
+def test_no_proof_lies_in_a_folder_that_has_none(tmp_path):
+    (tmp_path / "a.csv").touch()
+    with pytest.raises(DataError, match=f"C002 There is no certificate '{tmp_path}/"):
+        load_proofs(tmp_path)
