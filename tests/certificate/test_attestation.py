@@ -1,7 +1,7 @@
 """Outputs that no engine can certify, and the persons who vouch for them."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,11 +9,18 @@ from building import MOSAICROWN, ODRL
 from language_examples import OF_RULES
 from typer.testing import CliRunner
 
+from policy_engine import terms
 from policy_engine.api.deciding import attest_output, decide_request, query_data
-from policy_engine.certificate.attestation import attest, load_attestation, read_attestation
+from policy_engine.certificate.attestation import (
+    attest,
+    check_attested,
+    load_attestation,
+    read_attestation,
+)
 from policy_engine.cli import app
+from policy_engine.data import storage
 from policy_engine.decision.requests import read_request
-from policy_engine.errors import CertificateError, DataError, RequestError
+from policy_engine.errors import CertificateError, DataError, Problem, RequestError
 from policy_engine.policy import read_policy
 from policy_engine.policy.attestable import attestable
 
@@ -156,6 +163,8 @@ def test_an_attestation_is_json_ld_that_says_who_made_it_when(totals):
     word, dropped = attest(read_policy(SUM), totals, f"{E}Eve"), []
     [node] = jsonld.expand(json.loads(word.to_jsonld()), on_property_dropped=dropped.append)
     assert (node["@id"], dropped) == (f"{E}Totals", [])
+    assert node["@type"] == ["http://www.w3.org/ns/prov#Entity"]
+    assert node[f"{terms.PE}attestation"][0]["@value"]["evidence"] == ""
     assert node["http://www.w3.org/ns/prov#wasAttributedTo"] == [{"@id": f"{E}Eve"}]
     [time] = node["http://www.w3.org/ns/prov#generatedAtTime"]
     assert time["@type"] == "http://www.w3.org/2001/XMLSchema#dateTime"
@@ -187,8 +196,10 @@ def test_an_attestation_that_cannot_be_read_is_told(totals, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", unreadable)
-    with pytest.raises(DataError, match=r"word\.json.*C003 .* cannot be read: Permission denied"):
+    with pytest.raises(DataError) as told:
         load_attestation(file)
+    problem = Problem("C003", "The attestation cannot be read: Permission denied.")
+    assert (told.value.problems, told.value.source) == ((problem,), str(file))
 
 
 def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeypatch):
@@ -209,6 +220,80 @@ def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeyp
 
 
 @pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "The text is not an attestation of this version (PolicyError)."),
+        ("{}", "The text is not an attestation of this version (KeyError)."),
+        ("[]", "The text is not an attestation of this version (TypeError)."),
+        (
+            '{"pe:attestation": {}}',
+            "The text is not an attestation of this version (ValidationError).",
+        ),
+    ],
+)
+def test_a_text_that_is_no_attestation_is_told_with_its_source(text, why):
+    with pytest.raises(CertificateError) as told:
+        read_attestation(text, "word.json")
+    assert (told.value.problems, told.value.source) == ((Problem("V005", why),), "word.json")
+
+
+def test_a_word_says_what_was_vouched_for_by_whom_when_and_by_what(totals):
+    policy = read_policy(text(made(["aggregate", "derive"])))
+    before = datetime.now(UTC)
+    word = attest(policy, totals, "https://example.com/Eve", asset=f"{E}Totals", evidence="report")
+    assert (word.policy, word.policy_digest) == (policy.uid, policy.digest)
+    assert (word.asset, word.file, word.evidence) == (f"{E}Totals", "totals.csv", "report")
+    assert word.by == "https://example.com/Eve"
+    assert [one.rpartition("/")[2] for one in word.actions] == ["aggregate", "derive"]
+    assert word.output_digest == storage.digest(totals)
+    assert before <= word.time <= datetime.now(UTC)
+    said = f"attested by {word.by}{{}}, and not certified; output sha-256 {word.output_digest}"
+    assert word.summary() == said.format(" by 'report'")
+    assert word.model_copy(update={"evidence": ""}).summary() == said.format("")
+
+
+def test_what_cannot_be_read_is_not_attested(totals):
+    with pytest.raises(DataError, match=r"nowhere\.csv: C003 The file cannot be read: No such"):
+        attest(read_policy(SUM), totals.with_name("nowhere.csv"), f"{E}Eve")
+    with pytest.raises(RequestError) as told:
+        attest(read_policy(SUM), totals, "Eve")
+    problem = Problem("D001", "Who attests is named by an IRI. Given: 'Eve'.")
+    assert told.value.problems == (problem,)
+
+
+@pytest.mark.parametrize("time", ["2026-01-01T00:00:00", "2999-01-01T00:00:00Z"])
+def test_the_time_of_a_word_has_a_zone_and_has_come(totals, time):
+    word = attest(read_policy(SUM), totals, f"{E}Eve")
+    stated = word.time.isoformat()
+    assert read_attestation(word.to_jsonld()) == word
+    with pytest.raises(CertificateError, match="V005"):
+        read_attestation(word.to_jsonld().replace(stated, time).replace(stated[:-6], time))
+
+
+def test_a_file_is_an_attestation_only_where_it_says_so(totals):
+    for path in (totals, totals.parent, totals.with_name("nowhere.json")):
+        assert load_attestation(path) is None
+    word = attest_output(SUM, totals, f"{E}Eve", file=totals.with_name("word.json"))
+    own = word.model_copy(update={"file": ""})
+    totals.with_name("word.json").write_text(own.to_jsonld())
+    assert load_attestation(totals.with_name("word.json")) == own
+    totals.with_name("word.json").write_text(word.to_jsonld() + "{")
+    with pytest.raises(CertificateError, match=r"word\.json: V005"):
+        load_attestation(totals.with_name("word.json"))
+
+
+def test_an_output_is_attested_where_one_of_the_words_is_of_it(totals):
+    word = attest(read_policy(SUM), totals, f"{E}Eve")
+    other = word.model_copy(update={"output_digest": "0" * 64})
+    check_attested([other, word], word.output_digest, "totals.csv")
+    with pytest.raises(CertificateError) as told:
+        check_attested([other, other], word.output_digest, "totals.csv")
+    message = f"It is not what was attested: its sha-256 is {word.output_digest}."
+    assert told.value.problems == (Problem("V004", message),)
+    assert told.value.source == "totals.csv"
+
+
+@pytest.mark.parametrize(
     "change",
     [
         lambda it: it["pe:attestation"].update(by=f"{E}Bob"),
@@ -220,8 +305,13 @@ def test_an_attestation_is_found_by_its_output_and_by_the_folder(totals, monkeyp
 def test_a_text_that_contradicts_itself_is_no_attestation(totals, change):
     document = json.loads(attest_output(SUM, totals, f"{E}Eve").to_jsonld())
     change(document)
-    with pytest.raises(CertificateError, match="V005"):
-        read_attestation(json.dumps(document))
+    with pytest.raises(CertificateError) as told:
+        read_attestation(json.dumps(document), "word.json")
+    [problem] = told.value.problems
+    assert (problem.code, problem.hint, told.value.source) == ("V005", "", "word.json")
+    contradicts = "The attestation contradicts itself, or says more than attestations do."
+    no_word = "The text is not an attestation of this version (ValidationError)."
+    assert problem.message in (contradicts, no_word)
 
 
 def test_a_query_reads_the_file_that_was_attested_and_no_other(totals):

@@ -111,10 +111,15 @@ def test_a_folder_is_not_shared_with_what_could_be_mistaken(out, what):
         (out / CERTIFICATE).write_text("{}")
     before = sorted(one.name for one in out.iterdir())
     with (
-        pytest.raises(OutputError, match="O001"),
+        pytest.raises(OutputError) as told,
         Publication(out / "b.csv", overwrite=True, assets=assets),
     ):
         pass
+    why = f"certifies another file of {OUTPUT}, 'anonPeople.csv'"
+    if what == "no certificate":
+        why = "certifies another file, or is not a certificate"
+    hint = "Give each release a folder of its own."
+    assert told.value.problems == (Problem("O001", f"'{out}/{CERTIFICATE}' {why}.", hint),)
     assert sorted(one.name for one in out.iterdir()) == before
 
 
@@ -171,9 +176,12 @@ def test_nothing_is_published_beside_a_released_model(out, monkeypatch):
     plan = make_plan(load_policy(POLICIES / "model-release.jsonld"))
     model = load_certificate(out).model_copy(update={"plan": plan})
     monkeypatch.setattr(sharing, "folder_certificates", lambda _folder: {CERTIFICATE: model})
-    with pytest.raises(OutputError, match="a released model has a folder of its own") as told:
+    with pytest.raises(OutputError) as told:
         sharing.check_shared(out, [], [])
-    assert told.value.problems[0].hint == "Give each release a folder of its own."
+    why = "is of 'anonPeople.csv', and a released model has a folder of its own"
+    hint = "Give each release a folder of its own."
+    assert told.value.problems == (Problem("O001", f"'{out}/{CERTIFICATE}' {why}.", hint),)
+    sharing.check_shared(out, [out / CERTIFICATE], [])
 
 
 def test_nothing_was_kept_under_a_name_that_no_file_system_holds(tmp_path):
