@@ -7,7 +7,7 @@ from policy_engine.certificate.beside import load_certificate, load_certificates
 from policy_engine.certificate.publication import Publication, files
 from policy_engine.data import storage
 from policy_engine.errors import OutputError, Problem
-from policy_engine.release.staging import CERTIFICATE, LOCK, STAGE
+from policy_engine.release.staging import CERTIFICATE, LOCK, STAGING
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_an_asset_has_one_file_in_a_folder_that_is_shared(released):
     message = f"'{out}/{CERTIFICATE}' certifies another file of {OUTPUT}, 'anonPeople.csv'."
     assert told.value.problems == (Problem("O001", message, OTHERS),)
     with Publication(out / "b.csv", overwrite=True, assets=["http://x.org/b"]) as place:
-        assert place.certificate_place(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
+        assert place.certificate_location(out / "b.csv") == out / f"b.csv.{CERTIFICATE}"
 
 
 def test_who_waits_for_another_run_is_told_once_and_then_goes_on(released, monkeypatch):
@@ -236,7 +236,7 @@ def test_only_the_outputs_that_are_named_are_hidden_or_all_of_them(released, cer
 def test_a_stage_is_its_makers_alone_and_gone_afterwards(people):
     with Publication(people / "a.csv", overwrite=False) as place:
         stage = storage.parent(place.staged)
-        assert stage.name.startswith(STAGE)
+        assert stage.name.startswith(STAGING)
         assert stage.stat().st_mode & 0o777 == 0o700
         assert LOCK in names(people)
     assert names(people) == ["people.csv", "policy.jsonld"]

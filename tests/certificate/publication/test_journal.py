@@ -19,9 +19,9 @@ from policy_engine.certificate.publication.journal import (
 )
 from policy_engine.data import storage
 from policy_engine.errors import OutputError, Problem
-from policy_engine.release.staging import CERTIFICATE, JOURNAL, OLD, STAGE
+from policy_engine.release.staging import CERTIFICATE, JOURNAL, OLD, STAGING
 
-STAGED = f"{STAGE}{'0' * 32}"
+STAGED = f"{STAGING}{'0' * 32}"
 PAIRS = (
     CertifiedPair(CERTIFICATE, "a.csv"),
     CertifiedPair(f"b.csv.{CERTIFICATE}", "b.csv"),
@@ -92,7 +92,7 @@ def test_nothing_that_came_meanwhile_is_moved_onto(tmp_path, step):
         part.take_back()
         assert state(tmp_path) == {"staged": "new"}
         return
-    taken = part.kept if step == "take_out" else part.place
+    taken = part.kept if step == "take_out" else part.location
     message = f"{taken!r} came while a release was being published."
     with pytest.raises(OutputError) as told:
         getattr(part, step)()
@@ -284,7 +284,7 @@ PAIR = {"certificate": CERTIFICATE, "file": "a.csv"}
         {"pairs": [PAIR, {"certificate": f"a.csv.{CERTIFICATE}", "file": "a.csv"}]},
         {"pairs": [PAIR, {"certificate": CERTIFICATE, "file": "b.csv"}]},
         {"pairs": [{"certificate": f"..{CERTIFICATE}"}]},
-        {"pairs": [{"certificate": f"{STAGE}.{CERTIFICATE}"}]},
+        {"pairs": [{"certificate": f"{STAGING}.{CERTIFICATE}"}]},
         {"pairs": [{"certificate": "a.csv"}]},
         {"pairs": [{"certificate": ""}]},
         {"pairs": [{"certificate": CERTIFICATE, "file": ".."}]},
@@ -339,7 +339,7 @@ def test_the_journal_of_whoever_made_another_folder_is_not_obeyed(tmp_path, monk
 
 
 def stage(folder, digit, *names):
-    path = folder / f"{STAGE}{digit * 32}"
+    path = folder / f"{STAGING}{digit * 32}"
     path.mkdir()
     for name in names:
         (path / name).write_text("x")
@@ -348,13 +348,13 @@ def stage(folder, digit, *names):
 
 def test_all_stages_of_other_runs_are_swept_whatever_lies_between_them(tmp_path):
     stage(tmp_path, "0", "a.csv")
-    (tmp_path / f"{STAGE}{'1' * 32}").write_text("mine")
-    (tmp_path / f"{STAGE}{'2' * 32}").symlink_to(tmp_path)
+    (tmp_path / f"{STAGING}{'1' * 32}").write_text("mine")
+    (tmp_path / f"{STAGING}{'2' * 32}").symlink_to(tmp_path)
     own = stage(tmp_path, "3", "a.csv")
     stage(tmp_path, "4", f"{OLD}output", JOURNAL)  # its publication had come to its end
     stage(tmp_path, "5")
     sweep(tmp_path, own.name)
-    assert [*storage.names(tmp_path)] == [f"{STAGE}{digit * 32}" for digit in "123"]
+    assert [*storage.names(tmp_path)] == [f"{STAGING}{digit * 32}" for digit in "123"]
 
 
 def test_a_stage_that_cannot_be_removed_keeps_no_other(tmp_path, monkeypatch):
