@@ -1,7 +1,7 @@
 """The decider against the slow way, and each thing that a decision tells."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import naive
 import pytest
@@ -414,6 +414,13 @@ def test_time_is_the_callers_or_the_clocks_and_the_decision_says_which():
     assert abs((datetime.now(UTC) - by_clock.time).total_seconds()) < 60
 
 
+def test_a_time_without_a_zone_is_in_the_zone_of_the_request():
+    end = Constraint(f"{ODRL}dateTime", f"{ODRL}lt", (Value(datetime(2026, 6, 1, 12, 30)),))  # noqa: DTZ001
+    for hour, permitted in ((12, True), (13, False)):
+        time = datetime(2026, 6, 1, hour, tzinfo=timezone(timedelta(hours=2)))
+        assert ask(permission(constraints=(end,)), world=World(time=time)).permitted == permitted
+
+
 def test_memberships_of_the_world_count_for_that_request_alone():
     decider = Decider([policy(permission(), hierarchy=Hierarchy())])
     joined = World(
@@ -478,16 +485,19 @@ def test_a_request_for_too_many_levels_is_refused():
     deep = "http://e.org" + "/a" * 20_000
     with pytest.raises(RequestError, match="D001 The target has 20,002 levels"):
         read_request(USERS[0], "read", [deep])
+    most = "http://e.org" + "/a" * 254
+    assert read_request(USERS[0], "read", [most]).targets == (most,)
     with pytest.raises(ValueError, match="at most 256 levels"):
         Request(assignee=USERS[0], action=f"{ODRL}read", targets=(deep,))
 
 
 def test_all_that_a_permission_lacks_is_told_in_one_line():
-    other = permission(assignees=(Party(USERS[1]),), purposes=(PURPOSES[1],))
+    assignees = (Party(USERS[1]), Party("http://org/press"))
+    other = permission(assignees=assignees, purposes=(PURPOSES[1], "http://p/sale"))
     assert ask(other).reason == (
         "No rule permits it, and what no rule permits is denied. The nearest, urn:r:1: "
-        f"it is for {USERS[1]}, not {USERS[0]}, and it is for the purpose {PURPOSES[1]}, "
-        "and the request names none."
+        f"it is for {USERS[1]} or http://org/press, not {USERS[0]}, "
+        f"and it is for the purpose {PURPOSES[1]} or http://p/sale, and the request names none."
     )
 
 

@@ -21,6 +21,7 @@ from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.log import (
     DecisionLog,
     pending,
+    read_history,
     read_log,
     snapshots,
     state,
@@ -233,6 +234,9 @@ def test_a_world_that_counts_otherwise_is_refused(tmp_path):
     wrong = World(time=NOON, counts={"urn:r:permission": 7})
     with pytest.raises(RequestError, match=r"D005 .*7 times by the state of the world, and 1 "):
         answers(path, given, asking(), world=wrong)
+    history = read_history(path)
+    with pytest.raises(RequestError, match="D005"):
+        Decider(given).row_access(asking(), wrong, history=history)
     of_ann = World(of={ANN: {f"{ODRL}count": 1}})
     with pytest.raises(RequestError, match=r"D005 .*odrl:count"):
         answers(path, given, asking(), world=of_ann)

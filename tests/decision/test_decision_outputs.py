@@ -10,6 +10,7 @@ from certifying import certified
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.decision import Decider, Request, World
+from policy_engine.plan.lineage import Consented
 from policy_engine.policy import Action, Asset, Policy, Rule, read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import ODRL, expand_term
@@ -110,9 +111,11 @@ def test_a_certificate_of_another_plan_proves_nothing(people, change):
     assert "of another plan" in found.reason
 
 
+CONSENT = Consented(asset=DATASET, policy="urn:p", rule="urn:r", bounds=())
 OF_DATA = {
     "engine": lambda plan: plan.model_copy(update={"engine": "spark"}),
     "order": changed("read", columns=("disease", "city", "age")),
+    "consent": lambda plan: plan.model_copy(update={"by_consent": (CONSENT,)}),
     "columns": changed("publish", columns=("disease", "city", "age"), cells="bounds"),
 }
 

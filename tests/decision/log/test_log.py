@@ -250,6 +250,8 @@ def test_a_log_without_entries_is_intact_and_its_head_is_0(tmp_path, name):
     path, _ = logged(tmp_path / name, 0)
     found = verify_log(path)
     assert (found.intact, found.entries, str(found.head)) == (True, 0, f"0:{'0' * 64}")
+    assert verify_log(path, expect=str(found.head)).intact
+    assert not verify_log(path, expect=1).intact
 
 
 def test_a_changed_line_is_named(tmp_path):

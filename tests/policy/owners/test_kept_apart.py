@@ -6,7 +6,7 @@ import pytest
 from building import DATASET, anonymize, permission
 from building import policy as text_of
 from certifying import certified
-from owning import ANN, HOSPITAL, NOON, OWNED, REGULATOR, VISITS, policy, rule
+from owning import ANN, HOSPITAL, NOON, OWNED, REGULATOR, VISITS, derives, policy, rule
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
@@ -88,6 +88,16 @@ def test_an_entry_that_does_not_say_is_told_by_a_policy_that_has_ended():
     for target, is_permitted in ((f"{TWO}/y", False), (f"{TWO}/x", True)):
         decider = deciding(proofs=[TWO], ended=[FIRST])
         found = decider.decide(asking(target), World(time=NOON), history)
+        assert found.permitted == is_permitted
+
+
+def test_what_is_derived_by_a_policy_that_has_ended_was_made_from_all_that_it_names():
+    history = History()
+    history.record_permit(ANN, READ, ["http://e.org/Sum"])
+    summed = derives("http://e.org/Sum", f"{VISITS}/x", HOSPITAL)
+    for ended, is_permitted in (((), True), ((summed,), False)):
+        found = deciding(proofs=[TWO], ended=ended)
+        found = found.decide(asking(f"{TWO}/y"), World(time=NOON), history)
         assert found.permitted == is_permitted
 
 

@@ -96,6 +96,14 @@ def test_a_collection_is_closed_by_what_was_made_of_it_by_its_maker_alone():
     assert answer([READS, others], VISITS, [claims], owners) == ""
 
 
+def test_a_collection_of_two_owners_is_closed_by_what_was_withdrawn_within_it():
+    owners = {**STATED, BOTH: INSURER}
+    reads = policy("", rule("permission", BOTH, action="read", assigners=[HOSPITAL, INSURER]))
+    inside = Hierarchy(asset=((SAFE, BOTH),))
+    assert answer([reads], BOTH, [], owners, inside) == ""
+    assert "was made under urn:safe" in answer([reads], BOTH, [MAKES], owners, inside)
+
+
 # -- whose the policies of assets are --------------------------------------------------------------
 
 
