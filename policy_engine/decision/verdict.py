@@ -108,10 +108,8 @@ def _constraint_reason(verdict: Verdict, constraint: Constraint) -> str:
     if not verdict.seen:
         remark = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
         return f"{name} is not known{remark}"
-    seen = _join_values([_format_value(value, is_name=False) for value in verdict.seen])
-    rights = [
-        _format_value(value.value, is_name=value.is_iri) for value in constraint.right_operands
-    ]
+    seen = _join_values([_format_value(value) for value in verdict.seen])
+    rights = [_format_value(value.value) for value in constraint.right_operands]
     rights += [f"what {terms.compact(iri)} stands for" for iri in constraint.references]
     if not rights:
         return f"{name} is {seen}, compared with nothing"
@@ -135,8 +133,8 @@ def _phrase(constraint: Constraint) -> str:
     return (special if is_special else plain) or terms.compact(constraint.operator)
 
 
-def _format_value(value: Literals, *, is_name: bool) -> str:
-    text = terms.compact(lexical(value)) if is_name or isinstance(value, str) else lexical(value)
+def _format_value(value: Literals) -> str:
+    text = terms.compact(lexical(value))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 

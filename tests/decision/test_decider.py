@@ -258,6 +258,32 @@ def test_a_rule_for_every_purpose_is_found_among_many_for_one_each():
     assert not ask(every, request=other, prohibitions=(*bars, barred)).permitted
 
 
+@pytest.mark.parametrize(
+    ("asked", "permitted"),
+    [
+        ("http://p/3", False),
+        ("http://p/wide", False),
+        ("http://p/narrow", False),
+        ("http://p/other", True),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("is_given", [True, False])
+def test_a_prohibition_for_a_purpose_is_found_among_many_by_what_includes_it(
+    asked, permitted, is_given
+):
+    bars = [
+        Rule("prohibition", (), (Action(f"{ODRL}use"),), f"urn:b:{n}", purposes=(f"http://p/{n}",))
+        for n in range(20)
+    ]
+    known = Hierarchy(purpose=(("http://p/3", "http://p/wide"), ("http://p/narrow", "http://p/3")))
+    request = ASK.model_copy(update={"purpose": asked})
+    mine = policy(permission(), prohibitions=tuple(bars))
+    decider = Decider([mine], hierarchy=known if is_given else None)
+    world = World(time=NOON, **({} if is_given else {"memberships": known}))
+    assert decider.decide(request, world).permitted == permitted
+
+
 def test_permit_tells_of_what_it_is_an_execution_and_by_whose_clock():
     found = ask(permission())
     [counted] = found.counted
@@ -443,6 +469,24 @@ def test_nearest_misses_are_three_at_most_with_the_least_missing_first():
     assert found[0].rule == "urn:r:late"
 
 
+def test_of_what_lacks_as_much_that_which_covers_the_targets_is_nearest():
+    elsewhere = permission(uid="urn:r:elsewhere", targets=(Asset("urn:a:U"),), assignees=())
+    anywhere = permission(uid="urn:r:any", targets=(), assignees=(Party("http://org/x"),))
+    found = ask(elsewhere, anywhere).near_misses
+    assert [one.rule for one in found] == ["urn:r:any", "urn:r:elsewhere"]
+
+
+def test_a_void_policy_permits_nothing_and_is_told_first():
+    barred = Rule("prohibition", (Asset("http://e.org/T/b"),), (Action(f"{ODRL}use"),), "urn:r:2")
+    clashing = policy(permission(), conflict="invalid", prohibitions=(barred,))
+    other = permission(uid="urn:r:3", assignees=(Party("http://org/x"),))
+    found = Decider([clashing, policy(other, uid="urn:p:1")]).decide(ASK, World(time=NOON))
+    assert (found.effect, found.strategy) == ("deny", "invalid")
+    void, near = found.derivation
+    assert void == "urn:p:0 is void: its rules conflict"
+    assert near.startswith("urn:r:3: it is for http://org/x, not")
+
+
 def test_world_from_json_takes_short_names_and_tells_all_that_is_wrong():
     world = read_world('{"time": "2026-06-01T12:00:00Z", "values": {"spatial": "urn:a:eu"}}')
     assert world == World(time=NOON, values={f"{ODRL}spatial": ("urn:a:eu",)})
@@ -522,3 +566,6 @@ def test_what_is_no_request_or_no_world_is_an_argument_error(given, name):
     for answer in (Decider([]).decide, Decider([]).row_access):
         with pytest.raises(ArgumentError, match=f"U002 {name} is of the wrong type. Given: "):
             answer(*given)
+    with pytest.raises(ArgumentError) as caught:
+        Decider([]).decide(*given)
+    assert caught.value.problems[0].hint == f"`read_{name}` makes one of what a person writes."

@@ -9,7 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from policy_engine import terms
 from policy_engine.decision.verdict import Verdict
-from policy_engine.policy.model import IRI, Constraint, LogicalConstraint, Value
+from policy_engine.policy.model import IRI, READ_SO_FAR, Constraint, LogicalConstraint, Value
 from policy_engine.policy.xsd.literals import Duration, ZonedDate
 
 ODRL, XSD = terms.ODRL, terms.XSD
@@ -55,6 +55,47 @@ REASONS = [
         "count is 1, one of 1, 2, 3 and 2 more",
     ),
     (Verdict(on("count", "eq"), "unknown", (3,)), "count is 3, compared with nothing"),
+    (
+        Verdict(on("count", "isAllOf", 1, 2, 3), "satisfied", (3,)),
+        "count is 3, all of 1, 2 and 3",
+    ),
+    (Verdict(on("count", "gteq", 3), "unsatisfied", (2,)), "count is 2, not at least 3"),
+    (Verdict(on("count", "lt", 3), "satisfied", (2,)), "count is 2, less than 3"),
+    (
+        Verdict(on("timeInterval", "gt", time(11), time(12)), "unknown", (time(11),)),
+        "timeInterval is 11:00:00; whether that is after 11:00:00 and 12:00:00 is not known",
+    ),
+    (
+        Verdict(on("dateTime", "lteq", date(2026, 1, 1)), "satisfied", (NEW_YEAR,)),
+        "dateTime is 2026-01-01T00:00:00Z, at or before 2026-01-01",
+    ),
+    (
+        Verdict(on("timeInterval", "gteq", time(12)), "unsatisfied", (time(11),)),
+        "timeInterval is 11:00:00, not at or after 12:00:00",
+    ),
+    (
+        Verdict(on("timeInterval", "lt", time(12), 3), "unknown", (time(11),)),
+        "timeInterval is 11:00:00; whether that is less than 12:00:00 and 3 is not known",
+    ),
+    (Verdict(on("spatial", "isA", "x"), "satisfied", ("y",)), "spatial is y, a kind of x"),
+    (Verdict(on("spatial", "isPartOf", "x"), "satisfied", ("y",)), "spatial is y, part of x"),
+    (Verdict(on("spatial", "hasPart", "x"), "satisfied", ("y",)), "spatial is y, inclusive of x"),
+    (
+        Verdict(on("spatial", "eq", name("http://ex/x"), "y"), "unknown", ("z",)),
+        "spatial is z; whether that is equal to http://ex/x and y is not known",
+    ),
+    (
+        Verdict(on("spatial", "eq", "x" * 80), "satisfied", ("y" * 81,)),
+        f"spatial is {'y' * 80}..., equal to {'x' * 80}",
+    ),
+    (
+        Verdict(Constraint(READ_SO_FAR, f"{ODRL}eq", (Value("x"),)), "unknown", None),
+        "pe:readSoFar is not known without a decision log",
+    ),
+    (
+        Verdict(on("count", "eq", 1, references=("http://ex/limit",)), "unknown", (3,)),
+        "count is 3; whether that is equal to 1 and what http://ex/limit stands for is not known",
+    ),
     (
         Verdict(on("count", "near", 5), "unknown", (3,)),
         "count is 3; whether that is odrl:near 5 is not known",

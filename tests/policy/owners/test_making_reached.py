@@ -456,6 +456,19 @@ def test_leave_heeds_the_conflict_strategy_of_its_policy(conflict, lets_do, is_m
     assert asked(policies, SAFE, proofs=[OF_FIRST], owners=owners).permitted == is_made
 
 
+@pytest.mark.parametrize(
+    ("conflict", "lifted", "is_made"),
+    [("perm", CLAIMS, True), ("perm", VISITS, False), ("prohibit", CLAIMS, False)],
+)
+def test_a_prohibition_of_one_input_yields_to_its_policys_permission_of_that_input(
+    conflict, lifted, is_made
+):
+    no = never(INSURER, CLAIMS, ANONYMIZE).prohibitions
+    given = rule("permission", lifted, action="anonymize", assignees=[LAB], uid="urn:lifts")
+    theirs = policy(INSURER, *no, given, uid="urn:theirs", conflict=conflict)
+    assert (why([*LEAVES, JOINED, theirs], JOINED) == []) == is_made
+
+
 @pytest.mark.parametrize(("party", "is_permitted"), [(STAFF, True), (ANN, False)])
 def test_who_is_permitted_the_input_by_the_same_policy_reads_what_was_made_of_it(
     party, is_permitted

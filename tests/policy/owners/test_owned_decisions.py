@@ -11,19 +11,33 @@ from owning import (
     OWNED,
     REGULATOR,
     VISITS,
+    attested,
     decided,
+    derives,
     is_permitted,
     policy,
     rule,
 )
 
+from policy_engine.decision import Decider, Request
 from policy_engine.policy import Constraint, Hierarchy, read_drafts, read_policies
-from policy_engine.policy.model import Value
+from policy_engine.policy.model import READ, Value
+from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
 READS, BARS = rule("permission", VISITS), rule("prohibition", VISITS)
 MINE = policy(HOSPITAL, READS)
 NAME = f"{VISITS}/Name"
+
+
+def test_the_issuer_of_a_policy_owns_what_it_makes_of_his_own():
+    made = derives("http://e.org/Sum", VISITS, HOSPITAL)
+    decider = Decider([made], [attested(made)], owners=read_owners(OWNED))
+    request = Request(assignee=STAFF, action=READ, targets=("http://e.org/Sum",))
+    assert decider.decide(request).permitted
+    anything = policy(INSURER, rule("prohibition"), uid="urn:anything")
+    decider = Decider([made, anything], [attested(made)], owners=read_owners(OWNED))
+    assert decider.decide(request).permitted
 
 
 # -- parts ----------------------------------------------------------------------------------------
