@@ -29,7 +29,7 @@ from policy_engine.decision.log import (
     verify_log,
 )
 from policy_engine.errors import LogError, OutputError, RequestError
-from policy_engine.policy import Asset, Party
+from policy_engine.policy import Asset, Party, Rule
 from policy_engine.policy.model import ANONYMIZE
 
 NAMES = ["log.jsonl", "log.sqlite"]
@@ -94,6 +94,83 @@ def test_a_history_comes_back_from_its_json_with_all_that_was_done():
         again.deeds["p", "urn:d"][1].description
         == f"violated by {BOB} at 2026-06-01T00:00:00+00:00"
     )
+
+
+PLACED, NAMED = "permission /permission/0", "permission read T 0123456789abcdef"
+
+
+def unnamed(kind, name):
+    return Rule(kind, name=name)
+
+
+def test_a_rule_without_uid_is_counted_under_its_place_too_where_it_is_the_one_of_its_kind():
+    history = History()
+    for label in (PLACED, "prohibition /prohibition/0", "urn:r"):
+        history.record_execution(("p", label), ANN, READ, [TABLE], ["d"])
+    history.record_execution(("q", "permission /permission/1"), ANN, READ, [TABLE], ["d"])
+    one, other = unnamed("permission", NAMED), unnamed("permission", f"{NAMED}-2")
+    bar = unnamed("prohibition", "prohibition read T 0123456789abcdef")
+    uid = Rule("permission", uid="urn:r")
+    assert history.labels(policy(one, bar, uid, uid="p"), one) == (NAMED, PLACED)
+    assert history.labels(policy(one, other, uid="p"), one) is None
+    assert history.labels(policy(one, other, uid="r"), one) == (NAMED,)
+    assert history.labels(policy(one, uid="p"), uid) == ("urn:r",)
+    placed = unnamed("permission", PLACED)
+    assert history.labels(policy(placed, uid="p"), placed) == (PLACED,)
+
+
+def test_executions_of_a_rule_without_uid_are_known_under_texts_that_all_of_them_had():
+    history = History()
+    for digests in (["a", "b"], ["b", "c"]):
+        history.record_execution(("p", NAMED), ANN, READ, [TABLE], digests)
+    assert [history.is_known("p", NAMED, one) for one in "abc"] == [False, True, False]
+    assert history.is_known("p", "urn:r", "a")
+    assert history.is_known("q", NAMED, "a")
+
+
+@pytest.mark.parametrize(
+    ("duties", "state", "digest", "is_meant"),
+    [
+        (1, "fulfilled", "d", True),
+        (1, "fulfilled", "other", False),
+        (2, "fulfilled", "d", False),
+        (2, "violated", "d", True),
+        (2, "violated", "other", False),
+    ],
+)
+def test_a_deed_that_names_a_place_is_of_any_duty_that_may_have_stood_there(
+    duties, state, digest, is_meant
+):
+    owed = [unnamed("duty", f"duty pay {number}") for number in range(duties)]
+    named = Rule("duty", uid="urn:duty")
+    mine = policy(rule("permission", duties=(*owed, named)), uid="p")
+    history, deed = History(), Deed(state, ANN, NOON, digest)
+    history.record_deed("p", "duty /permission/duty", deed)
+    history.record_deed("q", "duty /permission/duty", deed)
+    history.record_deed("p", "remedy /prohibition/remedy", deed)
+    assert history.duty_deeds(mine, owed[0]) == ([deed] if is_meant else [])
+    assert history.duty_deeds(mine, named) == []
+
+
+def test_a_deed_of_a_duty_without_uid_is_of_the_text_that_it_was_done_under():
+    owed = unnamed("duty", "duty pay")
+    mine, history = policy(rule("permission", duties=(owed,)), uid="p"), History()
+    now, before = (Deed("fulfilled", ANN, NOON, digest) for digest in ("d", "other"))
+    for deed in (before, now):
+        history.record_deed("p", "duty pay", deed)
+        history.record_deed("p", "urn:duty", deed)
+    assert history.duty_deeds(mine, owed) == [now]
+    assert history.duty_deeds(mine, Rule("duty", uid="urn:duty")) == [before, now]
+
+
+def test_what_is_made_is_read_by_nobody_and_was_made_from_nothing_that_he_read():
+    history = History()
+    history.record_permit(ANN, ANONYMIZE, [TABLE], [MadeFrom(TABLE, (BOB,), ("urn:u",))])
+    assert (history.assets(ANN), [*history.party_origins(ANN)]) == ((), [])
+    history.record_permit(ANN, READ, [TABLE, "urn:t"])
+    history.record_permit(ANN, READ, ["urn:t", "urn:u"])
+    assert history.assets(ANN) == (TABLE, "urn:t", "urn:u")
+    assert history.origins == {}
 
 
 @pytest.mark.parametrize("name", NAMES)

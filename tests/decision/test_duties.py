@@ -11,10 +11,12 @@ from policy_engine.api.deciding import fulfil_duty, list_duties
 from policy_engine.cli import app
 from policy_engine.decision import Decider, World
 from policy_engine.decision.deadlines import deadline
+from policy_engine.decision.duties import Due
 from policy_engine.decision.log import DecisionLog, LoggedDeed, read_log, verify_log
 from policy_engine.decision.requests import read_request
 from policy_engine.errors import RequestError
 from policy_engine.policy import Hierarchy, InForce, read_policy
+from policy_engine.terms import ODRL as ODRL_NS
 
 E = "http://example.com/"
 READ = {"uid": "ex:p#read", "target": "ex:Visits", "action": "read"}
@@ -182,6 +184,40 @@ def test_obligations_are_owed_until_their_end_and_then_violated(tmp_path):
         ("fine", "Ann", "outstanding"),
         ("tidy", "Bob", "fulfilled"),
     ]
+
+
+def test_all_that_is_known_of_what_is_owed_is_listed(tmp_path):
+    tidy = {
+        "uid": "ex:p#tidy",
+        "assignee": ["ex:Ann", "ex:Bob"],
+        "action": "delete",
+        "target": "ex:Visits",
+        "constraint": until("2026-06-02"),
+    }
+    market = Market(tmp_path, policy(obligation=tidy))
+    market.ask("Ann")
+    late = datetime(2026, 6, 3, tzinfo=UTC)
+    market.ask("Bob")
+    market.do("ex:p#tidy", "Bob", late, evidence="ticket 7")
+    known = {
+        "policy": f"{E}p",
+        "rule": f"{E}p#tidy",
+        "duty": f"{E}p#tidy",
+        "kind": "obligation",
+        "actions": (f"{ODRL_NS}delete",),
+        "targets": (f"{E}Visits",),
+        "since": JUNE,
+        "until": late,
+    }
+    done = {"state": "fulfilled", "done": late, "is_late": True, "evidence": "ticket 7"}
+    assert list_duties(market.policies, market.log, time=late) == (
+        Due(**known, by=f"{E}Ann", state="violated"),
+        Due(**known, by=f"{E}Bob", **done),
+    )
+    before = list_duties(market.policies, market.log, time=JUNE)
+    assert before == tuple(
+        Due(**known, by=f"{E}{name}", state="outstanding") for name in ("Ann", "Bob")
+    )
 
 
 def test_elapsed_time_counts_from_the_first_use(tmp_path):

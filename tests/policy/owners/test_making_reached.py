@@ -209,6 +209,19 @@ def test_what_is_read_beside_a_table_is_what_it_was_made_from(beside_them, apart
         assert found.permitted == expected
 
 
+@pytest.mark.parametrize("targets", [(SAFE, CLAIMS), (CLAIMS, SAFE), (SAFE, f"{CLAIMS}/Zip")])
+@pytest.mark.parametrize("who", [HOSPITAL, REGULATOR])
+def test_what_a_release_was_made_from_is_together_with_what_is_read_beside_it(who, targets):
+    parts = {"action": "read", "assignees": [STAFF], "assigners": [LAB, INSURER]}
+    both = policy("", rule("permission", SAFE, CLAIMS, **parts))
+    policies = [*LEAVES, ONE, both]
+    no = never(who, VISITS, "read", constraints=condition(JOINTLY, "isAnyOf", CLAIMS))
+    known = {"proofs": PROOFS, "owners": BY_LAB}
+    assert asked(policies, *targets, **known).permitted
+    assert asked([*policies, no], SAFE, **known).permitted
+    assert not asked([*policies, no], *targets, **known).permitted
+
+
 TWIN = makes(DERIVED, VISITS, LAB)
 FROM_ONE = makes(AGAIN, SAFE, LAB)
 WITH_TWIN = joins(AGAIN, [SAFE, DERIVED], LAB, [f"{SAFE}/Age"])

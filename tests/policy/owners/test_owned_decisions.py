@@ -140,6 +140,17 @@ def test_the_caller_moves_an_asset_that_nobody_is_stated_to_own():
     assert not is_permitted(reads, CLAIMS, given=Hierarchy(asset=((CLAIMS, VISITS),)))
 
 
+@pytest.mark.parametrize(("number", "more"), [(16, []), (17, ["1 more rules do not count"])])
+def test_of_many_rules_that_do_not_count_sixteen_are_told(number, more):
+    bars = [rule("prohibition", VISITS, uid=f"urn:bars:{n}") for n in range(number)]
+    told = decided([MINE, policy(INSURER, *bars)]).derivation
+    lines = [one for one in told if "not count" in one]
+    assert lines[:16] == [
+        f"urn:bars:{n} does not count: {INSURER} does not own {VISITS}" for n in range(16)
+    ]
+    assert lines[16:] == more
+
+
 # -- prohibitions ---------------------------------------------------------------------------------
 
 
