@@ -1,4 +1,4 @@
-"""A first draft of a generalisation hierarchy for a column."""
+"""A first draft of a taxonomy for a column."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def suggest_hierarchy(
     table: str | Path | Any, column: str, kind: str | None = None
 ) -> "Suggestion":
-    """Return a proposal for a generalisation hierarchy of a column, to be edited by a person.
+    """Return a proposal for a taxonomy of a column, to be edited by a person.
 
     `kind` forces quantiles, prefix, calendar or frequency; without it, the values decide.
     Raises DataError where there is no such column, or its values do not fit the kind.

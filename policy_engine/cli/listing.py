@@ -1,4 +1,4 @@
-"""The commands that list and propose: methods, samples, hierarchies."""
+"""The commands that list and propose: methods, samples, taxonomies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from policy_engine.methods.reference import Parameter
 
 hierarchies = typer.Typer(
-    help="Generalisation hierarchies: draft one for a column, to be edited by hand.",
+    help="Taxonomies: draft one for a column, to be edited by hand.",
     no_args_is_help=True,
 )
 
@@ -92,14 +92,14 @@ def suggest(
     table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz or Parquet.")],
     column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column.")],
     kind: Annotated[
-        Kind | None, typer.Option(help="The kind of hierarchy. Default: chosen by the values.")
+        Kind | None, typer.Option(help="What the taxonomy goes by. Default: chosen by the values.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write to this file instead of printing.")
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Propose a hierarchy for a column as CSV: one row for each value, from narrow to wide."""
+    """Propose a taxonomy for a column as CSV: one row for each value, from narrow to wide."""
     suggestion = suggest_hierarchy(table, column, kind.value if kind else None)
     if output is None:
         typer.echo(suggestion.to_csv(), nl=False)

@@ -40,7 +40,7 @@ class CellFormat(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a proposed hierarchy goes by."""
+    """What a proposed taxonomy goes by."""
 
     QUANTILES = "quantiles"
     PREFIX = "prefix"

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 MISSING = " or missing"
 ALL = "*"
-"""The cell that means every value, where a hierarchy has no name of its own for it."""
+"""The cell that means every value, where a taxonomy has no name of its own for it."""
 
 _NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _DATE = r"\d{4}-\d{2}-\d{2}"

@@ -25,7 +25,7 @@ def check_read_as_meant(
 
     Raises PlanError (M015) where a plan takes cells that stand for several values for values.
 
-    A range, a set or a node of a hierarchy is not a value: two that overlap would count as
+    A range, a set or a node of a taxonomy is not a value: two that overlap would count as
     different ones, and what is lost would be told of the cells alone, not of what they were
     made from. A model learns from what they stand for, but for the periods of calendars and
     masked values.

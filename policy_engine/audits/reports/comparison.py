@@ -81,7 +81,7 @@ def _totals(comparison: Comparison) -> dict[str, str]:
         if comparison.suppressed is None
         else f"{comparison.suppressed:,}",
         "equivalence classes": f"{comparison.classes.classes:,}",
-        "certainty penalty (GCP)": _penalty(comparison.certainty_penalty),
+        "certainty penalty": _penalty(comparison.certainty_penalty),
         "information lost": percent(comparison.entropy),
         "median query error": _median_error(comparison.queries),
     }
@@ -137,7 +137,7 @@ def _class_pictures(comparison: Comparison) -> list[PagePicture]:
     table = Table("", ("rows", "classes"), rows)
     pictures = [picture("Class sizes", class_sizes_chart(sizes), caption, table)]
     if any(one.loss is not None for one in comparison.columns):
-        caption = "Mean loss of each quasi-identifier; suppressed rows count 1."
+        caption = "Mean certainty penalty of each quasi-identifier; suppressed rows count 1."
         pictures.append(picture("Loss by column", losses_chart(comparison.columns), caption))
     return pictures
 
@@ -145,7 +145,7 @@ def _class_pictures(comparison: Comparison) -> list[PagePicture]:
 def _columns(comparison: Comparison) -> Table:
     head = (
         *("column", "role", "what it is", "values before", "cells after"),
-        *("loss", "information lost", "total variation", "Hellinger"),
+        *("certainty penalty", "information lost", "total variation", "Hellinger"),
     )
     return Table("", head, [*map(_column_row, comparison.columns)], texts=(1, 2))
 

@@ -16,7 +16,7 @@ from policy_engine.terms import compact, maskings
 
 
 def certificate_table(certificate: Certificate, record: Record | None = None) -> Table:
-    """Return what was asked and what was measured, a row a bound; then the loss.
+    """Return what was asked and measured, a row for each bound; then the certainty penalty.
 
     To the owner, who has the record, also how many rows there were.
     """
@@ -62,7 +62,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield "average class size", f"{utility.average_class_size:.2f}"
     yield "global certainty penalty", printed_loss(utility.global_certainty_penalty)
     for name, loss in utility.column_losses.items():
-        yield f"  loss of {escape(name)}", f"{loss:.4f}"
+        yield f"  certainty penalty of {escape(name)}", f"{loss:.4f}"
     if certificate.approximated:
         yield "first cut at quantiles", escape(", ".join(certificate.approximated))
     if certificate.ended:

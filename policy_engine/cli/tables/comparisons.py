@@ -31,7 +31,14 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
     if comparison.is_certified_input is False:
         overview.add_row("[red]beware[/]", "the original is not what the release was made from")
     yield overview
-    names = ("column", "role", "loss", "information lost", "Hellinger", "total variation")
+    names = (
+        "column",
+        "role",
+        "certainty penalty",
+        "information lost",
+        "Hellinger",
+        "total variation",
+    )
     columns = new_table("Columns", *names)
     for one in comparison.columns:
         loss = printed_loss(one.loss)
@@ -74,7 +81,16 @@ def _accuracy(comparison: "Comparison") -> str:
 
 def runs_table(runs: "Sequence[Run]") -> Table:
     """Return what each setting would lose, or why it cannot be had."""
-    names = ("setting", "GCP", "C_avg", "classes", "discernability", "suppressed", "achieved", "s")
+    names = (
+        "setting",
+        "certainty penalty",
+        "C_avg",
+        "classes",
+        "discernability",
+        "suppressed",
+        "achieved",
+        "s",
+    )
     table = new_table("What a release would lose", *names)
     for run in runs:
         setting = escape(", ".join(f"{name} = {value:g}" for name, value in run.setting.items()))

@@ -1,4 +1,4 @@
-"""Propose a generalisation hierarchy for a column that has none: a first draft to be edited."""
+"""Propose a taxonomy for a column that has none: a first draft to be edited."""
 
 import re
 from bisect import bisect_left
@@ -35,7 +35,7 @@ _Draft = tuple[_Level, Sequence[_Level], str]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A proposed hierarchy: one row for each value, the value first, then ever wider, `*` last.
+    """A proposed taxonomy: one row for each value, the value first, then ever wider, `*` last.
 
     `reason` says in one sentence why it looks as it does.
     """
@@ -50,7 +50,7 @@ class Suggestion:
 
 
 def suggest(values: Mapping[str, int], name: str, kind: str | None = None) -> Suggestion:
-    """Propose a hierarchy over a column's distinct values, given with how often each occurs.
+    """Propose a taxonomy over a column's distinct values, given with how often each occurs.
 
     `name` is the column's; it helps to tell codes from numbers. The empty text is the missing
     value and left out. Without a `kind` the first that fits is taken: `calendar` for dates,
@@ -73,7 +73,7 @@ def _check_kind(kind: str) -> Kind:
     for name in KINDS:
         if kind == name:
             return name
-    message = f"A hierarchy is suggested by {join_names(KINDS, 'or')}. Given: {kind!r}."
+    message = f"A taxonomy is suggested by {join_names(KINDS, 'or')}. Given: {kind!r}."
     raise DataError.of("T011", message, did_you_mean(kind, KINDS))
 
 

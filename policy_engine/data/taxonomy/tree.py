@@ -18,7 +18,7 @@ _NEAR_AMONG = 2_000
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """A generalisation hierarchy: nodes numbered depth first, in pre-order, from the root 0.
+    """The tree of a taxonomy: nodes numbered depth first, in pre-order, from the root 0.
 
     `labels` names every node, `parents` gives the node above it, -1 for the root. The leaves
     are the original values; no two have the same label. Inner nodes may share a label with each

@@ -1,4 +1,4 @@
-"""What generalisations with a hierarchy share: cells are nodes of a tree over the values."""
+"""What generalisations by groups of values share: cells are nodes of a tree over the values."""
 
 from abc import abstractmethod
 from dataclasses import dataclass

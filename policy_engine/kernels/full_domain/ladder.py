@@ -47,7 +47,7 @@ def leaf_shares(levels: Sequence[NDArray[np.int32]]) -> tuple[Floats, ...]:
     """Return `Ladder.loss` of categories: (leaves below the value - 1) / (all leaves - 1).
 
     Iyengar, Transforming data to satisfy privacy constraints, KDD 2002. The leaves are those
-    of the hierarchy, whether or not the table holds them.
+    of the taxonomy, whether or not the table holds them.
     """
     leaves = max(len(levels[0]) - 1, 1)
     return tuple((np.bincount(level) - 1.0).clip(0) / leaves for level in levels)
