@@ -90,7 +90,7 @@ def partitioner(rows, runs):
 
     from policy_engine.kernels.axis import Axis, Interval
     from policy_engine.kernels.bounds import ClassConstraint, Diversity
-    from policy_engine.kernels.layout import Cutting, People
+    from policy_engine.kernels.layout import Cutting, SensitiveRows
     from policy_engine.kernels.mondrian import partition
 
     random = np.random.default_rng(1)
@@ -98,7 +98,7 @@ def partitioner(rows, runs):
         Axis(random.integers(0, card, rows).astype(np.int32), Interval(np.linspace(0, 1, card)))
         for card in (51, 96, 24, 500)
     ]
-    people = People((random.integers(0, 50, rows).astype(np.int32),))
+    people = SensitiveRows((random.integers(0, 50, rows).astype(np.int32),))
     for k, l, score in ((5, 0, "loss"), (100, 0, "loss"), (10, 3, "loss"), (5, 0, "span")):  # noqa: E741
         constraint = ClassConstraint(k, (Diversity(distinct=l),))
         partition(axes, people, constraint, Cutting(score))
@@ -126,12 +126,14 @@ def many_columns(*, quick):
     from policy_engine.kernels.axis import Axis, Members
     from policy_engine.kernels.bounds import ClassConstraint
     from policy_engine.kernels.full_domain import Ladder, search
-    from policy_engine.kernels.layout import Cutting, People
+    from policy_engine.kernels.layout import Cutting, SensitiveRows
     from policy_engine.kernels.mondrian import partition
 
     random, rows = np.random.default_rng(1), 3_000
     few = [Axis(np.arange(20, dtype=np.int32) % 2, Members(2))]
-    partition(few, People(), ClassConstraint(5, ()), Cutting())  # compiled, or loaded, by now
+    partition(
+        few, SensitiveRows(), ClassConstraint(5, ()), Cutting()
+    )  # compiled, or loaded, by now
 
     def ladder():
         codes = random.integers(0, 50, rows).astype(np.int32)
@@ -144,7 +146,7 @@ def many_columns(*, quick):
         codes = [random.integers(0, 50, rows).astype(np.int32) for _ in range(columns)]
         axes = [Axis(column, Members(50)) for column in codes]
         start = time.process_time()
-        classes = partition(axes, People(), ClassConstraint(5, ()), Cutting())
+        classes = partition(axes, SensitiveRows(), ClassConstraint(5, ()), Cutting())
         spent, count = time.process_time() - start, len(classes.starts) - 1
         yield {"what": f"partition 3,000 x {columns}", "cpu_s": round(spent, 2), "classes": count}
     search([ladder()], size=5)

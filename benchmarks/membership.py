@@ -41,7 +41,7 @@ from policy_engine.audits.membership.records import FittedFeatures, read_records
 from policy_engine.audits.membership.releases import CoveredValues, fit_on_release
 from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.training.runtime import need_keras
-from policy_engine.engines.tables import as_typed, read_table
+from policy_engine.engines.tables import infer_types, read_table
 from policy_engine.methods.audits.classifier import CentralPrivacy, Estimator, Layer, Network
 
 BITS, CLASSES = 600, 100
@@ -165,7 +165,7 @@ def adult(size):
     path = real("adult_arx.csv.gz")
     if path is None:
         return [], []
-    table = as_typed(read_table(path))
+    table = infer_types(read_table(path))
     forest = Estimator(name="RandomForestClassifier")
     layers = (Layer(units=128, activation="tanh"),)
     models = {"forest": forest, "network": Network(layers=layers, epochs=80, batch_size=100)}
@@ -301,7 +301,7 @@ def adult_run(table, k, models, seed):
     random = np.random.default_rng(seed).permutation(len(table))
     members, others = np.sort(random[:MEMBERS]), np.sort(random[MEMBERS:])
     if k:
-        learnt_from = as_typed(
+        learnt_from = infer_types(
             apply_policy(anonymizing(table, k), {ADULT: table.take(members)}).table
         )
         fitted = fit_on_release(learnt_from, LABEL, CoveredValues({}, {}))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels import diversity
 from policy_engine.kernels.axis import UNIT, Axis, Interval, Members, Tree
 from policy_engine.kernels.bounds import TOLERANCE, Ancestry, ClassConstraint, Diversity
-from policy_engine.kernels.layout import LEFT_OVER, Cutting, People
+from policy_engine.kernels.layout import LEFT_OVER, Cutting, SensitiveRows
 
 
 def ints(values):
@@ -40,7 +40,7 @@ class Table:
     """What `partition` is given."""
 
     axes: list[Axis]
-    people: People
+    people: SensitiveRows
     constraint: ClassConstraint
     cutting: Cutting
 
@@ -72,7 +72,9 @@ def moved(table, order):
     """The same table with its rows in another order."""
     axes = [Axis(one.codes[order], *list(vars(one).values())[1:]) for one in table.axes]
     sensitive, persons = table.people.sensitive, table.people.persons
-    people = People(tuple(c[order] for c in sensitive), None if persons is None else persons[order])
+    people = SensitiveRows(
+        tuple(c[order] for c in sensitive), None if persons is None else persons[order]
+    )
     return Table(axes, people, table.constraint, table.cutting)
 
 
@@ -157,7 +159,7 @@ def peoples(draw, rows, *, most_sensitive=2, persons=(False, True)):
     if draw(st.sampled_from(persons)):
         _, owners = np.unique(draw(codes_of(rows, 0, rows)), return_inverse=True)
         owners = ints(owners)
-    people = People(tuple(sensitive), owners)
+    people = SensitiveRows(tuple(sensitive), owners)
     bounds = tuple(draw(diversities(people, column)) for column in range(len(sensitive)))
     return people, ClassConstraint(draw(st.integers(1, min(rows, 4))), bounds)
 

@@ -47,7 +47,7 @@ from policy_engine.audits.reports.audit_folder import (
     write_tradeoff,
 )
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, did_you_mean, join_names
 from policy_engine.methods.audits.classifier import Estimator, Network, read_architecture
 from policy_engine.plan.lineage import MadeBy
@@ -326,7 +326,7 @@ def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.b
     table = source_table(data)
     if members not in table.column_names:
         raise _missing_members_error(members, table.column_names)
-    rows, texts = texts_of(members, table.column(members))
+    rows, texts = index_texts(members, table.column(members))
     is_member = parse_truths([texts[row] or "" for row in rows.tolist()], repr(members))
     rest = table.drop_columns([members])
     if not label and members == table.column_names[-1]:

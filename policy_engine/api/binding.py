@@ -12,7 +12,7 @@ from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Proof, proof_asset, upstream_releases
 from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
 from policy_engine.data.storage import Location
-from policy_engine.engines.launching import Launcher, launched
+from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.plan.lineage import MadeBy, Upstream
 from policy_engine.plan.plan import EngineName, Plan, plan_of
 from policy_engine.plan.products import Product, chosen, products
@@ -66,7 +66,7 @@ def make_plans(
         name: EngineName = "local" if inputs.engine == "local" else "spark"
         unbound = (plan_of(making.policy, one, engine=name) for one in products)
         return tuple(map(making.with_consents, unbound))
-    with launched(inputs.engine) as launcher:
+    with launch_engine(inputs.engine) as launcher:
         permitted_makers(making, products, launcher, inputs)
         bound = bind_plans(making.policy, products, launcher, inputs)
         return tuple(making.with_consents(one.plan) for one in bound)

@@ -29,9 +29,9 @@ from policy_engine.data.catalog import (
     parse_location,
 )
 from policy_engine.data.storage import Location
-from policy_engine.engines.carried import check_carried
+from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine
-from policy_engine.engines.launching import Launcher, launched
+from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -87,7 +87,7 @@ def certify_output(
     making = inputs.making_request(policy)
     source_policy = making.policy
     location = _output_location(output)
-    with published_output(location), launched(inputs.engine) as launcher:
+    with published_output(location), launch_engine(inputs.engine) as launcher:
         earlier = published_certificate(launcher, location)
         product = output_product(source_policy, asset, earlier)
         permitted_makers(making, [product], launcher, inputs)
@@ -197,7 +197,7 @@ def _check_renewable(output: Location) -> None:
 def _check_carried(launcher: Launcher, location: Location) -> None:
     """Raise CertificateError (V002) where a file holds more than its table, however it was made."""
     if launcher.spark is None:
-        check_carried(Path(location))
+        check_file_extras(Path(location))
 
 
 def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:

@@ -14,8 +14,8 @@ from policy_engine.audits.reports.charts import line_chart, need_matplotlib
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.data.atomic_file import write_file
-from policy_engine.engines.engine import Ended, Engine, Progress, Stored, silent
-from policy_engine.engines.launching import check_limit, launched
+from policy_engine.engines.engine import EarlyStop, Engine, Progress, StoredData, silent
+from policy_engine.engines.launching import check_limit, launch_engine
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -69,7 +69,7 @@ class Outcome(_Frozen):
     suppressed: int
     measurements: tuple[Measurement, ...]
     seconds: float
-    ended: Ended | None = None
+    ended: EarlyStop | None = None
 
 
 class Run(_Frozen):
@@ -147,7 +147,7 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
 
 
 def _outcome(
-    plan: Plan, engine: Engine, setting: Setting, table: Any, sources: tuple[Stored, ...]
+    plan: Plan, engine: Engine, setting: Setting, table: Any, sources: tuple[StoredData, ...]
 ) -> Outcome:
     step = change_parameters(plan.anonymization(), setting)
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
@@ -165,7 +165,7 @@ def _outcome(
     certified = certify(release, engine, written=written)
     check_bounds(certified)
     seconds = time.perf_counter() - start
-    return _outcome_figures(certified, seconds).model_copy(update={"ended": anonymized.ended})
+    return _outcome_figures(certified, seconds).model_copy(update={"ended": anonymized.early_stop})
 
 
 def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
@@ -268,7 +268,7 @@ def explore_policy(
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)
     check_limit(time_limit, inputs.engine)
-    with launched(inputs.engine) as launcher:
+    with launch_engine(inputs.engine) as launcher:
         product = [choose_product(making.policy, asset)]
         permitted_makers(making, product, launcher, inputs)
         [bound] = bind_plans(making.policy, product, launcher, inputs)

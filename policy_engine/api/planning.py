@@ -14,7 +14,7 @@ from policy_engine.api.deciding import (
     ProofSource,
 )
 from policy_engine.api.inputs import InputOptions, Inputs
-from policy_engine.engines.launching import launched
+from policy_engine.engines.launching import launch_engine
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.effort import effort_of
 from policy_engine.plan.plan import Plan, plan_of
@@ -85,7 +85,7 @@ def estimate_policy(
     from policy_engine.release.cost import estimate  # noqa: PLC0415 (slow to import)
 
     source_policy = read_making_policy(policy, Reading(**reading))
-    with launched("local") as launcher:
+    with launch_engine("local") as launcher:
         product = [choose_product(source_policy, asset)]
         inputs = Inputs(data, taxonomies=taxonomies, certificates=certificates)
         [bound] = bind_plans(source_policy, product, launcher, inputs)
@@ -110,7 +110,7 @@ def estimate_search(
     `asset` is as for `apply_policy`.
     """
     source_policy = read_making_policy(policy, Reading(**reading))
-    with launched("local") as launcher:
+    with launch_engine("local") as launcher:
         product = choose_product(source_policy, asset)
         catalog = launcher.catalog(source_policy, [product], data, taxonomies) if data else None
         # Of what another engine would do too: what it does not have is told by its own plan.

@@ -28,8 +28,8 @@ from policy_engine.certificate.recording import RecordFile
 from policy_engine.data import storage
 from policy_engine.data.catalog import parse_location
 from policy_engine.data.storage import Location
-from policy_engine.engines.engine import Engine, Progress, Written, silent
-from policy_engine.engines.launching import Key, Launcher, check_limit, launched
+from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
+from policy_engine.engines.launching import Key, Launcher, check_limit, launch_engine
 from policy_engine.errors import PlanError
 from policy_engine.plan.lineage import MadeBy
 from policy_engine.plan.plan import Plan
@@ -95,7 +95,7 @@ def release_outputs(
         message = f"cells is not allowed to be {options.cells!r}. Allowed is 'text' or 'bounds'."
         raise PlanError.of("M003", message)
     check_limit(options.time_limit, inputs.engine)
-    with launched(inputs.engine, keep=output is None) as launcher:
+    with launch_engine(inputs.engine, keep=output is None) as launcher:
         makers = permitted_makers(making, products, launcher, inputs)
         bound_plans = bind_plans(making.policy, products, launcher, inputs, options.cells)
         consented = [replace(one, plan=making.with_consents(one.plan)) for one in bound_plans]
@@ -122,7 +122,7 @@ def apply_plans(
         launcher.engine(one.catalog, options.progress, options.key, options.time_limit)
         for one in plans
     ]
-    kept_tables: list[Written | None] = [None for _ in engines]
+    kept_tables: list[WrittenTable | None] = [None for _ in engines]
     try:
         files = (
             [None for _ in plans]
@@ -172,7 +172,7 @@ class _OutputJob:
             self.history.check_apart(file, parse_location(output))
         return record_file(self.options.record, file, output, overwrite=self.options.overwrite)
 
-    def make(self, staged: Location | None = None) -> tuple[Release, Written]:
+    def make(self, staged: Location | None = None) -> tuple[Release, WrittenTable]:
         """Return the release as it was made, with all that its audits found written, and the
         table that is measured of it."""
         release, written = run_plan(

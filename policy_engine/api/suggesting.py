@@ -22,7 +22,7 @@ def suggest_hierarchy(
     Raises DataError where there is no such column, or its values do not fit the kind.
     """
     from policy_engine.data.taxonomy.suggestion import suggest  # noqa: PLC0415
-    from policy_engine.engines.tables import counted  # noqa: PLC0415 (slow to import)
+    from policy_engine.engines.tables import count_values  # noqa: PLC0415 (slow to import)
 
     catalog = make_catalog({"the table": table})
     [dataset] = catalog.datasets
@@ -31,4 +31,6 @@ def suggest_hierarchy(
     problems = [near] if problems and near.hint else problems
     if problems:
         raise DataError(*problems, source=dataset.location)
-    return suggest(counted(catalog.tables.get(dataset.iri, dataset.location), column), column, kind)
+    return suggest(
+        count_values(catalog.tables.get(dataset.iri, dataset.location), column), column, kind
+    )

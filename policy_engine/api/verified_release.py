@@ -24,7 +24,7 @@ from policy_engine.certificate.shortcomings import proven
 from policy_engine.data import storage
 from policy_engine.data.catalog import parse_location
 from policy_engine.data.storage import Location
-from policy_engine.engines.engine import Engine, Written
+from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.plan import Plan
 from policy_engine.release.release import Release
@@ -50,7 +50,7 @@ class VerifiedRelease:
     record: Record = field(repr=False)
     path: Path | str | None
     _engine: Engine = field(repr=False)
-    _written: Written = field(repr=False)
+    _written: WrittenTable = field(repr=False)
 
     def __repr__(self) -> str:
         made = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
@@ -136,7 +136,7 @@ class ProvenRelease:
     """A release whose bounds hold, not yet published, and where its record goes."""
 
     release: Release
-    written: Written
+    written: WrittenTable
     engine: Engine
     certified: CertifiedRelease
     record_file: RecordFile | None
@@ -145,7 +145,7 @@ class ProvenRelease:
     def to_verified(self) -> VerifiedRelease:
         """Return the release as it is handed out."""
         found, file = self.certified, self.file
-        written = self.written if file is None else self.written.at(file)
+        written = self.written if file is None else self.written.with_location(file)
         return VerifiedRelease(
             self.release, found.certificate, found.known_record, file, self.engine, written
         )
@@ -153,7 +153,7 @@ class ProvenRelease:
 
 def prove(
     release: Release,
-    written: Written,
+    written: WrittenTable,
     engine: Engine,
     record_file: RecordFile | None,
     file: Location,

@@ -14,7 +14,7 @@ from policy_engine.certificate.certificate import Certificate, check_digest, rea
 from policy_engine.data import storage
 from policy_engine.data.storage import Location
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, DataError, join_names
 from policy_engine.release.staging import (
     CERTIFICATE,
@@ -183,11 +183,11 @@ def _check_single(output: str, names: Collection[str], folder: Location) -> None
         raise CertificateError.of("V015", message, hint, str(folder))
 
 
-def _stored_output(certificate: Certificate, output: Location) -> Stored:
+def _stored_output(certificate: Certificate, output: Location) -> StoredData:
     """Return an output: a table by its data, a model with everything that its folder holds."""
     if certificate.plan.train is None:
-        return Stored.of_file(output)
-    return Stored.of_folder(output)
+        return StoredData.from_file(output)
+    return StoredData.from_folder(output)
 
 
 def _check_alone(certificate: Certificate, folder: Location, files: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
 from policy_engine.data.commitment import Commitment
-from policy_engine.engines.engine import Ended, Stored
+from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.errors import (
     CertificateError,
     PolicyError,
@@ -61,7 +61,7 @@ class Certificate(BaseModel):
     commitment: Commitment | None = None
     rows_out: Count
     approximated: tuple[str, ...] = ()
-    ended: Ended | None = None
+    ended: EarlyStop | None = None
     measurements: tuple[Measurement, ...]
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
@@ -119,7 +119,7 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
     return certificate
 
 
-def check_digest(certificate: Certificate, output: Stored) -> None:
+def check_digest(certificate: Certificate, output: StoredData) -> None:
     """Raise CertificateError (V004) where an output is not the one that was certified."""
     if not certificate.output_digest:
         message = "The certificate beside the output is of none: nothing was released."

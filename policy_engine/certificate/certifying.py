@@ -12,7 +12,7 @@ from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
-from policy_engine.engines.engine import Engine, Stored, Written
+from policy_engine.engines.engine import Engine, StoredData, WrittenTable
 from policy_engine.engines.versions import NOT_INSTALLED, version_of
 from policy_engine.errors import (
     CertificateError,
@@ -51,7 +51,7 @@ class CertifiedRelease:
 
 
 def certify(
-    release: Release, engine: Engine, location: str = "", written: Written | None = None
+    release: Release, engine: Engine, location: str = "", written: WrittenTable | None = None
 ) -> CertifiedRelease:
     """Measure every bound of the plan on the release as it lies, read back from there.
 
@@ -61,7 +61,7 @@ def certify(
     Raises CertificateError where the output has other columns than the plan releases (V002).
     """
     plan, anonymize = release.plan, release.plan.anonymize
-    written = written or Written(release.sanitised or release.output)
+    written = written or WrittenTable(release.sanitised or release.output)
     measured = None
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
@@ -70,8 +70,8 @@ def certify(
     full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     public_utility = full_utility
     if measured and anonymize:
-        full_utility = Utility.of(measured.whole, anonymize.k, release.suppressed)
-        public_utility = Utility.of(measured.whole, anonymize.k)
+        full_utility = Utility.of(measured.totals, anonymize.k, release.suppressed)
+        public_utility = Utility.of(measured.totals, anonymize.k)
     if release.sanitised and anonymize:
         public_utility = NotApplicable(
             reason="the table that the model learnt from is not released"
@@ -82,7 +82,7 @@ def certify(
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         commitment=record.commitment if record else None,
-        rows_out=measured.whole.rows if measured else written.stored.rows,
+        rows_out=measured.totals.rows if measured else written.stored.rows,
         approximated=release.approximated,
         ended=release.ended,
         measurements=(*measured.measurements, *masks) if measured else (),
@@ -122,7 +122,7 @@ def _record(release: Release, full_utility: Utility | NotApplicable, location: s
     )
 
 
-def _input(plan: Plan, step: Read, source: Stored) -> Input:
+def _input(plan: Plan, step: Read, source: StoredData) -> Input:
     unmentioned = plan.drop.unmentioned
     if plan.join:
         names = (column_name(step.asset, iri) for iri in unmentioned)
@@ -142,7 +142,9 @@ def _is_file(release: Release) -> bool:
     return location != MEMORY and not location.startswith(TABLE)
 
 
-def _check_columns(release: Release, written: Written, step: Anonymize, engine: Engine) -> None:
+def _check_columns(
+    release: Release, written: WrittenTable, step: Anonymize, engine: Engine
+) -> None:
     expected, columns = set(release.plan.publish.columns), set(engine.columns(written))
     for name in set(step.columns.quasi_names) - columns:
         ends = {f"{name}_low", f"{name}_high"}

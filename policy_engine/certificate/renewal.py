@@ -11,7 +11,7 @@ from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN
 from policy_engine.data.storage import Location
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.methods.columns import Columns, QuasiIdentifier
 from policy_engine.plan.plan import Plan
@@ -22,7 +22,7 @@ _TYPE_DEFAULTS = (None, "range", "set")
 
 
 def with_change(
-    error: CertificateError, earlier: Certificate | None, output: Stored
+    error: CertificateError, earlier: Certificate | None, output: StoredData
 ) -> CertificateError:
     """Return what is wrong with an output and, where it is so, that it is not the certified one."""
     try:

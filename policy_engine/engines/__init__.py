@@ -1,1 +1,1 @@
-"""Where a plan runs: engines that carry out the same steps with the same kernels."""
+"""Where a plan runs: engines that run the same steps with the same kernels."""

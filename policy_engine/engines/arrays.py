@@ -1,4 +1,4 @@
-"""Arrays between Arrow and numpy, straight.
+"""Arrow arrays to numpy and back, without importing pandas.
 
 `pyarrow.array`, `pyarrow.scalar` (also where a constant is given to a function of its compute
 module) and `Array.to_numpy` first import pandas wherever it is installed: a third of a second
@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 
 def to_numpy(array: pa.Array, missing: float = 0) -> NDArray[Any]:
-    """Return a primitive array as numpy has it, with `missing` where there is no value.
+    """Return a primitive array as a numpy array, with `missing` for missing values.
 
-    Without missing values, nothing is copied.
+    It is a view where no value is missing.
     """
     if pa.types.is_boolean(array.type):
         return to_numpy(array.cast(pa.uint8()), missing).astype(np.bool_)
     if array.null_count == 0:
         return np.from_dlpack(array)
     data = np.frombuffer(array.buffers()[1], dtype=array.type.to_pandas_dtype())
-    here = data[array.offset : array.offset + len(array)]
-    return np.where(to_numpy(array.is_valid()), here, np.array(missing, dtype=here.dtype))
+    values = data[array.offset : array.offset + len(array)]
+    return np.where(to_numpy(array.is_valid()), values, np.array(missing, dtype=values.dtype))
 
 
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    """Return a one-dimensional numpy array as an Arrow array, missing where the mask says so."""
+    """Return a one-dimensional numpy array as an Arrow array; `missing` is a mask, (values,)."""
     kind = pa.from_numpy_dtype(values.dtype)
     data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else values
     present = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
@@ -37,7 +37,7 @@ def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -
 
 
 def unchunk(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column in one piece, with one dictionary if any."""
+    """Return a column as one array, with one dictionary if it has any."""
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
@@ -45,10 +45,10 @@ def unchunk(column: pa.ChunkedArray) -> pa.Array:
 
 def from_texts(texts: Sequence[str]) -> pa.Array:
     """Return texts as an Arrow array of strings."""
-    encoded = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+    utf8 = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, utf8)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(utf8))]
+    return pa.Array.from_buffers(pa.string(), len(utf8), buffers)
 
 
 def constant(text: str) -> pa.Scalar:

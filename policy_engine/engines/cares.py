@@ -1,9 +1,9 @@
-"""How carefully classes are formed, so that those with equal cells keep every bound as one.
+"""How carefully classes are formed, so that classes with equal cells satisfy every bound together.
 
-On the output, classes with equal cells are one class: equal rows on both sides of a relaxed cut,
-siblings under one node of a taxonomy, classes with one mode. Some bounds two classes can hold
-each by itself and break together: delta-disclosure privacy, of which a class need not have a
-value that another may only just have, and bounds on values counted in persons.
+In the output, classes with equal cells are one class: equal rows on both sides of a relaxed cut,
+siblings under one node of a taxonomy, classes with the same mode. Two classes can satisfy some
+bounds apart and violate them together: delta-disclosure privacy, where one class may lack a value
+that another just may have, and bounds on values counted in persons.
 """
 
 from enum import Enum
@@ -15,45 +15,47 @@ from policy_engine.plan.steps import CellStyle
 
 
 class Care(Enum):
-    """As the plan asks; with cuts that no two classes with equal cells can come of; or all rows
-    in one class, which holds every bound that the table can satisfy."""
+    """As planned; with cuts that never leave two classes with equal cells; or all rows in one
+    class, which satisfies every bound that the table can satisfy."""
 
-    AS_ASKED = "as asked"
+    AS_PLANNED = "as planned"
     APART = "apart"
     WHOLE = "whole"
 
     def least(self, k: int, rows: int) -> int:
-        """Return the least size of a class of a table of so many rows."""
+        """Return the least number of rows of a class, for a table of `rows` rows."""
         return rows if self is Care.WHOLE else k
 
-    def cutting(self, asked: Anonymization) -> Cutting:
-        """Return how nodes are cut."""
-        if self is Care.AS_ASKED:
-            return Cutting(asked.recoding.score, asked.recoding.partitioning == "relaxed")
-        return Cutting(asked.recoding.score, keeps_apart=True)
+    def cutting(self, anonymization: Anonymization) -> Cutting:
+        """Return how the partitioner cuts nodes."""
+        if self is Care.AS_PLANNED:
+            return Cutting(
+                anonymization.recoding.score, anonymization.recoding.partitioning == "relaxed"
+            )
+        return Cutting(anonymization.recoding.score, keeps_apart=True)
 
 
-def cares(asked: Anonymization) -> tuple[Care, ...]:
-    """Return in which ways to form classes, one after the other, until one keeps every bound."""
-    if asked.is_kept_by_union:
-        return (Care.AS_ASKED,)
-    if asked.recoding.algorithm == "full-domain":
-        return (Care.AS_ASKED, Care.WHOLE)
+def care_levels(anonymization: Anonymization) -> tuple[Care, ...]:
+    """Return the levels of care to try, in order, until the classes satisfy every bound."""
+    if anonymization.is_kept_by_union:
+        return (Care.AS_PLANNED,)
+    if anonymization.recoding.algorithm == "full-domain":
+        return (Care.AS_PLANNED, Care.WHOLE)
     return tuple(Care)
 
 
-def can_merge(asked: Anonymization, style: CellStyle, care: Care) -> bool:
-    """Tell whether classes that were formed by cuts could have equal cells and break a bound.
+def can_merge(anonymization: Anonymization, style: CellStyle, care: Care) -> bool:
+    """Tell whether classes formed by cuts could have equal cells, and together break a bound.
 
-    Strict cuts leave ranges and sets of other values on both sides. Where ranges are written as
-    two ends, none stand for a missing value and for any; and a value that a taxonomy lacks may
-    be called as one of its nodes is.
+    Strict cuts leave different ranges and sets on both sides. But where ranges are written as two
+    columns, two empty ends mean a missing value as well as any value; and a value that a taxonomy
+    lacks may have the same label as one of its nodes.
     """
-    if asked.is_kept_by_union or care is Care.WHOLE:
+    if anonymization.is_kept_by_union or care is Care.WHOLE:
         return False
-    quasi = asked.columns.quasi_identifier
-    if style == "bounds" or any(one.unlisted == "root" for one in quasi):
+    quasi = anonymization.columns.quasi_identifier
+    if style == "bounds" or any(column.unlisted == "root" for column in quasi):
         return True
-    is_relaxed = asked.recoding.partitioning == "relaxed"
-    is_nested = any(one.generalization in NESTED for one in quasi)
-    return care is Care.AS_ASKED and (is_relaxed or is_nested)
+    is_relaxed = anonymization.recoding.partitioning == "relaxed"
+    is_nested = any(column.generalization in NESTED for column in quasi)
+    return care is Care.AS_PLANNED and (is_relaxed or is_nested)

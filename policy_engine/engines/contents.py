@@ -1,4 +1,4 @@
-"""An order of rows that follows from their content and discloses nothing."""
+"""An order of rows that depends on their content only, and discloses nothing."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -13,23 +13,23 @@ from policy_engine.kernels.grouping import classes_of
 
 
 def row_marks(columns: Iterable[pa.Array], rows: int) -> NDArray[np.uint64]:
-    """Return a number for each row that follows from its texts in these columns, (rows,).
+    """Return a hash of each row's texts in these columns, (rows,).
 
-    It is the same on any machine, and in any table that has the row.
+    It is the same on every machine, and in every table that has the row.
     """
-    mixed = np.zeros(rows, dtype=np.uint64)
+    marks = np.zeros(rows, dtype=np.uint64)
     for column in columns:
         is_dictionary = pa.types.is_dictionary(column.type)
-        met = column if is_dictionary else column.dictionary_encode()
-        digests = [_digest(text) for text in texts_of_values(met.dictionary)]
+        encoded = column if is_dictionary else column.dictionary_encode()
+        digests = [_digest(text) for text in texts_of_values(encoded.dictionary)]
         value_digest = np.array([*digests, 0], dtype=np.uint64)
-        mixed = (mixed ^ value_digest[to_numpy(met.indices, missing=len(digests))]) * _FACTOR
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
+        marks = (marks ^ value_digest[to_numpy(encoded.indices, missing=len(digests))]) * _FACTOR
+        marks ^= marks >> np.uint64(29)
+    return marks
 
 
 def texts_of_values(values: pa.Array) -> list[str | None]:
-    """Return values as texts, points in time in microseconds and UTC wherever that is exact."""
+    """Return values as texts; points in time in microseconds and UTC, where that is exact."""
     if pa.types.is_timestamp(values.type):
         with suppress(pa.ArrowInvalid):
             values = values.cast(pa.timestamp("us", "UTC" if values.type.tz else None))
@@ -49,12 +49,12 @@ def _digest(text: str | None) -> int:
 def content_order(
     quasi: Sequence[NDArray[np.int32]],
     mark: NDArray[np.uint64],
-    kept: Sequence[NDArray[np.integer]],
+    tie_ranks: Sequence[NDArray[np.integer]],
 ) -> NDArray[np.int64]:
-    """Return the rows in an order that follows from their content: equal quasi-identifiers
-    together, among themselves in an order without a meaning.
+    """Return the rows, (rows,), with equal quasi-identifiers together and, among those, in the
+    order of the `mark`, which has no meaning.
 
-    `kept` are ranks that order rows with the same mark.
+    `tie_ranks` order the rows with the same mark.
     """
     tuples, _ = classes_of(quasi)
-    return np.lexsort((*kept, mark, tuples))
+    return np.lexsort((*tie_ranks, mark, tuples))

@@ -16,7 +16,7 @@ _UNORDERED = (
 
 
 def text_ranks(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Return the rank of every row's text, (rows,); all 0 where the column is not text."""
+    """Return the rank of every row's text, (rows,); all 0 where the column is not of texts."""
     # Equal numbers that are written differently have different ranks.
     if not (is_text(column.type) or pa.types.is_dictionary(column.type)):
         return np.zeros(len(column), dtype=np.int64)
@@ -26,7 +26,7 @@ def text_ranks(column: pa.ChunkedArray) -> NDArray[np.int64]:
 
 
 def index_distinct(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-    """Return the rows as indices of distinct values, each of which is used and not missing.
+    """Return the index of each row's value, (rows,), and the distinct values that occur.
 
     Raises DataError (C009) for a type without order or equality.
     """
@@ -44,13 +44,13 @@ def index_distinct(name: str, column: pa.ChunkedArray) -> tuple[pa.Array, pa.Arr
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             raise no_order_error(name, kind) from None
     encoded = unchunk(column)
-    used = np.zeros(len(encoded.dictionary), dtype=np.bool_)
-    used[to_numpy(encoded.indices.drop_null())] = True
-    used &= to_numpy(encoded.dictionary.is_valid())
-    if used.all():
+    is_used = np.zeros(len(encoded.dictionary), dtype=np.bool_)
+    is_used[to_numpy(encoded.indices.drop_null())] = True
+    is_used &= to_numpy(encoded.dictionary.is_valid())
+    if is_used.all():
         return encoded.indices, encoded.dictionary
-    position = from_numpy(np.cumsum(used) - 1, ~used)
-    return position.take(encoded.indices), encoded.dictionary.filter(from_numpy(used))
+    position = from_numpy(np.cumsum(is_used) - 1, ~is_used)
+    return position.take(encoded.indices), encoded.dictionary.filter(from_numpy(is_used))
 
 
 def no_order_error(name: str, kind: pa.DataType) -> DataError:

@@ -27,18 +27,19 @@ _MOST_DIGITS = 100_000  # before the point, in a decimal number
 
 
 Identity = Literal["value", "reading", "text"]
-"""When two cells of a column are one value: if they are equal, however written; if they also read
-the same but for blanks around them; or if they are the same text."""
+"""When two cells of a column are the same value: if they are equal, however they are written; if
+their texts, too, are the same except for blanks around them; or if their texts are identical."""
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """A column as integers: the codes of its rows, and what each code stands for.
+class ColumnCodes:
+    """A column as ordered integer codes, and what each code stands for.
 
     `codes` (rows,) are 0 .. m-1 in the order of the values, missing first where `has_missing`;
     `labels` (m,) are the values as text; `position` (m,) their places on an axis from 0 to 1.
-    Where the values are ordered they are generalised to ranges, else to sets. `respelt` is the
-    number of values that are written in more than one way.
+    `is_ordered` values are generalised to ranges by default, others to sets. `times` (rows,) is
+    how often each entry of `codes` occurs in the table, if not once. `respelt` is the number of
+    values that are written in more than one way.
     """
 
     codes: NDArray[np.int32]
@@ -58,7 +59,7 @@ class Encoded:
         return counts
 
     def values(self) -> NDArray[np.int32]:
-        """Return the codes of the values alone: 0 .. m-1, and -1 for missing."""
+        """Return the codes counted from the first value: 0 .. m-1, and -1 for missing."""
         blank = sum(label == "" for label in self.labels[:2])  # an empty text is not a value either
         values: NDArray[np.int32] = np.maximum(self.codes - np.int32(blank), np.int32(-1))
         return values
@@ -69,22 +70,22 @@ def encode(
     column: pa.ChunkedArray,
     *,
     numbers: bool,
-    generalised: bool = True,
+    is_generalised: bool = True,
     identity: Identity = "value",
-) -> Encoded:
+) -> ColumnCodes:
     """Return a column as codes.
 
     Texts that are all dates or times (ISO 8601) are read as such; with `numbers`, for files without
-    types, also texts that are all numbers. A column that is not `generalised` needs no positions
-    and may hold infinite values. Equal values that are written differently have one code if they
-    are one by their `identity`.
+    types, also texts that are all numbers. A column that is not `is_generalised` needs no positions
+    and may hold infinite values. Equal values that are written differently have
+    one code or several, depending on `identity`.
 
     Raises DataError where the type has no order or equality (C009), or a value is infinite,
     too near to 0 or outside the calendar (R004).
     """
     indices, values = index_distinct(name, column)
     keys, labels, is_ordered = _sort_keys(name, values, numbers=numbers)
-    if generalised and keys.dtype.kind == "f" and np.isinf(keys).any():
+    if is_generalised and keys.dtype.kind == "f" and np.isinf(keys).any():
         raise _infinite_error(name)
     texts = _original_texts(values, labels)
     labels = texts if identity == "text" else labels
@@ -96,13 +97,13 @@ def encode(
     rank = np.zeros(len(keys) + 1, dtype=np.int32)
     rank[order] = np.cumsum(first) - 1 + has_missing
     rows = to_numpy(indices, missing=len(keys))
-    chosen = order[first]
+    representatives = order[first]
     prefix = [""] if has_missing else []
-    return Encoded(
+    return ColumnCodes(
         codes=rank[rows],
-        labels=np.array([*prefix, *labels[chosen]], dtype=object),
+        labels=np.array([*prefix, *labels[representatives]], dtype=object),
         position=np.concatenate(
-            [[0.0] * has_missing, _position(keys[chosen], is_ordered and generalised)]
+            [[0.0] * has_missing, _position(keys[representatives], is_ordered and is_generalised)]
         ),
         is_ordered=is_ordered,
         has_missing=has_missing,
@@ -111,27 +112,27 @@ def encode(
 
 
 def _original_texts(values: pa.Array, labels: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Return the distinct values as they are written, with any blanks around them."""
+    """Return the distinct values as they are written, including blanks around them."""
     return np.array(values.to_pylist(), dtype=object) if is_text(values.type) else labels
 
 
 def _count_respelt(is_new: NDArray[np.bool_], texts: NDArray[np.object_]) -> int:
-    """Return how many values have several texts; each value starts where `is_new`."""
+    """Return how many values are written in several ways; a new value starts where `is_new`."""
     if is_new.all():
         return 0
     pairs = set(zip((np.cumsum(is_new) - 1).tolist(), texts.tolist(), strict=True))
     return sum(times > 1 for times in Counter(value for value, _ in pairs).values())
 
 
-def ancestry(name: str, column: Encoded, taxonomy: Taxonomy) -> Ancestry:
-    """Return the taxonomy of a sensitive column's values, for their codes.
+def ancestry(name: str, column: ColumnCodes, taxonomy: Taxonomy) -> Ancestry:
+    """Return the taxonomy of a sensitive column, in terms of the codes of its values.
 
     Raises DataError (R007) with the values that the taxonomy lacks, and (R006) where equal numbers
-    or times are written differently: to a taxonomy, which is about texts, they are different.
+    or times are written differently: a taxonomy compares texts, so to it they are different.
     """
     if column.respelt:
         message = f"The column {name!r} writes {column.respelt} of its values in several ways."
-        hint = "A taxonomy is about texts: write equal numbers, and equal times, in one way."
+        hint = "A taxonomy compares texts: write equal numbers, and equal times, in one way."
         raise DataError.of("R006", message, hint)
     blank = len(column.labels) - int(column.values().max(initial=-1)) - 1
     labels = column.labels[blank:].tolist()
@@ -144,7 +145,7 @@ def ancestry(name: str, column: Encoded, taxonomy: Taxonomy) -> Ancestry:
 
 
 def check_listed(name: str, labels: list[str], taxonomy: Taxonomy) -> None:
-    """Raise DataError (R007), with the values, where a taxonomy lacks some."""
+    """Raise DataError (R007) with the labels that a taxonomy lacks, if any."""
     missing = taxonomy.covering(labels)
     if missing:
         message = f"The taxonomy of {name!r} lacks {len(missing)} of its values."
@@ -192,7 +193,7 @@ def _sort_keys(
 
 
 def _infinite_error(name: str) -> DataError:
-    message = f"The column {name!r} holds infinite values. A range needs numbers with an end."
+    message = f"The column {name!r} holds infinite values. A range needs finite numbers."
     return DataError.of("R004", message)  # type: ignore[return-value]
 
 
@@ -202,7 +203,7 @@ def _too_small_error(name: str) -> DataError:
 
 
 def _labels(values: pa.Array) -> NDArray[np.object_]:
-    """Return the distinct values as text, without trailing zeros behind the seconds."""
+    """Return the distinct values as text, without trailing zeros after the seconds."""
     texts = values if is_text(values.type) else values.cast(pa.string())
     if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
         texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+(Z?|[-+]\d{4})$", r"\1\2")
@@ -213,7 +214,7 @@ def _labels(values: pa.Array) -> NDArray[np.object_]:
 def _check_calendar(name: str, labels: NDArray[np.object_]) -> None:
     for label in labels:
         if not cells.read_cell(cells.write_range(label, "0")).is_range:
-            message = f"The column {name!r} holds a time that ISO 8601 does not write plainly."
+            message = f"The column {name!r} holds a time outside the years that ISO 8601 can write."
             raise DataError.of("R004", message, "Allowed are the years 0000 to 9999.")
 
 
@@ -232,7 +233,7 @@ def _is_nan(keys: NDArray[Any]) -> NDArray[np.bool_]:
 def _sort_order(
     keys: NDArray[Any], labels: NDArray[np.object_], usable: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Return the order of the usable values, the shortest label of equal ones (1.5, 1.50) first."""
+    """Return the order of the usable values; of equal ones (1.5, 1.50) the shortest label first."""
     [places] = usable.nonzero()
     order = places[np.argsort(keys[places], kind="stable")]
     is_new = _is_new(keys[order])

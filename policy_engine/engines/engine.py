@@ -1,4 +1,4 @@
-"""What every engine can do, and how it tells of its progress."""
+"""What every engine can do, and how it reports its progress."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from policy_engine.kernels.grouping import ClassTotals
 
 FIRST_ROWS = 1_000
-"""How many rows are looked at to see what a column holds."""
+"""How many rows are read to see what a column holds."""
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many rows of it are done, and how many there are (0: unknown)."""
+"""Called with the name of a stage, the rows done, and the rows in all (0: unknown)."""
 
 
 def silent(_stage: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 Stage = Literal["partitioning", "polishing", "searching the lattice"]
-_LEFT = {
+_LEFT_TEXTS = {
     "partitioning": "parts that could perhaps be cut further",
     "polishing": "classes that were not gone over to the end",
     "searching the lattice": "combinations of heights that could be better",
 }
 
 
-class Ended(BaseModel):
-    """A search that was ended by its limit, in `seconds`: the best found by then was taken.
+class EarlyStop(BaseModel):
+    """A search that its time limit ended, after `seconds`: the best result by then was taken.
 
-    Every bound holds all the same. `left` is what was not looked at: parts of the rows, or columns
-    of a grid, that could perhaps be cut further; classes that could be polished; nodes of the
-    lattice that could be better.
+    Every bound holds all the same. `left` counts what was not examined: parts of the rows, or
+    columns of a grid, that might be cut further; classes that might be polished; nodes of the
+    lattice that might be better.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -51,11 +51,13 @@ class Ended(BaseModel):
 
     def __str__(self) -> str:
         """Return it in words."""
-        return f"{self.stage} ended after {self.seconds:g} s, {self.left:,} {_LEFT[self.stage]}"
+        return (
+            f"{self.stage} ended after {self.seconds:g} s, {self.left:,} {_LEFT_TEXTS[self.stage]}"
+        )
 
 
 def deadline(seconds: float | None) -> Callable[[], bool] | None:
-    """Return what tells whether so many seconds from now are over, None where there is no limit."""
+    """Return a function that tells whether the time limit is over; None without a limit."""
     if seconds is None:
         return None
     end = time.monotonic() + seconds
@@ -63,82 +65,86 @@ def deadline(seconds: float | None) -> Callable[[], bool] | None:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """A table where it lies: its location, its sha-256 (`storage.digest`; `storage.tree_digest`
-    of a model's folder), its rows."""
+class StoredData:
+    """Where data is stored: its location, its number of rows, and its sha-256 (`storage.digest`, or
+    `storage.tree_digest` for the folder of a model)."""
 
     location: str
     digest: str
     rows: int = 0
 
     @classmethod
-    def of_file(cls, path: Location, rows: int = 0) -> "Stored":
-        """Return a file, or a folder of files, as it lies; DataError (C003) where it cannot be
-        read."""
+    def from_file(cls, path: Location, rows: int = 0) -> "StoredData":
+        """Return the stored data of a file, or of a folder of files.
+
+        Raises DataError (C003) where it cannot be read.
+        """
         with read_errors(path):
             return cls(str(path), digest(path), rows)
 
     @classmethod
-    def of_folder(cls, path: Location) -> "Stored":
-        """Return a folder of this machine with all that is in it, as a model is released.
+    def from_folder(cls, path: Location) -> "StoredData":
+        """Return the stored data of a local folder with everything in it, as a model is released.
 
-        Raises DataError (C003) where it cannot be read, or holds what is neither file nor folder.
+        Raises DataError (C003) where it cannot be read, or holds anything but files and folders.
         """
         with read_errors(path):
             folder = local_path(path)
             if folder.is_symlink() or not folder.is_dir():
-                raise OSError(f"{folder.name!r} is a link, or no folder")
+                raise OSError(f"{folder.name!r} is a link, or not a folder")
             return cls(str(path), tree_digest(folder))
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What was measured on a table: of every bound, and of its classes together."""
+class TableMeasurements:
+    """What was measured on a table: every bound, and the totals of its classes."""
 
     measurements: tuple[Measurement, ...]
-    whole: "ClassTotals"
+    totals: "ClassTotals"
 
 
 @dataclass(frozen=True)
-class Anonymized:
+class AnonymizedTable:
     """A table that was anonymised, in its engine's own kind, and how it came to be.
 
-    `rows` were given and `suppressed` of them left out; the `approximated` columns were first cut
-    at quantiles, being of too many values. `ended` tells how the search was ended by its time
-    limit, where it was; `salt` is what the pseudonyms are this release's own by, in hexadecimal
-    digits. What its engine alone needs to write and to measure it is its `own`, such as who the
-    rows are about.
+    `suppressed` of its `rows` input rows are left out; the `approximated` columns were first cut at
+    quantiles, since they have too many values. `early_stop` tells how the time limit ended the
+    search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
+    digits. `engine_state` is what only the engine needs to write and to measure it, such as the
+    person of each row.
     """
 
     table: Any = field(repr=False)
     rows: int
     suppressed: int = 0
     approximated: tuple[str, ...] = ()
-    ended: Ended | None = None
+    early_stop: EarlyStop | None = None
     salt: str | None = field(default=None, repr=False)
-    own: Any = field(default=None, repr=False)
+    engine_state: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
-class Written:
-    """A table as it lies, with what it was `made` as, None where the engine did not make it.
+class WrittenTable:
+    """A table that was written, and the anonymised table it was written from, if this run made it.
 
-    A table in memory is `held` in its engine's own kind, also once it was written to a place.
+    A release in memory keeps its `table`, in its engine's own kind, also after it was written to a
+    place.
     """
 
-    stored: Stored
-    made: Anonymized | None = field(default=None, repr=False)
-    held: Any = field(default=None, repr=False)
+    stored: StoredData
+    anonymized: AnonymizedTable | None = field(default=None, repr=False)
+    table: Any = field(default=None, repr=False)
 
-    def at(self, location: Location) -> "Written":
-        """Return the same where it was moved to."""
+    def with_location(self, location: Location) -> "WrittenTable":
+        """Return the same table, moved to another place."""
         return replace(self, stored=replace(self.stored, location=str(location)))
 
 
 class Engine(Protocol):
     """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table.
 
-    No call depends on those before it: what one found is in what it returned.
+    Calls do not depend on each other: everything that a later call needs is in what an earlier one
+    returned.
     """
 
     taxonomies: Mapping[str, "Taxonomy"]
@@ -149,51 +155,51 @@ class Engine(Protocol):
         """The session in whose catalog tables are published, None where there is none."""
         ...
 
-    def read(self, step: Read) -> tuple[Any, Stored]:
-        """Return the columns of the input, and the input as it lies."""
+    def read(self, step: Read) -> tuple[Any, StoredData]:
+        """Return the columns of the input, and where the input is stored."""
         ...
 
     def join(self, tables: Sequence[Any], step: Join) -> tuple[Any, tuple[int, ...]]:
-        """Return the rows of several tables put together that have the same key, and how many
-        rows each had."""
+        """Return the rows of several tables joined by their key, and the number of rows of each
+        table."""
         ...
 
     def texts(self, table: Any, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return different texts of a table's first rows by column, none of one without texts."""
+        """Return the distinct texts in a table's first rows, by column; none for other types."""
         ...
 
     def mask(self, table: Any, step: Mask) -> Any:
         """Return the table with the columns of a step masked, value by value."""
         ...
 
-    def anonymize(self, table: Any, step: Anonymize, output: Publish) -> Anonymized:
-        """Return the table with its quasi-identifiers generalised, in an order of its own."""
+    def anonymize(self, table: Any, step: Anonymize, output: Publish) -> AnonymizedTable:
+        """Return the table with its quasi-identifiers generalised, in a new order of rows."""
         ...
 
-    def write(self, made: Anonymized, destination: Path | str | None) -> Written:
-        """Write a table, flushed to the disk; or keep it in memory without a destination."""
+    def write(self, anonymized: AnonymizedTable, destination: Path | str | None) -> WrittenTable:
+        """Write a table, flushed to the disk; without a destination, keep it in memory."""
         ...
 
-    def write_again(self, written: Written, destination: Path | str) -> Written:
-        """Write what was written, or is held, to another place as well."""
+    def write_again(self, written: WrittenTable, destination: Path | str) -> WrittenTable:
+        """Write a table that was written, or is in memory, to another place as well."""
         ...
 
-    def output(self, written: Written) -> Any:
-        """Return a table that was written, its columns by their types."""
+    def output(self, written: WrittenTable) -> Any:
+        """Return a table that was written, its columns with their types."""
         ...
 
-    def columns(self, written: Written) -> tuple[str, ...]:
+    def columns(self, written: WrittenTable) -> tuple[str, ...]:
         """Return the names of a written table's columns."""
         ...
 
-    def measure(self, written: Written, step: Anonymize) -> "Measured":
-        """Read a written table again, form its classes and measure every bound on them."""
+    def measure(self, written: WrittenTable, step: Anonymize) -> "TableMeasurements":
+        """Read a written table back, form its classes and measure every bound on them."""
         ...
 
-    def measure_masks(self, written: Written, step: Mask) -> tuple[Measurement, ...]:
-        """Read a written table again, and measure which cells do not keep their masking."""
+    def measure_masks(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
+        """Read a written table back, and count the cells that are not masked as they should be."""
         ...
 
-    def close(self, keep: Written | None = None) -> None:
-        """Let go of what was held for a run, but for a release in memory that is to be kept."""
+    def close(self, keep: WrittenTable | None = None) -> None:
+        """Free what a run keeps in memory, except a release in memory that is to be kept."""
         ...

@@ -1,4 +1,4 @@
-"""Identifiers that are kept in another form: keyed pseudonyms, or one mark for all."""
+"""Identifiers that are released in another form: keyed pseudonyms, or one mark for all."""
 
 import hashlib
 import hmac
@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import from_numpy, from_texts, unchunk
 from policy_engine.engines.encoding import encode
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.grouping import Groups, distinct
 
 LEAST_KEY = 32
 REDACTED = "REDACTED"
 PSEUDONYM = r"^([0-9a-f]{64})?\z"
-"""What a pseudonym looks like, or the missing value in a file; for RE2 and Java alike."""
+"""Matches a pseudonym, or the missing value in a file; valid in RE2 and in Java."""
 _PSEUDONYM = re.compile("[0-9a-f]{64}", re.ASCII)
 
 
@@ -40,11 +40,11 @@ def new_salt() -> str:
 
 
 def release_key(key: bytes | None, salt: str, scope: str = "") -> bytes:
-    """Return the key of a release's pseudonyms: of its own salt, or of a scope that it shares.
+    """Return the key of a release's pseudonyms, derived from its own salt or from a shared scope.
 
-    It is the HMAC-SHA256, under the owner's key, of what tells the releases apart (the expansion
-    of HKDF, RFC 5869, section 2.3, with one block). Nothing that a value or another use of the
-    key can be begins with the byte 255. Raises DataError (C013) where the key is missing or
+    It is the HMAC-SHA256, under the owner's key, of the salt or the scope (the expansion of HKDF,
+    RFC 5869, section 2.3, with one block). The input begins with the byte 255, which no value in
+    UTF-8 does. Raises DataError (C013) where the key is missing or
     shorter than 32 bytes.
     """
     about = b"scope\n" + scope.encode() if scope else b"salt\n" + bytes.fromhex(salt)
@@ -73,8 +73,8 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
     return pa.chunked_array([pa.DictionaryArray.from_arrays(texts.indices, from_texts(values))])
 
 
-def redacted(rows: int) -> pa.ChunkedArray:
-    """Return a column that says nothing but that there was something."""
+def redacted_column(rows: int) -> pa.ChunkedArray:
+    """Return a column of so many rows, each of which holds the mark `REDACTED`."""
     return pa.chunked_array(
         [
             pa.DictionaryArray.from_arrays(
@@ -85,56 +85,58 @@ def redacted(rows: int) -> pa.ChunkedArray:
 
 
 def check_hidden(name: str, column: pa.ChunkedArray, *, is_redacted: bool) -> None:
-    """Raise CertificateError (V002) where a column holds other than pseudonyms, or the mark."""
-    _, found = texts_of(name, column)
-    if is_redacted and found != [REDACTED]:
-        raise not_hidden(name, is_redacted=True)
-    if not is_redacted and not all(_PSEUDONYM.fullmatch(text) for text in found if text):
-        raise not_hidden(name, is_redacted=False)
+    """Raise CertificateError (V002) where a column holds anything but pseudonyms, or the mark."""
+    _, texts = index_texts(name, column)
+    if is_redacted and texts != [REDACTED]:
+        raise not_hidden_error(name, is_redacted=True)
+    if not is_redacted and not all(_PSEUDONYM.fullmatch(text) for text in texts if text):
+        raise not_hidden_error(name, is_redacted=False)
 
 
-def not_hidden(name: str, *, is_redacted: bool) -> PolicyEngineError:
-    """Return the error (V002) of a column that shows what it is to hide."""
-    what = f"{REDACTED!r} in every row" if is_redacted else "pseudonyms, of 64 hexadecimal digits"
-    message = f"The column {name!r} is to hold {what}, and holds other values."
+def not_hidden_error(name: str, *, is_redacted: bool) -> PolicyEngineError:
+    """Return the error (V002) of a column that is not hidden as the policy asks."""
+    expected = (
+        f"{REDACTED!r} in every row" if is_redacted else "pseudonyms, of 64 hexadecimal digits"
+    )
+    message = f"The column {name!r} must hold {expected}, but holds other values."
     return CertificateError.of("V002", message, "Make the release again: policy-engine apply.")
 
 
 def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -> None:
-    """Raise CertificateError where pseudonyms tell that classes do not hide a person among k.
+    """Raise CertificateError where pseudonyms show that a class does not hide a person among k.
 
-    R008 where one stands in two classes: whoever sees both knows that one person is in both.
-    V001 where a class has fewer than k of them, unless persons are counted otherwise: its rows
-    are seen to be of fewer. Rows without one may be of anybody.
+    R008 where the same pseudonym is in two classes: the same person is in both. V001 where a class
+    has fewer than k pseudonyms, unless persons are counted by a privacy unit: its rows belong to
+    fewer than k persons. Rows without a pseudonym may belong to anybody.
     """
-    codes = encode(name, column, numbers=False, generalised=False).values()
+    codes = encode(name, column, numbers=False, is_generalised=False).values()
     present = codes >= 0
     pairs = distinct(codes[present].astype(np.int64) * groups.count + groups.class_of[present])
     people = pairs // groups.count
-    linked = len(people) - len(distinct(people))
-    if linked:
-        raise linking_pseudonyms(name, linked)
-    seen = np.bincount(pairs % groups.count, minlength=groups.count)
-    seen += np.bincount(groups.class_of[~present], minlength=groups.count)
-    if groups.persons is None and seen.min() < k:
-        raise too_few_pseudonyms(name, int(seen.min()), k)
+    linked_count = len(people) - len(distinct(people))
+    if linked_count:
+        raise linked_pseudonyms_error(name, linked_count)
+    pseudonym_counts = np.bincount(pairs % groups.count, minlength=groups.count)
+    pseudonym_counts += np.bincount(groups.class_of[~present], minlength=groups.count)
+    if groups.persons is None and pseudonym_counts.min() < k:
+        raise too_few_pseudonyms_error(name, int(pseudonym_counts.min()), k)
 
 
-def linking_pseudonyms(name: str, linked: int) -> PolicyEngineError:
-    """Return the error (R008) of pseudonyms that stand in several classes."""
+def linked_pseudonyms_error(name: str, count: int) -> PolicyEngineError:
+    """Return the error (R008) of pseudonyms that are in several classes."""
     message = (
-        f"{linked} pseudonyms of {name!r} stand in more than one class, which links the rows "
-        "of one person: the classes no longer hide him."
+        f"{count} pseudonyms of {name!r} are in more than one class, which links the rows "
+        "of one person: the classes no longer hide them."
     )
     hint = "Drop the column, or name it as privacyUnit."
     return CertificateError.of("R008", message, hint)
 
 
-def too_few_pseudonyms(name: str, seen: int, k: int) -> PolicyEngineError:
+def too_few_pseudonyms_error(name: str, count: int, k: int) -> PolicyEngineError:
     """Return the error (V001) of a class with too few pseudonyms."""
     message = (
-        f"k is to be at least {k}, but a class has {seen} different pseudonyms of "
-        f"{name!r}: its rows are those of fewer than k persons."
+        f"k must be at least {k}, but a class has only {count} different pseudonyms of "
+        f"{name!r}: its rows belong to fewer than k persons."
     )
     hint = "Drop the column, or name it as privacyUnit."
     return CertificateError.of("V001", message, hint)

@@ -1,4 +1,4 @@
-"""The engine that a caller chose, started, given its inputs, and let go again."""
+"""Start the engine that a caller chose, give it its inputs, and stop it again."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.data.catalog import Catalog, Dataset, find_taxonomies, make_catalog
 from policy_engine.data.storage import Location, exists, read_errors
 from policy_engine.data.table_files import file_format, is_file, unreadable_file
-from policy_engine.engines.engine import Engine, Progress, Stored, silent
+from policy_engine.engines.engine import Engine, Progress, StoredData, silent
 from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.products import Product
@@ -26,23 +26,23 @@ Key = str | Path | bytes | None
 
 @dataclass(frozen=True)
 class Launcher:
-    """A place where plans run: this process, or the cluster of a Spark engine that is started."""
+    """Where plans run: in this process, or on the cluster of a started Spark engine."""
 
     spark: "SparkEngine | None" = None
 
     @property
     def name(self) -> EngineName:
-        """What plans call it."""
+        """The engine's name in plans."""
         return "spark" if self.spark else "local"
 
     def described(self) -> Callable[[str, Any], Dataset] | None:
-        """Return what tells where a dataset lies and what it holds, None for the usual way."""
+        """Return Spark's function that describes a dataset; None for the local one."""
         return self.spark.described if self.spark else None
 
-    def stored(self, location: Location) -> Stored:
-        """Return an output as it lies.
+    def stored(self, location: Location) -> StoredData:
+        """Return the location and the digest of an output.
 
-        Raises DataError where there is none (C002), or none that the engine reads (C004).
+        Raises DataError where it does not exist (C002), or has an unknown format (C004).
         """
         if self.spark:
             return self.spark.stored(str(location))
@@ -51,7 +51,7 @@ class Launcher:
         if not is_there:
             raise DataError.of("C002", f"There is no file {str(location)!r}.")
         file_format(Path(location))
-        return Stored.of_file(location)
+        return StoredData.from_file(location)
 
     def catalog(
         self,
@@ -60,16 +60,22 @@ class Launcher:
         data: Mapping[str, Any],
         taxonomies: Mapping[str, Any] | None,
     ) -> Catalog:
-        """Return the data and the taxonomies that outputs of a policy need; the latter from beside
-        it too."""
+        """Return the data and the taxonomies that outputs of a policy need.
+
+        Taxonomies are also looked for beside the policy's file.
+        """
         data = named_data(data, (policy,))
-        made = [one.transformation for one in products if one.transformation is not None]
-        if not made:
+        transformations = [
+            item.transformation for item in products if item.transformation is not None
+        ]
+        if not transformations:
             return make_catalog(data, describe=self.described())
-        names = dict.fromkeys(name for one in made for name in one.anonymization.columns.taxonomies)
+        names = dict.fromkeys(
+            name for item in transformations for name in item.anonymization.columns.taxonomies
+        )
         folder = Path(policy.source).parent if policy.source else None
-        found = find_taxonomies(tuple(names), taxonomies or {}, folder)
-        return make_catalog(data, found, self.described())
+        taxonomy_sources = find_taxonomies(tuple(names), taxonomies or {}, folder)
+        return make_catalog(data, taxonomy_sources, self.described())
 
     def engine(
         self,
@@ -79,22 +85,22 @@ class Launcher:
         time_limit: float | None = None,
         salt: str = "",
     ) -> Engine:
-        """Return an engine for one run; `salt` is what its pseudonyms are its own by, if known.
+        """Return an engine for one run; `salt` is that of the release's pseudonyms, if known.
 
-        Raises DataError (C013) where a key is none.
+        Raises DataError (C013) for a key that cannot be read or is not one.
         """
-        given = catalog.tables, progress, catalog.taxonomies, key_of(key)
+        arguments = catalog.tables, progress, catalog.taxonomies, read_key(key)
         if self.spark:
             from policy_engine.engines.spark.run import SparkRun  # noqa: PLC0415 (pyspark)
 
-            return SparkRun(self.spark, *given, salt)
+            return SparkRun(self.spark, *arguments, salt)
         from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
-        return LocalEngine(*given, time_limit=time_limit, salt=salt)
+        return LocalEngine(*arguments, time_limit=time_limit, salt=salt)
 
 
 def check_limit(seconds: float | None, engine: "EngineName | SparkEngine") -> None:
-    """Raise PlanError where a time limit is none (M003), or the engine has none (M009)."""
+    """Raise PlanError for a time limit that is not one (M003), or on another engine (M009)."""
     if seconds is None:
         return
     if not 0 < seconds < math.inf:
@@ -106,54 +112,55 @@ def check_limit(seconds: float | None, engine: "EngineName | SparkEngine") -> No
 
 
 @contextmanager
-def launched(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Iterator[Launcher]:
-    """Start what was chosen; a session that was started here ends with the block.
+def launch_engine(choice: "EngineName | SparkEngine", *, keep: bool = False) -> Iterator[Launcher]:
+    """Start an engine; a session that is started here is stopped at the end of the block.
 
-    Unless `keep` says that what is made stays on its cluster. Raises PlanError (M003) for what
-    is not an engine, EngineError where it cannot be started.
+    Unless `keep` is set: then results stay on its cluster. Raises PlanError (M003) for anything but
+    an engine, EngineError where it cannot be started.
     """
     if choice == "local":
         yield Launcher()
         return
     if isinstance(choice, str) and choice != "spark":
-        raise _no_engine(choice)
+        raise _unknown_engine_error(choice)
     from policy_engine.engines.spark import session  # noqa: PLC0415 (imports no pyspark)
 
     session.check_pyspark()
     from policy_engine.engines.spark.engine import SparkEngine  # noqa: PLC0415 (pyspark)
 
-    chosen = SparkEngine() if choice == "spark" else choice
-    if not isinstance(chosen, SparkEngine):
-        raise _no_engine(chosen)
-    started, is_kept = chosen.started(), False
+    engine = SparkEngine() if choice == "spark" else choice
+    if not isinstance(engine, SparkEngine):
+        raise _unknown_engine_error(engine)
+    running_engine, is_kept = engine.started(), False
     try:
-        yield Launcher(started)
+        yield Launcher(running_engine)
         is_kept = keep
     finally:
-        if chosen.session is None and not is_kept:
-            session.stop(started.spark)
+        if engine.session is None and not is_kept:
+            session.stop(running_engine.spark)
 
 
-def _no_engine(choice: object) -> PolicyEngineError:
+def _unknown_engine_error(choice: object) -> PolicyEngineError:
     message = f"engine is not allowed to be {choice!r}. Allowed is 'local', 'spark'"
     return PlanError.of("M003", f"{message} or a SparkEngine.")
 
 
-def key_of(given: Key) -> bytes | None:
-    """Return the key that is given, or that the environment holds, without blanks around it."""
-    if given is None:
-        given = os.environ.get("POLICY_ENGINE_KEY", "").encode() or None
-    elif isinstance(given, str | Path):
-        path = Path(given)
+def read_key(key: Key) -> bytes | None:
+    """Return the given key, or that of the environment, without blanks around it.
+
+    Raises DataError (C013) where its file does not exist, or it is neither bytes nor a path.
+    """
+    if key is None:
+        key = os.environ.get("POLICY_ENGINE_KEY", "").encode() or None
+    elif isinstance(key, str | Path):
+        path = Path(key)
         if not is_file(path):
             raise DataError.of("C013", f"There is no key file {str(path)!r}.")
         try:
-            given = path.read_bytes()
+            key = path.read_bytes()
         except OSError as error:
             raise unreadable_file(path, error) from None
-    elif not isinstance(given, bytes):
-        message = (
-            f"A {type(given).__name__} is not a key. Allowed are bytes, or the path of a file."
-        )
+    elif not isinstance(key, bytes):
+        message = f"A {type(key).__name__} is not a key. Allowed are bytes, or the path of a file."
         raise DataError.of("C013", message)
-    return given.strip() if given else None
+    return key.strip() if key else None

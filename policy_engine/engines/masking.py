@@ -1,4 +1,4 @@
-"""Cells of a column masked, and read back to see whether they are."""
+"""Mask the cells of a column, and check the cells of a masked one."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Context, Decimal, InvalidOperation, localcontext
@@ -11,71 +11,73 @@ from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masking import Masking, Number, exactly
 
 _LONGEST = 400
-"""Digits of the longest numbers before the point, behind it and in all: more than floats have."""
+"""The most digits of a number, before the point, after it and in all: more than floats have."""
 _DIGITS = 4 * _LONGEST
 """Digits with which every sum and remainder of such numbers is exact."""
 
 
-def masked(
-    column: pa.ChunkedArray | pa.Array, asked: Masking, kind: pa.DataType | None = None
+def mask_column(
+    column: pa.ChunkedArray | pa.Array, masking: Masking, kind: pa.DataType | None = None
 ) -> pa.ChunkedArray:
-    """Return a column as its masking publishes it, of the type that it had.
+    """Return a column masked, with the type that it had.
 
-    `kind` is what the texts of a file without types are written in, None for a column that has a
-    type. Values are masked exactly, as they are written; numbers in texts are all written in one
-    way then, for how a number was written would tell which were changed. Raises DataError (R013)
-    where the column holds no numbers, or what the masking makes is none of its type.
+    `kind` is the inferred type of the texts of a file without types, None for a column with a type.
+    Values are masked exactly, as decimals. Numbers in texts are then all written in the same way:
+    otherwise their spelling would show which were changed. Raises DataError (R013) where the column
+    does not hold numbers, or its type cannot hold the masked ones.
     """
     plain = _plain(column)
     if plain.null_count == len(plain):
         return pa.chunked_array([pa.nulls(len(plain), column.type)])
-    _check_kind(plain.type if kind is None else kind, asked)
+    _check_kind(plain.type if kind is None else kind, masking)
     distinct = plain.dictionary_encode()
     with localcontext(Context(prec=_DIGITS)):
         values = list(_numbers(distinct.dictionary))
-        if any(one is None for one in values):
-            raise _refused(asked, f"values that are no finite numbers, or have {_LONGEST} digits")
-        made = [asked.mask(one) for one in values if one is not None]
-        found = _as(plain.type, made, asked).take(distinct.indices)
+        if any(number is None for number in values):
+            raise _column_type_error(
+                masking, f"values that are not finite numbers, or have {_LONGEST} digits"
+            )
+        masked_numbers = [masking.mask(number) for number in values if number is not None]
+        values = _cast_numbers(plain.type, masked_numbers, masking).take(distinct.indices)
     return pa.chunked_array(
         [
-            found.dictionary_encode().cast(column.type)
+            values.dictionary_encode().cast(column.type)
             if pa.types.is_dictionary(column.type)
-            else found
+            else values
         ]
     )
 
 
-def broken(column: pa.ChunkedArray | pa.Array, asked: Masking) -> int:
-    """Return how many cells of a column do not keep its masking, those that are no numbers too."""
+def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: Masking) -> int:
+    """Return how many cells of a column do not satisfy its masking, or are not numbers."""
     plain = _plain(column)
     if not (_is_number(plain.type) or is_text(plain.type)):
         return int(len(plain) - plain.null_count)
     counts = pc.value_counts(plain.drop_null())
     with localcontext(Context(prec=_DIGITS)):
-        keeps = list(_keeping(counts.field("values"), asked))
+        keeps = list(_check_values(counts.field("values"), masking))
     times = counts.field("counts").to_pylist()
     return sum(count for count, is_kept in zip(times, keeps, strict=True) if not is_kept)
 
 
-def _keeping(values: pa.Array, asked: Masking) -> Iterator[bool]:
-    """Yield whether each value keeps a masking: as it is written, or of a float what it is."""
+def _check_values(values: pa.Array, masking: Masking) -> Iterator[bool]:
+    """Yield whether each value satisfies a masking: as it is written, or a float by its value."""
     is_float = pa.types.is_floating(values.type)
     exact = values.to_pylist() if is_float else [None] * len(values)
-    for written, value in zip(_numbers(values), exact, strict=True):
-        is_kept = written is not None and asked.keeps(written)
-        yield is_kept or (written is not None and is_float and asked.keeps(Decimal(float(value))))
+    for number, value in zip(_numbers(values), exact, strict=True):
+        is_kept = number is not None and masking.keeps(number)
+        yield is_kept or (number is not None and is_float and masking.keeps(Decimal(float(value))))
 
 
 def number_texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return decimals as texts that are all written in one way."""
+    """Return decimals as texts that are all written in the same way."""
     distinct = _plain(column).dictionary_encode()
     return pa.array(map(_text, distinct.dictionary.to_pylist()), pa.string()).take(distinct.indices)
 
 
 def fitting_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return texts of numbers as decimals of the narrowest type that holds them, and as they are
-    where there is none."""
+    """Return texts of numbers as decimals of the narrowest type that holds them; unchanged where
+    none does."""
     distinct = unchunk(column).dictionary_encode()
     try:
         values = pa.array(map(Decimal, distinct.dictionary.to_pylist()))
@@ -90,12 +92,12 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _numbers(values: pa.Array) -> Iterator[Number | None]:
-    """Yield values exactly, as they are written; None for what is missing or no finite number."""
+    """Yield values exactly, as they are written; None where missing or not a finite number."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         yield from values.to_pylist()
     elif is_text(kind) or pa.types.is_floating(kind):
-        # The shortest text of a float is what a file of texts would say.
+        # The shortest text of a float: what a CSV file would hold.
         yield from map(_number, values.cast(pa.string()).to_pylist())
     else:
         yield from (None for _ in range(len(values)))
@@ -103,14 +105,14 @@ def _numbers(values: pa.Array) -> Iterator[Number | None]:
 
 def _number(text: str | None) -> Number | None:
     try:
-        found = Decimal(text) if text is not None else None
+        number = Decimal(text) if text is not None else None
     except InvalidOperation:
         return None
-    return found if found is not None and _is_short(found) else None
+    return number if number is not None and _is_short(number) else None
 
 
 def _is_short(number: Decimal) -> bool:
-    """Tell whether a number is finite, and not so long that only a mistake would be."""
+    """Tell whether a number is finite, and not absurdly long."""
     exponent = number.as_tuple().exponent
     return (
         isinstance(exponent, int)
@@ -120,54 +122,56 @@ def _is_short(number: Decimal) -> bool:
     )
 
 
-def _check_kind(kind: pa.DataType, asked: Masking) -> None:
-    """Raise DataError (R013) for a column that holds no numbers, and for one of integers that a
-    parameter would make decimals."""
+def _check_kind(kind: pa.DataType, masking: Masking) -> None:
+    """Raise DataError (R013) for a column without numbers, and for a column of integers that a
+    parameter would turn into decimals."""
     if not _is_number(kind):
-        held = "texts" if is_text(kind) else f"values of the type {kind}"
-        raise _refused(asked, held)
-    for name, figure in asked.figures.items():
+        content = "texts" if is_text(kind) else f"values of the type {kind}"
+        raise _column_type_error(masking, content)
+    for name, figure in masking.figures.items():
         if pa.types.is_integer(kind) and not figure.is_integer():
             message = (
-                f"The column {asked.name!r} holds integers, and its {name} is {exactly(figure)}."
+                f"The column {masking.name!r} holds integers, and its {name} is {exactly(figure)}."
             )
             raise DataError.of("R013", message, f"Let {name} be an integer.")
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    """Tell whether a type is one of numbers that Arrow can tell apart."""
+    """Tell whether a type is numeric, and Arrow can compare its values."""
     is_decimal = pa.types.is_decimal128(kind) or pa.types.is_decimal256(kind)
     return bool(is_decimal or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _refused(asked: Masking, held: str) -> PolicyEngineError:
-    message = f"The column {asked.name!r} holds {held}. {asked.masking} is of numbers."
+def _column_type_error(masking: Masking, content: str) -> PolicyEngineError:
+    message = f"The column {masking.name!r} holds {content}. {masking.masking} needs numbers."
     return DataError.of("R013", message, "Give the column another role.")
 
 
-def _as(kind: pa.DataType, numbers: Sequence[Number], asked: Masking) -> pa.Array:
-    """Return numbers as an array of a type. Raises DataError (R013) where one is none of it."""
+def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: Masking) -> pa.Array:
+    """Return numbers as an array of a type. Raises DataError (R013) where it cannot hold one."""
     try:
         if is_text(kind):
             return pa.array(map(_text, numbers), kind)
         if pa.types.is_floating(kind):
-            return _as_floats(kind, numbers, asked)
+            return _cast_floats(kind, numbers, masking)
         if pa.types.is_decimal(kind):
             return pa.array(map(Decimal, numbers), kind)
         return pa.array(numbers, kind)
     except (pa.ArrowInvalid, OverflowError, InvalidOperation):
-        raise _unfit(kind, asked) from None
+        raise _result_type_error(kind, masking) from None
 
 
-def _as_floats(kind: pa.DataType, numbers: Sequence[Number], asked: Masking) -> pa.Array:
-    made = pa.array([float(one) + 0.0 for one in numbers], pa.float64()).cast(kind)
-    if not all(_keeping(made, asked)):
-        raise _unfit(kind, asked)
-    return made
+def _cast_floats(kind: pa.DataType, numbers: Sequence[Number], masking: Masking) -> pa.Array:
+    floats = pa.array([float(number) + 0.0 for number in numbers], pa.float64()).cast(kind)
+    if not all(_check_values(floats, masking)):
+        raise _result_type_error(kind, masking)
+    return floats
 
 
-def _unfit(kind: pa.DataType, asked: Masking) -> PolicyEngineError:
-    message = f"The {asked.masking} of {asked.name!r} makes numbers that are none of {kind}."
+def _result_type_error(kind: pa.DataType, masking: Masking) -> PolicyEngineError:
+    message = (
+        f"The {masking.masking} of {masking.name!r} makes numbers that the type {kind} cannot hold."
+    )
     return DataError.of("R013", message, "Change its parameters, or the type.")
 
 

@@ -1,4 +1,4 @@
-"""A table with its columns encoded, and whether it can satisfy the bounds as a whole."""
+"""Encode the columns of a table, and check that the whole table can satisfy the bounds."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from policy_engine.engines import tables
 from policy_engine.engines.arrays import unchunk
 from policy_engine.engines.contents import content_order, row_marks
 from policy_engine.engines.distinct_values import text_ranks
-from policy_engine.engines.encoding import Encoded, ancestry, encode
-from policy_engine.engines.generalizations import Generalizer, encoded, generalizer
+from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
+from policy_engine.engines.generalizations import Generalizer, encode_quasi_identifier, generalizer
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, Problem
@@ -22,44 +22,54 @@ from policy_engine.kernels.axis import Axis, Codes
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import ValueHistogram, histogram
 from policy_engine.kernels.grouping import distinct
-from policy_engine.kernels.layout import People
+from policy_engine.kernels.layout import SensitiveRows
 from policy_engine.methods import Bound
 from policy_engine.plan.steps import Anonymize
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedTable:
     """A table with its columns encoded.
 
-    `kept` are the columns that are released unchanged; `texts`, which identify a row, are those and
-    the person it is about.
+    `kept` holds the codes of the columns that are released unchanged; `texts`, by which rows are
+    ordered, are those columns and the person of each row.
     """
 
     rows: int
     quasi: Mapping[str, Generalizer]
-    sensitive: Mapping[str, Encoded]
+    sensitive: Mapping[str, ColumnCodes]
     kept: Mapping[str, list[NDArray[Any]]]
     ancestries: Mapping[str, Ancestry]
     persons: Codes | None
     texts: list[pa.ChunkedArray]
 
     def content_order(self) -> NDArray[np.int64]:
-        """Return the rows in an order that follows from their content alone, (rows,)."""
-        kept = [codes for column in self.kept.values() for codes in column]
-        kept += [] if self.persons is None else [self.persons]
-        quasi = [one.column.codes for one in self.quasi.values()]
-        return content_order(quasi, row_marks(map(unchunk, self.texts), self.rows), kept)
+        """Return the rows in an order that depends on their content only, (rows,)."""
+        ranks = [codes for column in self.kept.values() for codes in column]
+        ranks += [] if self.persons is None else [self.persons]
+        quasi = [generalizer.column.codes for generalizer in self.quasi.values()]
+        return content_order(quasi, row_marks(map(unchunk, self.texts), self.rows), ranks)
 
-    def people(self) -> People:
+    def sensitive_rows(self) -> SensitiveRows:
         """Return the sensitive values and the persons, which no class may disclose."""
-        return People(tuple(one.values() for one in self.sensitive.values()), self.persons)
+        return SensitiveRows(
+            tuple(column.values() for column in self.sensitive.values()), self.persons
+        )
 
     def axes(self, step: Anonymize) -> list[Axis]:
-        """Return the quasi-identifiers as the partitioners see them."""
+        """Return the quasi-identifiers as axes for the partitioners."""
         wildcard = step.recoding.missing == "wildcard"
         return [
-            Axis(one.column.codes, one.shape(), one.column.has_missing, wildcard, asked.weight)
-            for one, asked in zip(self.quasi.values(), step.columns.quasi_identifier, strict=True)
+            Axis(
+                generalizer.column.codes,
+                generalizer.shape(),
+                generalizer.column.has_missing,
+                wildcard,
+                quasi_identifier.weight,
+            )
+            for generalizer, quasi_identifier in zip(
+                self.quasi.values(), step.columns.quasi_identifier, strict=True
+            )
         ]
 
 
@@ -68,52 +78,53 @@ def prepare(
     step: Anonymize,
     taxonomies: Mapping[str, Taxonomy],
     released: Sequence[str] = (),
-) -> Prepared:
-    """Return a table with its columns encoded by their roles; others `released` are unchanged.
+) -> PreparedTable:
+    """Return a table with its columns encoded by their roles.
 
-    Raises DataError where the values of a column do not support its role.
+    Columns that are `released` without a role stay unchanged. Raises DataError where the values of
+    a column do not support its role.
     """
     columns = step.columns
     quasi, sensitive = {}, {}
-    kept: dict[str, list[NDArray[Any]]] = {}
+    released_codes: dict[str, list[NDArray[Any]]] = {}
     for one in columns.quasi_identifier:
         numbers = tables.is_untyped(table.schema.field(one.name))
-        column = encoded(one, table.column(one.name), numbers=numbers)
+        column = encode_quasi_identifier(one, table.column(one.name), numbers=numbers)
         taxonomy = taxonomies.get(one.taxonomy)
         quasi[one.name] = generalizer(one.name, column, one, taxonomy)
     for name in columns.sensitive_names:
-        # Sensitive texts are compared as the certificate will compare them, read from a file.
-        sensitive[name] = _encoded(table, name, numbers=True)
-    for name in (*columns.sensitive_names, *kept_beside(step, released)):
-        codes = (sensitive[name] if name in sensitive else _encoded(table, name)).codes
-        kept[name] = [codes, text_ranks(table.column(name))]
+        # As the certificate will compare sensitive texts when it reads them back from a file.
+        sensitive[name] = _encode_column(table, name, numbers=True)
+    for name in (*columns.sensitive_names, *unbounded_columns(step, released)):
+        codes = (sensitive[name] if name in sensitive else _encode_column(table, name)).codes
+        released_codes[name] = [codes, text_ranks(table.column(name))]
     for name in columns.pseudonymize:
-        kept[name] = [text_ranks(table.column(name))]
-    return Prepared(
+        released_codes[name] = [text_ranks(table.column(name))]
+    return PreparedTable(
         rows=table.num_rows,
         quasi=quasi,
         sensitive=sensitive,
-        kept=kept,
+        kept=released_codes,
         ancestries={
             one.name: ancestry(one.name, sensitive[one.name], taxonomies[one.taxonomy])
             for one in columns.sensitive
             if one.taxonomy
         },
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
-        texts=[*map(table.column, kept), *_person_texts(table, columns.privacy_unit)],
+        texts=[*map(table.column, released_codes), *_person_texts(table, columns.privacy_unit)],
     )
 
 
-def kept_beside(step: Anonymize, released: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that are released unchanged and have no bound: the insensitive ones, and
-    those that steps before made."""
+def unbounded_columns(step: Anonymize, released: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are released unchanged without a bound: the insensitive ones, and
+    those that earlier steps made."""
     with_role = {*step.columns.released, *step.columns.dropped}
     return (*step.columns.insensitive, *(name for name in released if name not in with_role))
 
 
 def _persons(table: pa.Table, name: str) -> Codes:
     """Return the number of each row's person, (rows,); all rows without one are of person 0."""
-    return _encoded(table, name).values() + np.int32(1)
+    return _encode_column(table, name).values() + np.int32(1)
 
 
 def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
@@ -123,15 +134,15 @@ def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
         yield pa.chunked_array([person_texts(column, kind)])
 
 
-def _encoded(table: pa.Table, name: str, *, numbers: bool = False) -> Encoded:
+def _encode_column(table: pa.Table, name: str, *, numbers: bool = False) -> ColumnCodes:
     numbers = numbers or tables.is_untyped(table.schema.field(name))
-    return encode(name, table.column(name), numbers=numbers, generalised=False)
+    return encode(name, table.column(name), numbers=numbers, is_generalised=False)
 
 
 @dataclass(frozen=True)
 class Overview:
-    """The figures of a table as one class of all rows: its number of rows, its number of persons if
-    it has a unit of privacy, and how often each sensitive value occurs."""
+    """The figures of a table as a single class: its rows, its persons if it has a privacy unit, and
+    how often each sensitive value occurs."""
 
     rows: int
     persons: int | None
@@ -139,8 +150,8 @@ class Overview:
     ancestries: Mapping[str, Ancestry]
 
 
-def overview(prepared: Prepared) -> Overview:
-    """Return the figures of a prepared table as one class."""
+def overview(prepared: PreparedTable) -> Overview:
+    """Return the figures of a prepared table as a single class."""
     persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
     one_class = np.zeros(prepared.rows, dtype=np.int64)
     histograms = {
@@ -152,8 +163,8 @@ def overview(prepared: Prepared) -> Overview:
 
 
 def check_feasible(table: Overview, step: Anonymize) -> None:
-    """Raise DataError with every bound that the table as a whole does not satisfy."""
-    # No table whose classes all satisfy a bound violates it as a whole.
+    """Raise DataError (R002, R003) with every bound that the table as a whole does not satisfy."""
+    # If the classes of a table all satisfy a bound, so does the table as a whole.
     problems = list(_violations(table, step))
     if problems:
         raise DataError(*problems)
@@ -162,37 +173,37 @@ def check_feasible(table: Overview, step: Anonymize) -> None:
 def _violations(table: Overview, step: Anonymize) -> Iterator[Problem]:
     units = table.rows if table.persons is None else table.persons
     if units < step.k:
-        what = "rows" if table.persons is None else "persons"
-        message = f"The table has {units} {what}, fewer than k, which is {step.k}."
+        unit = "rows" if table.persons is None else "persons"
+        message = f"The table has {units} {unit}, fewer than k, which is {step.k}."
         yield Problem("R002", message)
     for name, counts in table.histograms.items():
-        for method, one in step.about(name):
-            bound = method.bound(one)
-            [figure] = method.figures(counts, one, table.ancestries.get(name)).tolist()
+        for method, parameters in step.about(name):
+            bound = method.bound(parameters)
+            [figure] = method.figures(counts, parameters, table.ancestries.get(name)).tolist()
             if not bound.holds(figure):
                 yield _violation(bound, figure, counts)
 
 
 def _violation(bound: Bound, figure: float, counts: ValueHistogram) -> Problem:
     relation = {"at least": "below", "at most": "above", "below": "not below"}[bound.sense]
-    reached = _rounded(figure, up=bound.sense != "at least")
+    rounded = _round_figure(figure, up=bound.sense != "at least")
     if not counts.members[0]:
         message = f"The sensitive column {bound.column!r} has no values."
         return Problem("R003", message)
     message = (
         f"{bound.name} of {bound.column!r} is {bound.asked:g}. The table as a whole reaches "
-        f"{reached:g}, {relation} that."
+        f"{rounded:g}, {relation} that."
     )
     most = "at most" if bound.sense == "at least" else "at least"
     if bound.sense == "below":
         most = "above"
-    # Of a single value, or of fewer than l values, no allowed bound can be satisfied.
+    # With a single value, or fewer than l values, no allowed bound can be satisfied.
     is_feasible = np.isfinite(figure) and figure != 1
-    hint = f"On this table, {bound.parameter} can be {most} {reached:g}." if is_feasible else ""
+    hint = f"On this table, {bound.parameter} can be {most} {rounded:g}." if is_feasible else ""
     return Problem("R003", message, hint)
 
 
-def _rounded(figure: float, *, up: bool) -> float:
+def _round_figure(figure: float, *, up: bool) -> float:
     """Return a figure with four digits, rounded to the side on which a bound can be satisfied."""
     if not np.isfinite(figure) or float(figure).is_integer():
         return figure

@@ -1,4 +1,4 @@
-"""Files to Arrow tables and back: CSV, CSV.gz and Parquet."""
+"""Read files into Arrow tables, and write them: CSV, CSV.gz and Parquet."""
 
 import csv
 import gzip
@@ -40,10 +40,10 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
-    """Read the columns of a file, or of all files of a folder; all of them without a list.
+    """Return some or all columns of a file, or of all files of a folder.
 
-    What the names of folders say, as in `year=2020/`, are columns too, texts as written. Cells
-    of a CSV file come as dictionary-encoded text, exactly as written; empty ones are missing.
+    Partition folders such as `year=2020/` are columns of text too. Cells of a CSV file are
+    dictionary-encoded text, exactly as written; empty ones are missing.
     Raises DataError where a row is ragged (C007), bytes are not UTF-8 (C008), or the file is
     damaged (C003, C010).
     """
@@ -58,7 +58,7 @@ def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
 
 
 def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Table:
-    """Read one of the files of a table, with the columns that the names of its folders say."""
+    """Read one of the files of a table, with the columns of its partition folders."""
     values = file_partition_values(file, path)
     if not values:
         return _read_file(file, columns)
@@ -84,21 +84,21 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
         if file_format(path) == "parquet" and "UTF" in str(error):
             message = "The file holds text that is not UTF-8."
             raise DataError.of("C008", message, source=str(path)) from None
-        raise _explained(path) from None
+        raise _unreadable_error(path) from None
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable_file(path, error) from None
 
 
 def first_rows(path: Path, count: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Return the names of a file's columns and its first rows; errors as `read_table`."""
+    """Return the names of a file's columns, and its first rows; errors as in `read_table`."""
     [dataset] = make_catalog({"": path}).datasets
     table = read_table(path).slice(0, count)
-    columns = [_shown(column) for column in table.columns]
+    columns = [_display_values(column) for column in table.columns]
     return dataset.columns, list(zip(*columns, strict=True))
 
 
-def counted(source: pa.Table | str | Path, column: str) -> dict[str, int]:
-    """Return how often each value of a column occurs, as text; the missing value is left out."""
+def count_values(source: pa.Table | str | Path, column: str) -> dict[str, int]:
+    """Return how often each value of a column occurs, by its text; missing values are left out."""
     if isinstance(source, pa.Table):
         values = plain_texts(source.select([column])).column(0)
     else:
@@ -108,8 +108,8 @@ def counted(source: pa.Table | str | Path, column: str) -> dict[str, int]:
     return dict(pairs)
 
 
-def _shown(column: pa.ChunkedArray) -> list[Any]:
-    """Return the values as text where Arrow has one for them, else as Python has them."""
+def _display_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values as Arrow writes them, or else as Python does."""
     try:
         return column.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -117,10 +117,10 @@ def _shown(column: pa.ChunkedArray) -> list[Any]:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write a table in the format that the path's ending tells, flushed to the disk.
+    """Write a table in the format of the path's ending, flushed to the disk.
 
-    Nobody but the owner may read it: it is to be verified first. Raises OutputError (O002) where
-    the disk is full or the place not writable.
+    Only its owner may read the file, since it is not verified yet. Raises OutputError (O002) where
+    the disk is full, or the place is not writable.
     """
     try:
         with storage.open_private(path, os.O_EXCL) as file:
@@ -135,41 +135,42 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
     """Write a table to an open file in a format. Raises OSError."""
     if kind == "parquet":
-        pq.write_table(as_typed(table), file, compression="zstd")
+        pq.write_table(infer_types(table), file, compression="zstd")
     elif kind == "csv.gz":
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-            _write_csv(table, packed)
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as gzip_file:
+            _write_csv(table, gzip_file)
     else:
         _write_csv(table, file)
 
 
-def as_typed(table: pa.Table) -> pa.Table:
-    """Return the table with every text column from a CSV file as what its values are."""
+def infer_types(table: pa.Table) -> pa.Table:
+    """Return the table with the texts of CSV columns as the numbers or times that they all are."""
     columns = [
-        _as_typed(field, column) for field, column in zip(table.schema, table.columns, strict=True)
+        _infer_column(field, column)
+        for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return pa.table(columns, names=table.column_names)
 
 
-def _as_typed(field: pa.Field, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _infer_column(field: pa.Field, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if is_untyped(field):
         return to_inferred_type(column)
     return fitting_decimals(column) if _is_masked(field) and is_text(field.type) else _plain(column)
 
 
-def with_inferred(table: pa.Table, given: pa.Table) -> pa.Table:
-    """Return a table with the marks that the same columns of another have of inferred types."""
+def with_inferred_marks(table: pa.Table, source: pa.Table) -> pa.Table:
+    """Return a table with the marks of inferred types that the same columns of another have."""
     fields = [
-        one.with_metadata(marked.metadata) if is_inferred(marked) else one
-        for one, marked in zip(table.schema, given.schema, strict=True)
+        field.with_metadata(source_field.metadata) if is_inferred(source_field) else field
+        for field, source_field in zip(table.schema, source.schema, strict=True)
     ]
     return pa.table(table.columns, schema=pa.schema(fields))
 
 
 def plain_texts(table: pa.Table) -> pa.Table:
-    """Return the table with its texts in the one layout that every operation knows.
+    """Return the table with all texts in one Arrow layout, which every operation supports.
 
-    Raises DataError (C008) where a text is not UTF-8: neither Parquet nor Arrow sees to that.
+    Raises DataError (C008) where a text is not UTF-8, which neither Parquet nor Arrow checks.
     """
     columns = [
         pa.chunked_array([_plain_text(name, chunk) for chunk in column.chunks], kind)
@@ -190,12 +191,12 @@ def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
         values = to_numpy(chunk, missing=math.nan)
         return from_numpy(values + values.dtype.type(0), np.isnan(values))  # -0.0 + 0 is 0.0
     if _plain_type(chunk.type) == _TEXT:
-        values = _checked(name, chunk.dictionary)
+        values = _check_utf8(name, chunk.dictionary)
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
-    return _checked(name, chunk) if is_text(chunk.type) else chunk
+    return _check_utf8(name, chunk) if is_text(chunk.type) else chunk
 
 
-def _checked(name: str, texts: pa.Array) -> pa.Array:
+def _check_utf8(name: str, texts: pa.Array) -> pa.Array:
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
@@ -210,12 +211,12 @@ def is_untyped(field: pa.Field) -> bool:
 
 
 def is_inferred(field: pa.Field) -> bool:
-    """Tell whether the type of a column in memory is what its values made it."""
+    """Tell whether the type of a column in memory was inferred from its values."""
     return bool(field.metadata and INFERRED in field.metadata)
 
 
-def as_masked(field: pa.Field, kind: pa.DataType) -> pa.Field:
-    """Return the field of a column of decimals that have been masked, as a type or as texts."""
+def masked_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    """Return the field of a column of masked decimals, whose type may be text."""
     return pa.field(field.name, kind, metadata={_MASKED: "decimals"})
 
 
@@ -232,12 +233,12 @@ def table_digest(table: pa.Table) -> str:
 
 
 def _without_marks(table: pa.Table) -> pa.Table:
-    fields = [one.remove_metadata() if is_inferred(one) else one for one in table.schema]
+    fields = [field.remove_metadata() if is_inferred(field) else field for field in table.schema]
     return pa.table(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 class _Sink:
-    """A file that only digests what is written to it."""
+    """A file that feeds everything written to it into a digest."""
 
     closed = False
 
@@ -274,7 +275,7 @@ def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
 
 
 def _check_quotes(path: Path) -> None:
-    """Refuse a file in which a quoted cell is not closed: it would swallow the rows behind it."""
+    """Refuse a file in which a quoted cell is not closed: it would swallow the rows after it."""
     quotes = 0
     with _open_bytes(path) as file:
         while chunk := file.read(_BLOCK):
@@ -301,8 +302,8 @@ def _open_text(path: Path, errors: str = "strict") -> IO[str]:
     return file
 
 
-def _explained(path: Path) -> PolicyEngineError:
-    """Find the line that pyarrow stumbled over; its own words may quote the row's values."""
+def _unreadable_error(path: Path) -> PolicyEngineError:
+    """Return the error of the line that pyarrow failed on; its own message may quote values."""
     source = str(path)
     if file_format(path) != "parquet":
         for line, width, expected in _odd_rows(path):
@@ -311,7 +312,7 @@ def _explained(path: Path) -> PolicyEngineError:
         line = _undecodable_line(path)
         if line:
             return DataError.of("C008", f"Line {line} is not UTF-8.", source=source)
-    return DataError.of("C010", f"The file is no {file_format(path)} table.", source=source)
+    return DataError.of("C010", f"The file is not a {file_format(path)} table.", source=source)
 
 
 def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:
@@ -336,11 +337,11 @@ def _undecodable_line(path: Path) -> int:
 
 def _write_csv(table: pa.Table, file: Any) -> None:
     """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text)."""
-    file.write(",".join(_quoted(name) for name in table.column_names).encode() + b"\n")
+    file.write(",".join(_quote_cell(name) for name in table.column_names).encode() + b"\n")
     missing = '""' if table.num_columns == 1 else ""
     for place, field in enumerate(table.schema):
         if _is_masked(field) and not is_text(field.type):
-            # A decimal's type may add digits that no other number has.
+            # The type of a decimal may add trailing zeros, unlike other numbers.
             texts = number_texts(table.column(place))
             table = table.set_column(place, field.name, texts)
     for batch in table.to_batches(max_chunksize=_BATCH):
@@ -352,16 +353,16 @@ def _write_csv(table: pa.Table, file: Any) -> None:
 
 
 def _csv_text(column: pa.Array, missing: str) -> pa.Array:
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    dictionary = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = [
-        missing if text is None else _quoted(text)
-        for text in encoded.dictionary.cast(pa.string()).to_pylist()
+        missing if text is None else _quote_cell(text)
+        for text in dictionary.dictionary.cast(pa.string()).to_pylist()
     ]
-    rows = to_numpy(encoded.indices, missing=len(texts))
+    rows = to_numpy(dictionary.indices, missing=len(texts))
     return from_texts([*texts, missing]).take(from_numpy(rows))
 
 
-def _quoted(text: str) -> str:
+def _quote_cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 

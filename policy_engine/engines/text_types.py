@@ -12,34 +12,18 @@ from policy_engine.engines.arrays import is_text, to_numpy
 from policy_engine.engines.distinct_values import index_distinct
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
-
-
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
-
-
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-
-
 _CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
-
-
 _STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9]{{2}})?$"
-
-
 _ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
-
-
 _TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
-
-
-EXACT_DIGITS = 15  # decimal numbers of so many digits stay apart as 64-bit floats
-
-
+EXACT_DIGITS = 15  # decimal numbers of so many digits stay distinct as 64-bit floats
 _LEAST_EXACT = 1e-300  # nearer to 0, a float has fewer digits or is 0
 
 
 def infer_column_type(column: pa.Array, *, numbers: bool) -> pa.DataType | None:
-    """Return the type that the texts of a column are written in; None if it holds no texts."""
+    """Return the type that the texts of a column have in common; None for other columns."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary
     return (
@@ -50,7 +34,7 @@ def infer_column_type(column: pa.Array, *, numbers: bool) -> pa.DataType | None:
 
 
 def read_texts(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.DataType]:
-    """Return the texts, trimmed unless they are strings, and the type that they are written in."""
+    """Return the texts, trimmed unless they are strings, and the type they have in common."""
     kind = infer_type(LazyTextForm(texts), numbers=numbers)
     return (texts if is_text(kind) else pc.utf8_trim_whitespace(texts)), kind
 
@@ -58,12 +42,12 @@ def read_texts(texts: pa.Array, *, numbers: bool = True) -> tuple[pa.Array, pa.D
 class TextForm(NamedTuple):
     """How texts are written.
 
-    Whether there are any; the most digits of those that are not `nan`; whether all are integers,
-    numbers or `nan`, times of day; whether some name a time zone; and which of `_STAMPS` all can be
-    read as.
+    `some`: there is a text; `digits`: the most digits of any but `nan`; `integers`, `numbers` (or
+    `nan`), `times` (of day): whether all are; `zoned`: whether some name a time zone; `stamps`:
+    which of `_STAMPS` all can be parsed as.
     """
 
-    # The forms of parts of a column determine that of the column: on a cluster each task finds one.
+    # The form of a column follows from those of its parts: on a cluster each task computes one.
     some: bool = False
     digits: int = 0
     integers: bool = True
@@ -89,16 +73,16 @@ _STAMPS = (
     (_DATE, pa.date32(), False),
     (_STAMP, pa.timestamp("ns"), False),
     (_STAMP, pa.timestamp("ns", "UTC"), True),
-    # The years that nanoseconds do not reach.
+    # For years outside the range of nanoseconds.
     (_STAMP, pa.timestamp("us"), False),
     (_STAMP, pa.timestamp("us", "UTC"), True),
 )
 
 
 class LazyTextForm:
-    """The form of texts, each part of which is computed when it is used."""
+    """The form of texts, each part of which is computed on first use."""
 
-    # Most columns are decided by the first regular expression or two; the others are not run.
+    # One or two regular expressions decide most columns, so the others are rarely run.
 
     def __init__(self, texts: pa.Array) -> None:
         self._texts = pc.utf8_trim_whitespace(texts)
@@ -143,7 +127,7 @@ class LazyTextForm:
 
     @cached_property
     def stamps(self) -> Sequence[bool]:
-        """Which of the kinds of dates and times all texts can be read as."""
+        """Which of `_STAMPS`, the kinds of dates and times, all texts can be parsed as."""
         is_date, is_stamp = (_all_match(self._texts, one) for one in (_DATE, _STAMP))
         return [
             (is_date if pattern == _DATE else is_stamp) and _can_cast(self._texts, kind)
@@ -164,7 +148,7 @@ class LazyTextForm:
 
 
 def infer_type(texts: LazyTextForm | TextForm, *, numbers: bool = True) -> pa.DataType:
-    """Return the type that all texts are written in; numbers only with `numbers`, else strings."""
+    """Return the type that all texts can be read as; numbers only if `numbers`, else strings."""
     if not texts.some:
         return pa.string()
     if numbers and texts.integers:
@@ -208,7 +192,7 @@ def _is_beyond_floats(texts: pa.Array) -> bool:
 
 
 def parse_times_of_day(texts: pa.Array) -> pa.Array:
-    """Return texts of times of day as times, which Arrow cannot parse itself."""
+    """Return texts of times of day as times; Arrow has no parser for them."""
     with_seconds = pc.replace_substring_regex(texts, "^([0-9]{2}:[0-9]{2})$", r"\1:00")
     stamps = pc.replace_substring_regex(with_seconds, "^", "1970-01-01 ")
     return stamps.cast(pa.timestamp("ns")).cast(pa.time64("ns"))

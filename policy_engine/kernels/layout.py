@@ -21,7 +21,7 @@ Score = Literal["span", "entropy", "loss"]
 
 
 @dataclass(frozen=True)
-class People:
+class SensitiveRows:
     """What no class may disclose: the sensitive columns, and whose rows they are.
 
     `sensitive` holds (rows,) codes, -1 for missing, which is not a value. `persons` (rows,)
@@ -84,7 +84,7 @@ were found on the tables of the benchmark."""
 
 
 def prepare(
-    axes: list[Axis], people: People, constraint: ClassConstraint, cutting: Cutting
+    axes: list[Axis], people: SensitiveRows, constraint: ClassConstraint, cutting: Cutting
 ) -> CodedTable:
     """Return the table to be partitioned."""
     # A row's codes side by side, its number last: a node is one block of memory, and small nodes,
@@ -130,7 +130,7 @@ def _pairs(codes: Codes, persons: Codes) -> Codes:
     return numbers
 
 
-def _overall(people: People, pairs: list[Codes]) -> list[NDArray[np.int64]]:
+def _overall(people: SensitiveRows, pairs: list[Codes]) -> list[NDArray[np.int64]]:
     """Return how often the values of every sensitive column occur in the whole table."""
     if people.overall is not None:
         return list(people.overall)

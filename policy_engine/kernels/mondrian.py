@@ -18,7 +18,14 @@ from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.compiled import compiled, inlined, is_cached
 from policy_engine.kernels.constraint import fresh
 from policy_engine.kernels.cuts import choose_cut
-from policy_engine.kernels.layout import CodedTable, Cutting, People, Scratch, prepare, scratch
+from policy_engine.kernels.layout import (
+    CodedTable,
+    Cutting,
+    Scratch,
+    SensitiveRows,
+    prepare,
+    scratch,
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ def never() -> bool:
 
 def partition(
     axes: list[Axis],
-    people: People,
+    people: SensitiveRows,
     constraint: ClassConstraint,
     cutting: Cutting,
     on_settled: Callable[[int], object] = int,

@@ -14,7 +14,7 @@ from policy_engine.kernels.bounds import ClassConstraint
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.constraint import UNITS, count, forget, is_diverse
 from policy_engine.kernels.extent import EVERY, Extent, extent, sweep
-from policy_engine.kernels.layout import CodedTable, Cutting, People, prepare
+from policy_engine.kernels.layout import CodedTable, Cutting, SensitiveRows, prepare
 from policy_engine.kernels.mondrian import Partition, never
 
 _REACH = 8  # classes to either side: in the order of the cuts, neighbours were cut apart last
@@ -26,7 +26,7 @@ _MOST_TIMES_K = 8  # larger classes could not be cut: they are heaps of equal ro
 
 def polish(
     axes: list[Axis],
-    people: People,
+    people: SensitiveRows,
     constraint: ClassConstraint,
     cutting: Cutting,
     classes: Partition,

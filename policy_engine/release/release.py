@@ -9,7 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.membership.result import MembershipAudit
-from policy_engine.engines.engine import Ended, Engine, Progress, Stored, Written, silent
+from policy_engine.engines.engine import (
+    EarlyStop,
+    Engine,
+    Progress,
+    StoredData,
+    WrittenTable,
+    silent,
+)
 from policy_engine.errors import OutputError, join_names
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.chaining import looks_generalised
@@ -43,13 +50,13 @@ class Release(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     plan: Plan
-    output: Stored
-    sources: tuple[Stored, ...] = ()
+    output: StoredData
+    sources: tuple[StoredData, ...] = ()
     rows_in: int = 0
     suppressed: int = 0
     approximated: tuple[str, ...] = ()
-    ended: Ended | None = None
-    sanitised: Stored | None = None
+    ended: EarlyStop | None = None
+    sanitised: StoredData | None = None
     held_out: int = 0
     attacks: tuple[AttackMeasurement, ...] = ()
     reports: tuple[MembershipAudit, ...] = ()
@@ -88,7 +95,7 @@ def run_plan(
     repeats: bool = False,
     allow_pickle: bool = False,
     upstream: tuple[Upstream, ...] = (),
-) -> tuple[Release, Written]:
+) -> tuple[Release, WrittenTable]:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
     Returns the release, and the table that is measured of it as it was written: the output, or
@@ -132,7 +139,7 @@ def run_plan(
         rows_in=anonymous.rows,
         suppressed=anonymous.suppressed,
         approximated=anonymous.approximated,
-        ended=anonymous.ended,
+        ended=anonymous.early_stop,
         seed=seed,
         salt=anonymous.salt,
         upstream=upstream,
@@ -150,7 +157,7 @@ def run_plan(
 
 def read_inputs(
     plan: Plan, engine: Engine, upstream: Sequence[Upstream]
-) -> tuple[Any, tuple[Stored, ...]]:
+) -> tuple[Any, tuple[StoredData, ...]]:
     """Return the table that a plan is about, joined where its inputs are several, and these.
 
     `upstream` tells which releases they are. Raises CertificateError (V013) where one was changed
@@ -178,7 +185,7 @@ def mask_columns(plan: Plan, engine: Engine, table: Any) -> Any:
     return engine.mask(table, plan.mask) if plan.mask else table
 
 
-def with_rows(sources: tuple[Stored, ...], rows: int) -> tuple[Stored, ...]:
+def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, ...]:
     """Return inputs with the number of rows of the only one, which its engine may have counted
     on the way."""
     return (replace(sources[0], rows=rows),) if len(sources) == 1 else sources
@@ -209,14 +216,14 @@ def _folder(destination: Path | str | None) -> Path:
 def _model_release(
     model: "AuditedModel",
     plan: Plan,
-    source: Stored,
+    source: StoredData,
     folder: Path,
     seed: int | None,
     upstream: tuple[Upstream, ...],
 ) -> Release:
     release = Release(
         plan=plan,
-        output=Stored.of_folder(folder),
+        output=StoredData.from_folder(folder),
         sources=(source,),
         rows_in=source.rows,
         suppressed=model.suppressed,

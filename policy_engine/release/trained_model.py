@@ -14,7 +14,7 @@ from policy_engine.audits.membership.releases import (
     describe_features,
 )
 from policy_engine.audits.membership.result import MembershipAudit
-from policy_engine.engines.engine import Engine, Progress, Written, silent
+from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
 from policy_engine.errors import OutputError
 from policy_engine.methods.audits.classifier import Estimator, Network
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
@@ -36,7 +36,7 @@ class AuditedModel:
     the attacks show of every bound, with the attempts before.
     """
 
-    sanitised: Written
+    sanitised: WrittenTable
     held_out: int
     suppressed: int
     judged_attempts: JudgedAttempts
@@ -84,7 +84,7 @@ def release_model(
     return AuditedModel(
         sanitised=sanitised,
         held_out=table.num_rows - len(training_table.members),
-        suppressed=sanitised.made.suppressed if sanitised.made else 0,
+        suppressed=sanitised.anonymized.suppressed if sanitised.anonymized else 0,
         judged_attempts=_judge(attempt, tuple(measurements(plan.audits, reports[0])), history),
         reports=reports,
         files=files,

@@ -38,9 +38,15 @@ from policy_engine.audits.membership.soundness import (
 )
 from policy_engine.audits.membership.splits import TOO_REPEATED, summarise_problems
 from policy_engine.data.catalog import MEMORY
-from policy_engine.engines.engine import Anonymized, Engine, Progress, Stored, Written
+from policy_engine.engines.engine import (
+    AnonymizedTable,
+    Engine,
+    Progress,
+    StoredData,
+    WrittenTable,
+)
 from policy_engine.engines.readings import record_marks
-from policy_engine.engines.tables import as_typed, table_digest
+from policy_engine.engines.tables import infer_types, table_digest
 from policy_engine.errors import AuditError, Problem
 from policy_engine.methods.audits.classifier import Network
 from policy_engine.plan.lineage import Generalised
@@ -134,11 +140,13 @@ class TrainingTable:
             raise AuditError(*summarise_problems(problems, len(names)))
 
     @cached_property
-    def sanitised(self) -> Written:
+    def sanitised(self) -> WrittenTable:
         """The table that the model learns from, held by the engine, to be measured there."""
         if self.plan.anonymize is None:
             table = self.table.take(pa.array(self.members))
-            return Written(Stored(MEMORY, table_digest(table), len(self.members)), held=table)
+            return WrittenTable(
+                StoredData(MEMORY, table_digest(table), len(self.members)), table=table
+            )
         return self.engine.write(self._anonymized(self.members), None)
 
     @cached_property
@@ -263,14 +271,14 @@ class TrainingTable:
         return [*self.modelling.features, self.modelling.label]
 
     def _released_table(self) -> pa.Table:
-        return _select_columns(self.sanitised.held, self._columns)
+        return _select_columns(self.sanitised.table, self._columns)
 
     def _shown_table(self) -> pa.Table:
         """Return the original records, as they are shown to the model."""
         original = self.table.select(self._columns)
         if self.plan.anonymize is None:
             return original
-        return as_released(original, self.sanitised.held, self._covered)
+        return as_released(original, self.sanitised.table, self._covered)
 
     @cached_property
     def _training_records(self) -> Records:
@@ -284,7 +292,7 @@ class TrainingTable:
     def _records(self, table: pa.Table, name: str) -> Records:
         return self.fitted.records(table, name, self._covered.leaves)
 
-    def _anonymized(self, rows: NDArray[np.int64]) -> Anonymized:
+    def _anonymized(self, rows: NDArray[np.int64]) -> AnonymizedTable:
         part = self.table.take(pa.array(rows))
         return self.engine.anonymize(part, self.plan.anonymization(), self.plan.publish)
 
@@ -293,7 +301,7 @@ class TrainingTable:
             return self._records(self.table.take(pa.array(rows)).select(self._columns), "a share")
         if np.array_equal(rows, self.members):
             return self._records(self._released_table(), "the model's table")
-        table = as_typed(self._anonymized(rows).table)
+        table = infer_types(self._anonymized(rows).table)
         return self._records(_select_columns(table, self._columns), "a shadow's table")
 
     def _sanitiser(self) -> Sanitiser | None:

@@ -16,7 +16,7 @@ from policy_engine.certificate.certificate import Certificate, check_digest, rea
 from policy_engine.certificate.certifying import CertifiedRelease, check_bounds
 from policy_engine.certificate.page import certificate_html
 from policy_engine.certificate.shortcomings import file_figures, proven, shortcomings
-from policy_engine.engines.engine import Ended, Stored
+from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
@@ -147,7 +147,7 @@ def test_provenance_is_valid_json_ld(certificate):
 
 
 def test_an_output_is_the_one_that_was_certified_or_it_is_told(certificate, released):
-    output = Stored.of_file(released / "release" / "anonPeople.csv")
+    output = StoredData.from_file(released / "release" / "anonPeople.csv")
     check_digest(certificate, output)
     with pytest.raises(CertificateError, match="V004 The certificate beside the output is of none"):
         check_digest(certificate.as_refusal(), output)
@@ -254,7 +254,10 @@ def test_a_certificate_of_nothing_does_not_hold(found):
 
 def test_what_is_told_of_a_refused_release_is_nothing_of_an_output(found):
     made = found.certificate.model_copy(
-        update={"ended": Ended(seconds=1, stage="partitioning", left=1), "approximated": ("age",)}
+        update={
+            "ended": EarlyStop(seconds=1, stage="partitioning", left=1),
+            "approximated": ("age",),
+        }
     )
     told = made.as_refusal()
     assert (told.output_digest, told.commitment, told.rows_out) == ("", None, 0)

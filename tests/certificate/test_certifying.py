@@ -13,7 +13,7 @@ from policy_engine import apply_policy
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.data import storage
-from policy_engine.engines.engine import Ended, Stored
+from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.errors import CertificateError, InternalError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
@@ -38,7 +38,7 @@ BEFORE = Upstream(
 )
 FACTS = {
     "approximated": ("age",),
-    "ended": Ended(seconds=1, stage="partitioning", left=2),
+    "ended": EarlyStop(seconds=1, stage="partitioning", left=2),
     "attacks": (ATTACK,),
     "models": (ModelFigures(on_members=REACHED, on_others=REACHED, baseline=REACHED),),
     "files": FILES,
@@ -59,7 +59,7 @@ def made(people):
 
 
 def certified(made, place="", **changes):
-    facts = {"output": Stored.of_file(made.path), **changes}
+    facts = {"output": StoredData.of_file(made.path), **changes}
     return certify(made.release.model_copy(update=facts), made._engine, place)
 
 
@@ -98,8 +98,8 @@ def test_an_output_whose_input_is_unknown_has_no_record(made):
 
 
 def test_of_a_model_the_table_that_it_learnt_from_is_measured_and_not_described(made):
-    model = Stored(location="/there/model", digest="4" * 64, rows=0)
-    found = certified(made, output=model, sanitised=Stored.of_file(made.path))
+    model = StoredData(location="/there/model", digest="4" * 64, rows=0)
+    found = certified(made, output=model, sanitised=StoredData.of_file(made.path))
     certificate = found.certificate
     assert (certificate.file, certificate.output_digest) == ("model", "4" * 64)
     assert [one.achieved for one in certificate.measurements] == [2, 2]
@@ -120,9 +120,11 @@ def test_a_table_in_memory_or_in_a_catalog_has_no_file(people, location):
 @pytest.fixture
 def trained():
     """A release of a model that learnt from the records as they are."""
-    model = Stored("/there/model", "4" * 64, 9)
+    model = StoredData("/there/model", "4" * 64, 9)
     plan = make_plan(read_policy(of_raw()))
-    return Release(plan=plan, output=model, sources=(Stored("/there/people.csv", "5" * 64, 12),))
+    return Release(
+        plan=plan, output=model, sources=(StoredData("/there/people.csv", "5" * 64, 12),)
+    )
 
 
 def test_where_nothing_is_generalised_nothing_is_lost_or_measured(trained):
@@ -175,7 +177,7 @@ def test_an_output_of_other_columns_is_told_with_all_of_them(made, columns, mess
     path = made.path
     path.write_text(f"{columns}\n" + ",".join("1" * (columns.count(",") + 1)) + "\n")
     with pytest.raises(CertificateError) as told:
-        certified(made, output=Stored.of_file(path))
+        certified(made, output=StoredData.of_file(path))
     assert told.value.problems == tuple(Problem("V002", one) for one in messages)
     assert told.value.source == str(path)
 

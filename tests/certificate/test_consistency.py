@@ -10,7 +10,7 @@ from modelled import of_raw, of_release
 from policy_engine import apply_policy
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.certificate.consistency import contradictions
-from policy_engine.engines.engine import Ended
+from policy_engine.engines.engine import EarlyStop
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.plan.training import FileBounds, FilesMeasured
@@ -165,8 +165,8 @@ NO_STAGE = "It says that a search was ended which its plan does not have."
         ({"approximated": ("city", "age")}, []),
         ({"approximated": ("age", "age")}, [NO_QUASI]),
         ({"approximated": ("disease",)}, [NO_QUASI]),
-        ({"ended": Ended(seconds=1, stage="partitioning", left=1)}, []),
-        ({"ended": Ended(seconds=1, stage="polishing", left=1)}, [NO_STAGE]),
+        ({"ended": EarlyStop(seconds=1, stage="partitioning", left=1)}, []),
+        ({"ended": EarlyStop(seconds=1, stage="polishing", left=1)}, [NO_STAGE]),
         ({"attempts": 1}, [NO_MODELS]),
         ({"models": (MODEL,)}, [NO_MODELS]),
         (
@@ -231,7 +231,7 @@ def attacked(model, **changes):
             },
             ["It has figures of a model's files that its plan does not ask for."],
         ),
-        (lambda _: {"ended": Ended(seconds=1, stage="partitioning", left=1)}, [NO_STAGE]),
+        (lambda _: {"ended": EarlyStop(seconds=1, stage="partitioning", left=1)}, [NO_STAGE]),
     ],
     ids=range(15),
 )

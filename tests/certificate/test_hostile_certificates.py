@@ -24,7 +24,7 @@ from policy_engine.certificate.shortcomings import shortcomings
 from policy_engine.cli import app
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request
-from policy_engine.engines.engine import Ended, Stage, Stored
+from policy_engine.engines.engine import EarlyStop, Stage, StoredData
 from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
@@ -298,7 +298,7 @@ def test_a_search_is_ended_in_a_stage_that_its_plan_has(made, algorithm, polish,
                 "a search was ended which its plan does not have" in one
                 for one in contradictions(
                     found.model_copy(
-                        update={"plan": plan, "ended": Ended(seconds=1, stage=stage, left=1)}
+                        update={"plan": plan, "ended": EarlyStop(seconds=1, stage=stage, left=1)}
                     )
                 )
             )
@@ -350,7 +350,7 @@ def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
     model = tmp_path / "model"
     model.mkdir()
     (model / "weights").write_text("1")
-    facts = {"file": "model", "output_digest": Stored.of_folder(model).digest}
+    facts = {"file": "model", "output_digest": StoredData.from_folder(model).digest}
     certified = Certificate.model_validate(of_a_model(made)["pe:certificate"])
     certified = certified.model_copy(update=facts)
     (tmp_path / "certificate.jsonld").write_text(certified.to_jsonld())

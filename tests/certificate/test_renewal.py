@@ -116,7 +116,7 @@ def test_clear_text_is_no_pseudonym_and_no_mark_whatever_lies_beside_it(tmp_path
     (tmp_path / "out/certificate.jsonld").unlink()
     for hidden in ("pseudonymize", "redact"):
         parts = {**PLAIN, hidden: ["name"]}
-        with pytest.raises(CertificateError, match="V002 The column 'name' is to hold"):
+        with pytest.raises(CertificateError, match="V002 The column 'name' must hold"):
             certify_output(path, asking(**parts))
 
 
@@ -124,7 +124,9 @@ def test_a_range_is_no_mean(tmp_path):
     path = made(tmp_path, by("range"))
     (tmp_path / "out/certificate.jsonld").unlink()
     for way in ("mean", "median", "mode"):
-        with pytest.raises(CertificateError, match=f"V002 .*'age' holds a cell that is no {way}"):
+        with pytest.raises(
+            CertificateError, match=f"V002 .*'age' holds a cell that is not a {way}"
+        ):
             certify_output(path, asking(**by(way)))
 
 

@@ -8,7 +8,7 @@ from building import DATASET
 from pyarrow import parquet
 
 from policy_engine import apply_policy, certify_output
-from policy_engine.engines.carried import check_carried
+from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.tables import write_table
 from policy_engine.errors import CertificateError
 
@@ -41,13 +41,13 @@ def coded(*values):
 )
 def test_a_table_alone_passes(tmp_path, table):
     parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
-    check_carried(tmp_path / "a.parquet")
+    check_file_extras(tmp_path / "a.parquet")
 
 
 def test_what_spark_writes_of_the_types_passes(tmp_path):
     table = TABLE.replace_schema_metadata({**spark(), "org.apache.spark.version": "4.0.1"})
     parquet.write_table(table, tmp_path / "a.parquet", store_schema=False)
-    check_carried(tmp_path / "a.parquet")
+    check_file_extras(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_spark_writes_of_the_types_passes(tmp_path):
 def test_a_parquet_file_that_holds_more_is_refused(tmp_path, table, what):
     parquet.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(CertificateError, match=f"V002 The file holds {what}") as caught:
-        check_carried(tmp_path / "a.parquet")
+        check_file_extras(tmp_path / "a.parquet")
     assert "Ann" not in str(caught.value)
 
 
@@ -76,7 +76,7 @@ def test_a_schema_of_arrow_that_is_not_of_the_columns_is_refused(tmp_path):
         file.write_table(TABLE)
         file.add_key_value_metadata(own)
     with pytest.raises(CertificateError, match="V002 The file holds metadata"):
-        check_carried(tmp_path / "a.parquet")
+        check_file_extras(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize("name", ["Ann", "data.csv"])
@@ -87,10 +87,10 @@ def test_a_gzip_header_holds_no_name_but_the_files_own(tmp_path, name):
         with gzip.GzipFile(name, "wb", fileobj=raw) as second:
             second.write(b"2\n")
     if name == "data.csv":
-        check_carried(path)
+        check_file_extras(path)
     else:
         with pytest.raises(CertificateError, match="V002 The file holds a name or a comment"):
-            check_carried(path)
+            check_file_extras(path)
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
@@ -101,7 +101,7 @@ def test_what_is_released_carries_nothing(tmp_path, ending):
     assert certify_output(made.path, asked).holds
     assert b"Ann" not in made.path.read_bytes()
     write_table(coded("Ann"), tmp_path / f"b.{ending}")
-    check_carried(tmp_path / f"b.{ending}")
+    check_file_extras(tmp_path / f"b.{ending}")
 
 
 def test_an_output_that_carries_more_is_not_certified(tmp_path):

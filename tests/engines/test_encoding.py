@@ -222,7 +222,7 @@ def test_typed_gives_a_column_the_type_of_all_its_texts(texts, kind):
 
 def test_infinite_values_that_are_kept_need_no_axis():
     column = pa.chunked_array([pa.array([float("inf"), 1.0])])
-    assert encode("x", column, numbers=False, generalised=False).codes.tolist() == [1, 0]
+    assert encode("x", column, numbers=False, is_generalised=False).codes.tolist() == [1, 0]
 
 
 def test_an_empty_text_is_no_value():
@@ -320,7 +320,7 @@ def test_numbers_too_near_to_0_for_a_float_stay_apart():
 @pytest.mark.parametrize("generalised", [True, False])
 def test_numbers_too_large_for_a_float_stay_apart(generalised):
     texts = pa.chunked_array([["1e400", "1e999", "-1E400", "1.5", "10e399"]])
-    column = encode("x", texts, numbers=True, generalised=generalised)
+    column = encode("x", texts, numbers=True, is_generalised=generalised)
     assert column.codes.tolist() == [2, 3, 0, 1, 2]
 
 

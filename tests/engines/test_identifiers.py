@@ -185,7 +185,7 @@ def test_a_missing_value_stays_missing():
 def test_pseudonyms_that_link_two_classes_are_refused(tmp_path, ending):
     table = {**PEOPLE, "name": ["Ann", "Bob", "Ann", "Dan"]}
     assert refused(table, tmp_path, key=KEY, **NAMED) == ["R008"]
-    with pytest.raises(CertificateError, match="1 pseudonyms of 'name' stand in more"):
+    with pytest.raises(CertificateError, match="1 pseudonyms of 'name' are in more"):
         applied(table, tmp_path / f"out.{ending}", key=KEY, **NAMED)
     assert not list(tmp_path.iterdir())
 
@@ -193,7 +193,7 @@ def test_pseudonyms_that_link_two_classes_are_refused(tmp_path, ending):
 def test_pseudonyms_that_show_a_class_to_be_one_person_are_refused(tmp_path):
     table = {**PEOPLE, "name": ["Ann", "Ann", "Bob", "Cid"]}
     assert refused(table, tmp_path, key=KEY, **NAMED) == ["V001"]
-    with pytest.raises(CertificateError, match="a class has 1 different pseudonyms of 'name'"):
+    with pytest.raises(CertificateError, match="a class has only 1 different pseudonyms of 'name'"):
         applied(table, key=KEY, **NAMED)
     by_person = {**table, "who": [1, 2, 3, 4]}  # Ann and Ann are two
     applied(by_person, key=KEY, privacyUnit="who", **NAMED)

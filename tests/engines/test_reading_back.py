@@ -165,7 +165,9 @@ def test_ranges_in_two_columns_cost_what_they_do_in_one():
 
 
 def test_a_range_with_one_end_is_refused():
-    with pytest.raises(CertificateError, match="V002 The column 'x' holds a range with one end"):
+    with pytest.raises(
+        CertificateError, match="V002 The column 'x' holds a range with only one end"
+    ):
         read({"x_low": [1, None], "x_high": [2, 2]})
 
 

@@ -5,7 +5,7 @@ from itertools import chain
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.readings import as_read, record_marks
+from policy_engine.engines.readings import parse_cell, record_marks
 from policy_engine.errors import DataError
 
 NOON = dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC)
@@ -51,7 +51,7 @@ def test_other_cells_say_other_things():
 
 @pytest.mark.parametrize("text", OTHER)
 def test_a_text_is_itself(text):
-    assert as_read(text) == text
+    assert parse_cell(text) == text
 
 
 def test_a_cell_says_the_same_in_whatever_table_it_stands():

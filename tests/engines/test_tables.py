@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from policy_engine.engines.tables import (
-    as_typed,
+    infer_types,
     plain_texts,
     read_table,
     table_digest,
@@ -38,7 +38,7 @@ def problem_of(path, *secrets):
 def test_a_table_comes_back_as_it_was(tmp_path, ending):
     table = pa.table({"text": AWKWARD, "number": [*range(7), None], 'a "name", odd': AWKWARD})
     write_table(table, tmp_path / f"data.{ending}")
-    assert as_typed(read_table(tmp_path / f"data.{ending}")).to_pydict() == table.to_pydict()
+    assert infer_types(read_table(tmp_path / f"data.{ending}")).to_pydict() == table.to_pydict()
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -98,9 +98,9 @@ def test_read_table_knows_the_ways_to_write_csv(tmp_path, text):
 
 
 def test_as_typed_gives_csv_text_its_type_and_no_other_text(tmp_path):
-    read = as_typed(read_table(file_of(tmp_path, "n,d,t\n1,2020-01-01,007\n,,x\n")))
+    read = infer_types(read_table(file_of(tmp_path, "n,d,t\n1,2020-01-01,007\n,,x\n")))
     assert read.schema.types == [pa.int64(), pa.date32(), pa.string()]
-    plain = as_typed(pa.table({"n": pa.array(["1", "2"]).dictionary_encode()}))
+    plain = infer_types(pa.table({"n": pa.array(["1", "2"]).dictionary_encode()}))
     assert plain.schema.types == [pa.string()]
 
 

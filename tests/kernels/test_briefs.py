@@ -4,7 +4,7 @@ from drawn import interval, ints, members
 from policy_engine.kernels import briefs
 from policy_engine.kernels.axis import Axis, Interval, pack_axes
 from policy_engine.kernels.bounds import ClassConstraint
-from policy_engine.kernels.layout import Cutting, People, prepare, scratch
+from policy_engine.kernels.layout import Cutting, SensitiveRows, prepare, scratch
 
 EXTENTS = np.array([[0, 3], [0, 2]])
 ROWS = ints([[0, 0], [0, 2], [1, 1], [3, 1]])
@@ -14,7 +14,7 @@ def outline(k=2, cutting=None):
     """What is known of a table of a line and a set, without its rows."""
     none = ints([])
     axes = [Axis(none, interval(range(4)).shape), Axis(none, members(range(3)).shape)]
-    return prepare(axes, People(), ClassConstraint(k), cutting or Cutting())
+    return prepare(axes, SensitiveRows(), ClassConstraint(k), cutting or Cutting())
 
 
 def told(rows, table=None):

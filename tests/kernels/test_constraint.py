@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels import constraint as compiled
 from policy_engine.kernels.axis import Axis, Members
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
-from policy_engine.kernels.layout import Cutting, People, prepare
+from policy_engine.kernels.layout import Cutting, SensitiveRows, prepare
 
 
 def holds(people, asked, rows):
@@ -66,36 +66,38 @@ TREE = Ancestry(*(np.array(part, np.int64) for part in (PARENT, heights(PARENT),
     ],
 )
 def test_a_bound_holds_up_to_where_it_says(bounds, rows, expected):
-    assert holds(People((ints(TABLE),)), Diversity(**bounds), rows) is expected
+    assert holds(SensitiveRows((ints(TABLE),)), Diversity(**bounds), rows) is expected
 
 
 def test_the_values_of_one_person_do_not_hide_what_all_have():
     values, persons = ints([0, 0, 0, 1, 2, 3]), ints([0, 1, 2, 2, 2, 2])
-    people = People((values,), persons)
+    people = SensitiveRows((values,), persons)
     assert holds(people, Diversity(distinct=1), range(6))
     assert not holds(people, Diversity(distinct=2), range(6))
 
 
 def test_a_person_counts_once_for_a_value():
     values = ints([0, 0, 0, 0, 1])
-    assert holds(People((values,), ints([0, 0, 0, 0, 1])), Diversity(alpha=0.5), range(5))
-    assert not holds(People((values,), ints([0, 1, 2, 3, 4])), Diversity(alpha=0.5), range(5))
+    assert holds(SensitiveRows((values,), ints([0, 0, 0, 0, 1])), Diversity(alpha=0.5), range(5))
+    assert not holds(
+        SensitiveRows((values,), ints([0, 1, 2, 3, 4])), Diversity(alpha=0.5), range(5)
+    )
 
 
 def test_the_ordered_distance_has_steps_only_between_values_that_occur():
-    people = People((ints([0, 1, 4]),))
+    people = SensitiveRows((ints([0, 1, 4]),))
     assert holds(people, Diversity(t=0.5, distance="ordered"), [0])  # (2/3 + 1/3) / 2
     assert not holds(people, Diversity(t=0.49, distance="ordered"), [0])
 
 
 def test_the_ordered_distance_of_one_of_two_values_is_all_there_is():
-    people = People((ints([0, 1]),))
+    people = SensitiveRows((ints([0, 1]),))
     assert holds(people, Diversity(t=0.5, distance="ordered"), [0])
     assert not holds(people, Diversity(t=0.49, distance="ordered"), [0])
 
 
 def test_the_ordered_distances_of_two_columns_are_of_their_own_values():
-    people = People((ints([0, 0, 1]), ints([0, 1, 2])))
+    people = SensitiveRows((ints([0, 0, 1]), ints([0, 1, 2])))
     # Of the first two rows a third goes from 0 to 1 in the one column; in the other a sixth each
     # leaves 0 and 1 for 2: (1/6 + 1/3) / 2.
     for first, second, expected in [(0.34, 0.26, True), (0.33, 0.26, False), (0.34, 0.24, False)]:
@@ -110,20 +112,20 @@ def test_the_values_of_one_node_leave_it_together(t, rows):
     tree = Ancestry(*(np.array(part, np.int64) for part in (parent, heights(parent), leaf)))
     for bound, expected in ((t, True), (t * 0.99, False)):
         asked = Diversity(t=bound, distance="hierarchical", ancestry=tree)
-        assert holds(People((ints(TABLE),)), asked, rows) is expected
+        assert holds(SensitiveRows((ints(TABLE),)), asked, rows) is expected
 
 
 @pytest.mark.parametrize("distance", ["variational", "ordered", "hierarchical"])
 def test_the_only_row_of_a_table_is_at_no_distance_from_it(distance):
     tree = Ancestry(*(np.array(part, np.int64) for part in ([-1], [0], [0])))
     asked = Diversity(t=0.1, distance=distance, ancestry=tree)
-    assert holds(People((ints([0]),)), asked, [0])
+    assert holds(SensitiveRows((ints([0]),)), asked, [0])
 
 
 def test_a_row_counts_in_the_columns_where_it_says_something_new():
     # The first row lacks the one value, the second repeats its person's: both have another value
     # in the other column.
-    people = People((ints([-1, 0, 0, 1]), ints([0, 1, 2, 3])), ints([0, 1, 1, 0]))
+    people = SensitiveRows((ints([-1, 0, 0, 1]), ints([0, 1, 2, 3])), ints([0, 1, 1, 0]))
     for l, expected in ((2, True), (3, False)):  # noqa: E741
         assert diverse(people, (Diversity(distinct=l), Diversity()), range(4)) is expected
         bounds = Diversity(distinct=1), Diversity(entropy=4.0 if expected else 4.1)
@@ -131,7 +133,7 @@ def test_a_row_counts_in_the_columns_where_it_says_something_new():
 
 
 def test_rows_without_a_value_are_not_diverse():
-    assert not holds(People((ints([-1, -1, 0]),)), Diversity(distinct=1), [0, 1])
+    assert not holds(SensitiveRows((ints([-1, -1, 0]),)), Diversity(distinct=1), [0, 1])
 
 
 @settings(deadline=None, max_examples=300)
@@ -192,7 +194,7 @@ def test_every_column_keeps_its_own_bounds_however_often_rows_are_forgotten(data
 
 
 def test_two_columns_are_told_apart_and_counted_anew():
-    people = People((ints([0, 0, 1, 1]), ints([0, 1, 0, 2])))
+    people = SensitiveRows((ints([0, 0, 1, 1]), ints([0, 1, 0, 2])))
     # Of the first rows, a quarter goes all the way from value 2 to value 1.
     far, near = (Diversity(t=t, distance="hierarchical", ancestry=TREE) for t in (0.25, 0.24))
     for bounds, expected in [

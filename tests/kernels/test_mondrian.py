@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 from policy_engine.kernels import layout, mondrian, summary
 from policy_engine.kernels.axis import Axis, Interval, Members, Tree
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
-from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.layout import Cutting, SensitiveRows
 from policy_engine.kernels.mondrian import partition
 
 SPAN, ENTROPY, LOSS = (Cutting(score) for score in ("span", "entropy", "loss"))
 
 
 def classes(axes, k, cutting=SPAN, sensitive=(), persons=None, **bounds):
-    people = People(tuple(map(ints, sensitive)), None if persons is None else ints(persons))
+    people = SensitiveRows(tuple(map(ints, sensitive)), None if persons is None else ints(persons))
     constraint = ClassConstraint(k, tuple(Diversity(**bounds) for _ in sensitive))
     return parts(Table(axes, people, constraint, cutting))
 
@@ -184,7 +184,7 @@ def test_classes_hold_enough_persons_where_persons_are_told_apart():
 
 def test_partition_tells_how_many_rows_are_settled():
     told = []
-    table = Table([interval([0, 1, 2, 3])], People(), ClassConstraint(2), SPAN)
+    table = Table([interval([0, 1, 2, 3])], SensitiveRows(), ClassConstraint(2), SPAN)
     partition(*table.arguments, told.append)
     assert told[-1] == 4
 
@@ -282,7 +282,7 @@ def codes(rows, values, seed=1):
     ids=["values", "words", "many words", "ties", "one"],
 )
 def test_a_large_table_is_cut_in_parts_that_together_hold_it(axis, cutting):
-    found = partition([axis], People(), ClassConstraint(100), cutting)
+    found = partition([axis], SensitiveRows(), ClassConstraint(100), cutting)
     assert np.array_equal(np.sort(found.order), np.arange(60_000))
     assert np.diff(found.starts).min() >= 100
 
@@ -292,7 +292,7 @@ def test_a_large_table_is_cut_in_parts_that_together_hold_it(axis, cutting):
 def test_distinct_values_are_in_classes_below_twice_k(rows, cutting):
     k = 1 + rows // 100
     sizes = np.diff(
-        partition([interval(range(rows))], People(), ClassConstraint(k), cutting).starts
+        partition([interval(range(rows))], SensitiveRows(), ClassConstraint(k), cutting).starts
     )
     assert sizes.sum() == rows
     assert k <= sizes.min()
@@ -310,19 +310,19 @@ def test_values_of_which_one_lies_far_off_are_cut_in_halves():
     # Without the one, no price tells the others apart: cut k rows at a time, this takes a minute.
     position = np.append(np.linspace(0, 1e-12, 99_999), 1)
     axes = [interval(np.arange(100_000), position)]
-    sizes = np.diff(partition(axes, People(), ClassConstraint(5), LOSS).starts)
+    sizes = np.diff(partition(axes, SensitiveRows(), ClassConstraint(5), LOSS).starts)
     assert sizes.max() < 10
 
 
 def test_a_relaxed_partition_leaves_a_giant_tie_as_it_is():
     one = np.append(np.zeros(99_997, int), [1, 2, 3])
     relaxed = Cutting("loss", is_relaxed=True)
-    found = partition([interval(one), members(one)], People(), ClassConstraint(5), relaxed)
+    found = partition([interval(one), members(one)], SensitiveRows(), ClassConstraint(5), relaxed)
     assert np.diff(found.starts).tolist() == [99_995, 5]
 
 
 def test_60_000_rows_with_persons_are_cut_alike_on_one_thread_and_on_several():
-    people = People((codes(60_000, 6, 3) - 1,), codes(60_000, 9_000, 4))
+    people = SensitiveRows((codes(60_000, 6, 3) - 1,), codes(60_000, 9_000, 4))
     axes = [Axis(codes(60_000, 90), Interval(np.linspace(0, 1, 90))), members(codes(60_000, 9, 2))]
     table = Table(axes, people, ClassConstraint(20, (Diversity(distinct=3),)), LOSS)
     shared = parts(table)

@@ -3,7 +3,7 @@ from drawn import interval, keeps, price, tables
 from hypothesis import given, settings
 
 from policy_engine.kernels.bounds import ClassConstraint
-from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.layout import Cutting, SensitiveRows
 from policy_engine.kernels.mondrian import Partition, partition
 from policy_engine.kernels.polish import polish
 
@@ -24,7 +24,7 @@ def test_a_row_goes_over_to_the_class_that_it_costs_less():
     # 5 stands with 0, 1 and 2; with 6 and 7 it costs less.
     axes = [interval([0, 1, 2, 5, 6, 7])]
     found = Partition(np.arange(6), np.array([0, 4, 6]))
-    polished = polish(axes, People(), ClassConstraint(2), Cutting(), found)
+    polished = polish(axes, SensitiveRows(), ClassConstraint(2), Cutting(), found)
     assert polished.starts.tolist() == [0, 3, 6]
     assert sorted(polished.order[3:].tolist()) == [3, 4, 5]
 
@@ -32,7 +32,7 @@ def test_a_row_goes_over_to_the_class_that_it_costs_less():
 def test_a_class_of_the_least_size_gives_no_row_away():
     axes = [interval([0, 5, 6, 7])]
     found = Partition(np.arange(4), np.array([0, 2, 4]))
-    polished = polish(axes, People(), ClassConstraint(2), Cutting(), found)
+    polished = polish(axes, SensitiveRows(), ClassConstraint(2), Cutting(), found)
     assert polished.starts.tolist() == [0, 2, 4]
 
 

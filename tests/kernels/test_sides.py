@@ -3,14 +3,14 @@ from drawn import interval, ints
 
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import ClassConstraint, Diversity
-from policy_engine.kernels.layout import Cutting, People, prepare
+from policy_engine.kernels.layout import Cutting, SensitiveRows, prepare
 from policy_engine.kernels.sides import count_sides, merge, valid_sides
 
 
 def table(k, values, persons=None, **bounds):
     """What is known of a table with so many sensitive values, without its rows."""
     none = ints([])
-    people = People((none,), None if persons is None else none, (np.ones(values, np.int64),))
+    people = SensitiveRows((none,), None if persons is None else none, (np.ones(values, np.int64),))
     axis = Axis(none, interval([0, 1]).shape)
     return prepare([axis], people, ClassConstraint(k, (Diversity(**bounds),)), Cutting())
 

@@ -183,7 +183,7 @@ def test_rows_without_a_partner_or_a_key_are_left_out_though_they_repeat(tmp_pat
 
 def test_tables_without_a_common_key_are_refused(tmp_path):
     claims = CLAIMS_TEXT.replace("\n", "\n00").removesuffix("00")
-    with pytest.raises(DataError, match=r"R001 No key stands in all of"):
+    with pytest.raises(DataError, match=r"R001 No key is in all of"):
         released(tmp_path, data=tables(tmp_path, claims=claims))
 
 

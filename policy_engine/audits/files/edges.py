@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from policy_engine.audits.files.contents import Contents
-from policy_engine.engines.reading_back import texts_of
-from policy_engine.engines.readings import as_read
+from policy_engine.engines.reading_back import index_texts
+from policy_engine.engines.readings import parse_cell
 
 Counts = Mapping[float, int]
 _FINEST = 12
@@ -43,10 +43,10 @@ class Edges:
 
 def _number_counts(table: pa.Table, name: str) -> Counts:
     """Return how many rows have each number that an encoding reads in a column."""
-    rows, texts = texts_of(name, table.column(name))
+    rows, texts = index_texts(name, table.column(name))
     counts = Counter[float]()
     for text, count in zip(texts, np.bincount(rows, minlength=len(texts)).tolist(), strict=True):
-        number = as_read(text or "")
+        number = parse_cell(text or "")
         if isinstance(number, float):
             counts[number] += count
     return counts

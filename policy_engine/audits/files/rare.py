@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from policy_engine.audits.files.contents import Contents
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 
 _DIGITS = 5
 """How many digits a number has at least that is not there by chance, wherever it stands."""
@@ -29,7 +29,7 @@ class RareValues:
         """Return the values that fewer than `fewest` rows of a table have."""
         texts, numbers = {}, {}
         for name in table.column_names:
-            rows, distinct = texts_of(name, table.column(name))
+            rows, distinct = index_texts(name, table.column(name))
             counts = Counter(distinct[row] for row in rows.tolist())
             few = {text for text, count in counts.items() if text and count < fewest}
             values: Counter[float] = Counter()

@@ -16,8 +16,8 @@ from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.data import cells
 from policy_engine.data.cells import ALL
 from policy_engine.engines.arrays import is_text, to_numpy, unchunk
-from policy_engine.engines.encoding import Encoded, encode
-from policy_engine.engines.reading_back import cell_column, columns_of, texts_of
+from policy_engine.engines.encoding import ColumnCodes, encode
+from policy_engine.engines.reading_back import cell_column, cell_columns, index_texts
 from policy_engine.engines.readings import TRUTHS, moment, truth
 from policy_engine.engines.tables import is_untyped
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
@@ -102,7 +102,7 @@ class Encoding:
         problems = [
             Problem("A003", f"There is no column {rule.name!r}.", did_you_mean(rule.name, names))
             for rule in self.rules
-            if not set(columns_of(rule.name, names)) <= set(names)
+            if not set(cell_columns(rule.name, names)) <= set(names)
         ]
         if problems:
             raise AuditError(*problems)
@@ -128,7 +128,7 @@ class _ColumnFeatures:
         )
         if isinstance(rule, _Number) and numbers is not None:
             return cls(rule.name, np.arange(len(numbers)), rule.scale.apply(numbers)[:, None])
-        rows, texts = texts_of(rule.name, column)
+        rows, texts = index_texts(rule.name, column)
         used = np.unique(rows)
         width = rule.summary().width
         vectors = np.zeros((len(texts), width))
@@ -229,7 +229,7 @@ class _OneHot:
     place: Mapping[str, int] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, name: str, column: Encoded, fewest: int) -> "_OneHot":
+    def of(cls, name: str, column: ColumnCodes, fewest: int) -> "_OneHot":
         counts = Counter(dict(zip(column.labels.tolist(), column.counts().tolist(), strict=True)))
         has_missing = counts[""] >= fewest
         missing = 0 if has_missing else counts[""]
@@ -296,7 +296,7 @@ def _rule(
     schema_field: pa.Field, column: pa.ChunkedArray, fewest: int
 ) -> _Number | _OneHot | Problem:
     numbers = is_untyped(schema_field)
-    encoded = encode(schema_field.name, column, numbers=numbers, generalised=False)
+    encoded = encode(schema_field.name, column, numbers=numbers, is_generalised=False)
     labels = [label for label in encoded.labels.tolist() if label]
     if not encoded.is_ordered and not (labels and {one.lower() for one in labels} <= set(TRUTHS)):
         if numbers and any(map(_is_infinite, labels)) and all(map(_is_number, labels)):

@@ -26,7 +26,7 @@ from policy_engine.audits.membership.records import (
 )
 from policy_engine.audits.membership.typed_columns import as_numbers
 from policy_engine.engines.arrays import to_numpy, unchunk
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, join_names
 
 Floats = NDArray[np.float64]
@@ -172,7 +172,7 @@ def _matrix(table: pa.Table, names: list[str]) -> Floats:
 
 
 def _texts(table: pa.Table, name: str) -> list[str]:
-    rows, texts = texts_of(name, table.column(name))
+    rows, texts = index_texts(name, table.column(name))
     return [texts[row] or "" for row in rows.tolist()]
 
 

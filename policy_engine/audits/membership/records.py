@@ -16,7 +16,7 @@ from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.encoding import encode
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 from policy_engine.engines.tables import is_untyped, plain_texts, read_table
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 
@@ -85,7 +85,7 @@ class FittedFeatures:
         """Return the records of a table: the one fitted on, or a release of it."""
         _check_label(table, self.label)
         features = self.encoding.apply(table, leaves)
-        rows, texts = texts_of(self.label, table.column(self.label))
+        rows, texts = index_texts(self.label, table.column(self.label))
         number = {label: place for place, label in enumerate(self.classes)}
         places = np.array([number.get(plain_number(text or ""), -1) for text in texts], np.int64)
         labels = places[rows]
@@ -182,7 +182,7 @@ class FeatureTexts(Mapping[str, NDArray[np.object_]]):
     def __getitem__(self, name: str) -> NDArray[np.object_]:
         if name not in self._table.column_names:
             raise KeyError(name)
-        rows, texts = texts_of(name, self._table.column(name))
+        rows, texts = index_texts(name, self._table.column(name))
         return np.array([text or "" for text in texts], dtype=object)[rows]
 
     def __iter__(self) -> Iterator[str]:
@@ -203,7 +203,7 @@ def _check_label(table: pa.Table, label: str) -> None:
 def _classes_of(table: pa.Table, label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the values of a label column in their order, and what is to be said of them."""
     numbers = is_untyped(table.schema.field(label))
-    encoded = encode(label, table.column(label), numbers=numbers, generalised=False)
+    encoded = encode(label, table.column(label), numbers=numbers, is_generalised=False)
     labels = encoded.labels.tolist()
     if "" in labels:
         count = int(encoded.counts()[labels.index("")])

@@ -17,7 +17,7 @@ from policy_engine.audits.membership.records import FittedFeatures
 from policy_engine.audits.membership.splits import summarise_problems
 from policy_engine.data import cells
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.reading_back import cell_column, texts_of
+from policy_engine.engines.reading_back import cell_column, index_texts
 from policy_engine.errors import AuditError, DataError, Problem
 from policy_engine.plan.lineage import Generalised
 
@@ -59,7 +59,7 @@ def as_released(table: pa.Table, release: pa.Table, covered: CoveredValues) -> p
     """
     for name, mask in covered.prefixes.items():
         if name in table.column_names:
-            known = {text for text in texts_of(name, release.column(name))[1] if text}
+            known = {text for text in index_texts(name, release.column(name))[1] if text}
             place = table.schema.get_field_index(name)
             table = table.set_column(place, name, _mask_texts(name, table, known, mask))
     return table
@@ -105,7 +105,7 @@ def _unknown_cells(
     column: Generalised, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Problem]:
     known = {cells.ALL, None, *leaves, *(value for under in leaves.values() for value in under)}
-    _, texts = texts_of(column.name, table.column(column.name))
+    _, texts = index_texts(column.name, table.column(column.name))
     lacking = {value for text in texts for value in _values(text, {})} - known
     if lacking:
         message = f"{len(lacking):,} cells of {column.name!r} are not nodes of the taxonomy "
@@ -146,7 +146,7 @@ def _leaves_by_label(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
 
 
 def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
-    rows, texts = texts_of(label, table.column(label))
+    rows, texts = index_texts(label, table.column(label))
     counts = np.bincount(rows, minlength=len(texts)).tolist()
     problems = [
         Problem(
@@ -174,7 +174,7 @@ def _features(table: pa.Table, label: str) -> list[str]:
 
 def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> pa.Table:
     """Return a column with one of the values that each cell stands for, in turn."""
-    rows, texts = texts_of(name, cell_column(table, name))
+    rows, texts = index_texts(name, cell_column(table, name))
     values = _expand_all([tuple(_values(text, leaves)) for text in texts])
     turns = [0] * len(texts)
     spread: list[str | None] = []
@@ -209,7 +209,7 @@ def _values(text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> Iterator
 def _mask_texts(name: str, table: pa.Table, known: Iterable[str], mask: str) -> pa.Array:
     """Return the cells of a column's values: of each the longest masked text that it begins."""
     by_length = sorted(known, key=lambda text: len(text.rstrip(mask)), reverse=True)
-    rows, texts = texts_of(name, table.column(name))
+    rows, texts = index_texts(name, table.column(name))
     masked = [
         next((one for one in by_length if text and text.startswith(one.rstrip(mask))), text)
         for text in texts

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text
-from policy_engine.engines.tables import as_typed, is_untyped
+from policy_engine.engines.tables import infer_types, is_untyped
 
 _DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
 
@@ -16,7 +16,7 @@ def as_numbers(table: pa.Table) -> pa.Table:
     for an integer, or that start with a zero, are names and stay texts.
     """
     columns = []
-    for field, typed in zip(table.schema, as_typed(table), strict=True):
+    for field, typed in zip(table.schema, infer_types(table), strict=True):
         is_left = is_untyped(field) and is_text(typed.type)
         columns.append(_decimal(typed) if is_left and _are_decimals(typed) else typed)
     return pa.table(columns, names=table.column_names)

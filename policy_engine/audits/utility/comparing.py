@@ -24,8 +24,8 @@ from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
-from policy_engine.engines.engine import Progress, Stored, silent
-from policy_engine.engines.reading_back import ends_of, groups
+from policy_engine.engines.engine import Progress, StoredData, silent
+from policy_engine.engines.reading_back import end_columns, groups
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels import utility
 from policy_engine.kernels.estimates import NotApplicable
@@ -129,7 +129,7 @@ def _read(
     unit = anonymization.columns.privacy_unit
     names += (unit,) if with_unit and unit else ()
     if isinstance(source, Path):
-        table, digest = tables.read_table(source), Stored.of_file(source).digest
+        table, digest = tables.read_table(source), StoredData.from_file(source).digest
         label = source.name
     else:
         table, digest, label = tables.plain_texts(source), tables.table_digest(source), title
@@ -142,7 +142,7 @@ def _read(
 def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
     """Raise DataError (C005) with every column that a table lacks; its ends may stand for one."""
     present = set(table.column_names)
-    columns = tuple(present | {name for name in names if ends_of(name)[0] in present})
+    columns = tuple(present | {name for name in names if end_columns(name)[0] in present})
     dataset = Dataset(iri=label, location=label, format="memory", columns=columns)
     problems = list(missing_columns(names, dataset))
     if problems:

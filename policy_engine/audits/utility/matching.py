@@ -12,7 +12,7 @@ from policy_engine.audits.utility.model import Kind
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import generalizations
 from policy_engine.engines.arrays import is_text
-from policy_engine.engines.encoding import Encoded, encode
+from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.reading_back import cell_column
 from policy_engine.engines.tables import is_untyped
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
@@ -26,7 +26,7 @@ from policy_engine.plan.anonymization import Anonymization
 class MatchedColumn:
     """A column before and after, over one domain.
 
-    `labels` and `position` (size,) are those of its values, see `Encoded`. Of pseudonyms the
+    `labels` and `position` (size,) are those of its values, see `ColumnCodes`. Of pseudonyms the
     domain is the ranks of their frequencies.
     """
 
@@ -94,8 +94,8 @@ def _generalised(
 ) -> MatchedColumn:
     name = quasi_identifier.name
     values = _quasi_encoded(quasi_identifier, original)
-    cells = encode(name, cell_column(release, name), numbers=False, generalised=False)
-    codes_of = generalizations.covering(quasi_identifier, values, taxonomy)
+    cells = encode(name, cell_column(release, name), numbers=False, is_generalised=False)
+    codes_of = generalizations.code_finder(quasi_identifier, values, taxonomy)
     codes = [codes_of(label or None) for label in cells.labels]
     if not all(map(len, codes)):
         raise _foreign_release(name)
@@ -128,41 +128,45 @@ def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> MatchedColu
     before, after = (_ranks(name, table.column(name)) for table in (original, release))
     size = int(max(before.max(initial=0), after.max(initial=0))) + 1
     labels = np.array([f"number {rank + 1}" for rank in range(size)], dtype=object)
-    values = Encoded(before, labels, np.linspace(0, 1, size), is_ordered=True, has_missing=False)
+    values = ColumnCodes(
+        before, labels, np.linspace(0, 1, size), is_ordered=True, has_missing=False
+    )
     return _matched_column(
         name, "pseudonymize", "pseudonym", values, _exact(values), exact(after, size)
     )
 
 
 def _ranks(name: str, column: pa.ChunkedArray) -> NDArray[np.int32]:
-    codes = encode(name, column, numbers=False, generalised=False).codes
+    codes = encode(name, column, numbers=False, is_generalised=False).codes
     counts = np.bincount(codes)
     rank = np.empty(len(counts), dtype=np.int32)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
     return rank[codes]
 
 
-def _quasi_encoded(quasi_identifier: QuasiIdentifier, original: pa.Table) -> Encoded:
+def _quasi_encoded(quasi_identifier: QuasiIdentifier, original: pa.Table) -> ColumnCodes:
     column, numbers = (
         original.column(quasi_identifier.name),
         _has_numbers(original.schema.field(quasi_identifier.name)),
     )
     try:
-        return generalizations.encoded(quasi_identifier, column, numbers=numbers)
+        return generalizations.encode_quasi_identifier(quasi_identifier, column, numbers=numbers)
     except DataError:  # infinite values have a rank, but no place
-        return generalizations.encoded(quasi_identifier, column, numbers=numbers, generalised=False)
+        return generalizations.encode_quasi_identifier(
+            quasi_identifier, column, numbers=numbers, is_generalised=False
+        )
 
 
-def encoded(name: str, field: pa.Field, column: pa.ChunkedArray) -> Encoded:
+def encoded(name: str, field: pa.Field, column: pa.ChunkedArray) -> ColumnCodes:
     """Return a column of the original encoded, numbers placed by their value where they can be.
 
     Numbers in a text are read as such where the field is of a file without types, or of numbers.
     """
     numbers = _has_numbers(field)
     try:
-        return encode(name, column, numbers=numbers, generalised=True)
+        return encode(name, column, numbers=numbers, is_generalised=True)
     except DataError:  # infinite values have a rank, but no place
-        return encode(name, column, numbers=numbers, generalised=False)
+        return encode(name, column, numbers=numbers, is_generalised=False)
 
 
 def _has_numbers(field: pa.Field) -> bool:
@@ -170,12 +174,12 @@ def _has_numbers(field: pa.Field) -> bool:
     return is_untyped(field) or not is_text(kind)
 
 
-def _exact(values: Encoded) -> Spread:
+def _exact(values: ColumnCodes) -> Spread:
     return exact(values.codes, len(values.labels))
 
 
 def _matched_column(
-    name: str, role: str, kind: Kind, values: Encoded, before: Spread, after: Spread
+    name: str, role: str, kind: Kind, values: ColumnCodes, before: Spread, after: Spread
 ) -> MatchedColumn:
     facts: dict[str, Any] = {
         "labels": values.labels,

@@ -84,7 +84,7 @@ def _roles(anonymization: Anonymization) -> Iterator[tuple[str, str, Kind]]:
 
 def _cells(name: str, kind: Kind, release: pa.Table) -> int:
     if kind in ("generalised", "pseudonym"):
-        column = encode(name, cell_column(release, name), numbers=False, generalised=False)
+        column = encode(name, cell_column(release, name), numbers=False, is_generalised=False)
     else:
         column = encoded(name, release.schema.field(name), release.column(name))
     return len(np.unique(column.codes))

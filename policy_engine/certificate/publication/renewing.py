@@ -7,13 +7,13 @@ from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.storage import Location, write_errors
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.errors import DataError
 from policy_engine.release.locking import hold
 from policy_engine.release.staging import check_publication
 
 
-def renew(output: Location, certificate: Certificate, stored: Callable[[], Stored]) -> None:
+def renew(output: Location, certificate: Certificate, stored: Callable[[], StoredData]) -> None:
     """Write a certificate beside its output, in one step: whoever reads finds one or the other.
 
     No run makes a release there meanwhile, and the output is looked at once more (`stored`).

@@ -17,8 +17,8 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.spark.catalog_tables import (
     PROPERTY,
     certificate_text,
-    joined,
-    parts_of,
+    name_parts,
+    quote_parts,
     sql_name,
 )
 from policy_engine.engines.spark.jobs import running
@@ -120,12 +120,12 @@ class TablePublication:
                 self._rename(self._old, self._name)
             elif self._is_release():
                 self._drop(self._old)
-        *above, name = parts_of(self.file)
+        *above, name = name_parts(self.file)
         with self._running():
-            tables = self._session.catalog.listTables(joined(*above) or None)
+            tables = self._session.catalog.listTables(quote_parts(*above) or None)
         for table in tables:
             if _is_staged_table(table.name, name):
-                self._drop(joined(*above, table.name))
+                self._drop(quote_parts(*above, table.name))
 
     def _take_lock(self) -> None:
         """Make the view that stands for a lock; wait for another run's, or say so (O001)."""
@@ -184,7 +184,7 @@ class TablePublication:
 
     def _rename(self, old: str, new: str) -> None:
         # Of Spark's own catalog, which a new name may not name.
-        short = new.removeprefix(f"{joined('spark_catalog')}.")
+        short = new.removeprefix(f"{quote_parts('spark_catalog')}.")
         self._run(f"ALTER TABLE {old} RENAME TO {short}")
 
     def _drop(self, name: str) -> None:

@@ -92,7 +92,7 @@ def read_key(source: Key) -> bytes | None:
     if source is None:
         return None
 
-    key = launching.key_of(source) or b""
+    key = launching.read_key(source) or b""
     if len(key) < LEAST_KEY:
         message = f"The key has {len(key)} bytes. A key has at least {LEAST_KEY}."
         raise DataError.of("C013", message, "Make one: openssl rand -hex 32 > key.")

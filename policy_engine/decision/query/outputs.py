@@ -8,7 +8,7 @@ from policy_engine.data.catalog import MEMORY, Catalog, Dataset
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
 from policy_engine.decision.outputs import Output
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import CertificateError
 from policy_engine.policy import Policy
@@ -54,8 +54,8 @@ def _makes(policy: Policy, asset: str) -> bool:
     return any(rule.output == asset for rule in policy.permissions)
 
 
-def _stored(dataset: Dataset, catalog: Catalog) -> Stored:
+def _stored(dataset: Dataset, catalog: Catalog) -> StoredData:
     if dataset.location != MEMORY:
-        return Stored.of_file(Path(dataset.location))
+        return StoredData.from_file(Path(dataset.location))
 
-    return Stored(MEMORY, table_digest(catalog.tables[dataset.iri]))
+    return StoredData(MEMORY, table_digest(catalog.tables[dataset.iri]))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog, Dataset
 from policy_engine.data.table_files import list_table_files
-from policy_engine.engines.tables import as_typed, plain_texts, read_table
+from policy_engine.engines.tables import infer_types, plain_texts, read_table
 from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, join_names
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Tables:
     def typed(self, table: "pa.Table") -> "pa.Table":
         """Return what was read, typed as it is for the rest of the engine; NaN is missing."""
         # Typed first: the texts of CSV are no numbers before, and those of dictionaries hidden.
-        return plain_texts(_convert_for_sql(as_typed(table)))
+        return plain_texts(_convert_for_sql(infer_types(table)))
 
     def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
         """Return the types of columns: as the data says, or, of CSV, as all values are written.

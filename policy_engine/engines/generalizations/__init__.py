@@ -1,12 +1,19 @@
-"""Generalisations of quasi-identifiers: what cells show of values, one way of doing it a file."""
+"""Generalisations of quasi-identifiers: how values become cells, one kind in each file."""
 
 from policy_engine.engines.generalizations.generalizer import Generalizer
 from policy_engine.engines.generalizations.kinds import (
-    covered,
-    covering,
-    encoded,
+    code_finder,
+    covered_codes,
+    encode_quasi_identifier,
     generalizer,
     losses,
 )
 
-__all__ = ["Generalizer", "covered", "covering", "encoded", "generalizer", "losses"]
+__all__ = [
+    "Generalizer",
+    "code_finder",
+    "covered_codes",
+    "encode_quasi_identifier",
+    "generalizer",
+    "losses",
+]

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.data.cells import ALL, Cell
-from policy_engine.engines.encoding import Encoded
+from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations.generalizer import (
     Ints,
     all_values,
-    unfit,
-    values_of,
+    unfit_values_error,
+    value_labels,
 )
-from policy_engine.engines.generalizations.trees import Nested, relative
-from policy_engine.engines.generalizations.trees import priced as priced_pieces
+from policy_engine.engines.generalizations.trees import Nested, price_pieces, relative_lengths
 from policy_engine.errors import CertificateError
 
 PARTS = ("night", "morning", "afternoon", "evening")
@@ -41,7 +40,7 @@ _NUMBERS: dict[str, Callable[[Ints], Ints]] = {
     "decade": lambda hour: hour // 10_000_000,
     "century": lambda hour: hour // 100_000_000,
 }
-"""What tells periods apart, of an hour written as the number YYYYMMDDHH."""
+"""The number of the period of an hour, which is given as the number YYYYMMDDHH."""
 
 _LABELS: dict[str, Callable[[str], str]] = {
     "hour": lambda text: f"{text[:10]}T{text[11:13]}",
@@ -61,7 +60,7 @@ _LABELS_OF_TIME: dict[str, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class Calendars(Nested):
-    """Dates, moments or times of day in the periods of the calendar, as their own clocks tell.
+    """Dates, moments or times of day in periods of the calendar, each by its own time zone.
 
     Periods are written `2019-03-04T17`, `2019-03-04 evening`, `2019-03-04 all day`, `2019-03`,
     `2019-Q1`, `2019`, `2010s`, `20xx`; those of a time of day `17h` and `evening`.
@@ -70,21 +69,23 @@ class Calendars(Nested):
     kind: str
 
     @classmethod
-    def of(cls, name: str, column: Encoded) -> Self:
+    def of(cls, name: str, column: ColumnCodes) -> Self:
         """Return the calendar of a column.
 
-        Raises DataError (R006) where it holds other than dates and times, or moments of so
-        many time zones that their clocks go back.
+        Raises DataError (R006) where it holds anything but dates and times, or moments in time
+        zones in which a later moment has an earlier hour.
         """
-        values = values_of(column)
+        values = value_labels(column)
         match = _KIND.fullmatch(values[0]) if len(values) else _KIND.fullmatch("00:00")
         if match is None or match.lastgroup is None or not (column.is_ordered or not len(values)):
-            message = f"The column {name!r} holds values that are no dates or times (ISO 8601)."
-            raise unfit(message, "Numbers take 'range' or 'interval', texts 'set' or 'taxonomy'.")
+            message = f"The column {name!r} holds values that are not dates or times (ISO 8601)."
+            raise unfit_values_error(
+                message, "Numbers take 'range' or 'interval', texts 'set' or 'taxonomy'."
+            )
         hours = _hours(values, match.lastgroup)
         if (hours[1:] < hours[:-1]).any():
             message = f"The column {name!r} mixes time zones, so that its hours and days overlap."
-            raise unfit(message, "Write all moments in one time zone.")
+            raise unfit_values_error(message, "Write all moments in one time zone.")
         joins = _joins(hours, _PERIODS[match.lastgroup])
         return cls(column, joins, int(joins.max(initial=0)), match.lastgroup)
 
@@ -94,15 +95,15 @@ class Calendars(Nested):
         if height > len(periods):
             return [ALL] * len(values)
         labels = _LABELS_OF_TIME if self.kind == "time" else _LABELS
-        return list(map(labels[periods[height - 1]], values_of(self.column)[values]))
+        return list(map(labels[periods[height - 1]], value_labels(self.column)[values]))
 
     def penalties(self, height: int, values: Ints) -> NDArray[np.float64]:
-        """Return the lengths of the periods over that of all values, 1 at most."""
+        """Return the lengths of the periods, relative to that of all values, 1 at most."""
         if height > len(_PERIODS[self.kind]):
             return np.ones(len(values))
         start, end = spans(self.labels(height, values))
-        (least, most), _ = spans(values_of(self.column)[[0, -1]].tolist())
-        return relative(end - start, max(most - least, 0))
+        (least, most), _ = spans(value_labels(self.column)[[0, -1]].tolist())
+        return relative_lengths(end - start, max(most - least, 0))
 
 
 def _hours(values: NDArray[np.object_], kind: str) -> Ints:
@@ -117,7 +118,7 @@ def _hours(values: NDArray[np.object_], kind: str) -> Ints:
 
 
 def _joins(hours: Ints, periods: tuple[str, ...]) -> Ints:
-    """Return the height at which each value is in one period with the next."""
+    """Return the lowest height at which each value and the next share a period."""
     joins = np.full(max(len(hours) - 1, 0), len(periods) + 1, dtype=np.int64)
     for height, period in reversed(list(enumerate(periods, start=1))):
         number = _NUMBERS[period](hours)
@@ -126,16 +127,16 @@ def _joins(hours: Ints, periods: tuple[str, ...]) -> Ints:
 
 
 def spans(labels: list[str]) -> tuple[Ints, Ints]:
-    """Return when the periods that labels name start and end, in microseconds, (labels,) each.
+    """Return the start and the end of each label's period in microseconds, (labels,) each.
 
-    A value starts and ends at once. Raises ValueError where a label names no period.
+    A single value has length 0. Raises ValueError where a label is not a period.
     """
-    parsed = [_span(label) for label in labels]
+    periods = [_span(label) for label in labels]
     start, end = np.zeros((2, len(labels)), dtype=np.int64)
-    for unit in {unit for _, unit, _ in parsed}:
-        places = [place for place, one in enumerate(parsed) if one[1] == unit]
-        first = np.array([parsed[place][0] for place in places], dtype=f"datetime64[{unit}]")
-        last = first + np.array([parsed[place][2] for place in places], dtype=np.int64)
+    for unit in {unit for _, unit, _ in periods}:
+        places = [place for place, period in enumerate(periods) if period[1] == unit]
+        first = np.array([periods[place][0] for place in places], dtype=f"datetime64[{unit}]")
+        last = first + np.array([periods[place][2] for place in places], dtype=np.int64)
         start[places] = first.astype("datetime64[us]").view(np.int64)
         end[places] = last.astype("datetime64[us]").view(np.int64)
     return start, end
@@ -157,7 +158,7 @@ _MICROSECONDS = len("2019-03-04T17:00:00.000000")
 
 
 def _span(label: str) -> tuple[str, str, int]:
-    """Return when a period starts, a unit of time, and how many of it the period is long."""
+    """Return the start of a period, a unit of time, and the length of the period in that unit."""
     match = _SPAN.fullmatch(label)
     if match is None:
         raise ValueError(f"not a period: {label!r}")
@@ -172,10 +173,10 @@ def _span(label: str) -> tuple[str, str, int]:
         case "number":
             return f"{match['quarter']}-{3 * int(match['number']) - 2:02}", "M", 3
         case period:
-            return _whole(str(period), match[str(period)])
+            return _period_span(str(period), match[str(period)])
 
 
-def _whole(period: str, text: str) -> tuple[str, str, int]:
+def _period_span(period: str, text: str) -> tuple[str, str, int]:
     if period == "day":
         return text, "D", 1
     if period == "month":
@@ -184,29 +185,28 @@ def _whole(period: str, text: str) -> tuple[str, str, int]:
     return text + "0" * zeros, "Y", 10**zeros
 
 
-def priced(name: str, found: list[Cell]) -> NDArray[np.float64]:
-    """Return what periods cost: their length over that of the column, and `*` 1.
+def price_cells(name: str, cells: list[Cell]) -> NDArray[np.float64]:
+    """Return the loss of periods, (cells,): their length relative to the column's; 1 for `*`.
 
-    Raises CertificateError (V002) where a
-    cell is not a period.
+    Raises CertificateError (V002) where a cell is not a period.
     """
-    loss = np.ones(len(found))
-    bounded = np.array([cell.values != (ALL,) for cell in found], dtype=np.bool_)
-    if not bounded.any():
+    loss = np.ones(len(cells))
+    is_period = np.array([cell.values != (ALL,) for cell in cells], dtype=np.bool_)
+    if not is_period.any():
         return loss
     try:
-        start, end = spans([cell.values[0] for cell in found if cell.values != (ALL,)])
+        start, end = spans([cell.values[0] for cell in cells if cell.values != (ALL,)])
     except ValueError:
         message = f"The column {name!r} holds a cell that is not a period of a calendar."
         raise CertificateError.of("V002", message) from None
     # A period ends a microsecond before the next begins.
-    loss[bounded] = priced_pieces(start, np.maximum(end - 1, start))
+    loss[is_period] = price_pieces(start, np.maximum(end - 1, start))
     return loss
 
 
-def covering(column: Encoded) -> Callable[[Cell], NDArray[np.int32]]:
-    """Return what tells the codes of the values that a period may stand for."""
-    values, blank = values_of(column), int(column.has_missing)
+def code_finder(column: ColumnCodes) -> Callable[[Cell], NDArray[np.int32]]:
+    """Return a function from a period to the codes of the values that it may stand for."""
+    values, blank = value_labels(column), int(column.has_missing)
     code_of = {label: code for code, label in enumerate(values, start=blank)}
     moments, _ = spans(values.tolist())
     order = np.argsort(moments, kind="stable")

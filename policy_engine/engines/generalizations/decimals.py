@@ -1,4 +1,4 @@
-"""Numbers as whole multiples of a power of ten, so that nothing is lost to rounding."""
+"""Numbers as integer multiples of a power of ten, so that nothing is rounded."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 class Decimals:
     """Numbers `quanta` * 10 ** `exponent`; the exponent is 0 at most.
 
-    `quanta` (m,) are 64-bit where all are below 2 ** 52, else Python's own.
+    `quanta` (m,) are 64-bit where all are below 2 ** 52, else Python integers.
     """
 
     quanta: NDArray[np.int64] | NDArray[np.object_]
@@ -35,20 +35,20 @@ def is_number(text: str) -> bool:
 
 
 def decimals(labels: NDArray[np.object_], least: int = 0) -> Decimals:
-    """Return the numbers that labels are, with an exponent of `least` at most."""
-    near = _near(labels, least)
+    """Return labels as numbers, (m,), with an exponent of `least` at most."""
+    near = _parse_as_floats(labels, least)
     if near is not None:
         return near
-    exact = [scaled(label) for label in labels.tolist()]
+    exact = [parse_scaled(label) for label in labels.tolist()]
     exponent = min([least, 0, *(power for _, power in exact)])
-    whole = [number * 10 ** (power - exponent) for number, power in exact]
-    quanta = np.array([*whole, None], dtype=object)[:-1]
-    fits = max(map(abs, whole), default=0) < 2**52
+    numbers = [number * 10 ** (power - exponent) for number, power in exact]
+    quanta = np.array([*numbers, None], dtype=object)[:-1]
+    fits = max(map(abs, numbers), default=0) < 2**52
     return Decimals(quanta.astype(np.int64) if fits else quanta, exponent)
 
 
-def _near(labels: NDArray[np.object_], least: int) -> Decimals | None:
-    """Return the numbers by way of floats, or None where these are not exact enough."""
+def _parse_as_floats(labels: NDArray[np.object_], least: int) -> Decimals | None:
+    """Return labels parsed as floats, or None where floats are not exact enough."""
     texts = from_texts(labels.tolist())
     if not len(texts) or not pc.all(pc.match_substring_regex(texts, _PLAIN)).as_py():
         return None
@@ -57,30 +57,30 @@ def _near(labels: NDArray[np.object_], least: int) -> Decimals | None:
     if exponent < _LEAST_EXPONENT:
         return None
     numbers = to_numpy(texts.cast(pa.float64())) * 10.0**-exponent
-    # Below 2^50 the nearest integer is the number meant, whatever the last bits are.
+    # Below 2^50 rounding to the nearest integer corrects any error in the last bits.
     fits = np.abs(numbers).max() < _EXACT
     return Decimals(np.rint(numbers).astype(np.int64), exponent) if fits else None
 
 
-def scaled(label: str) -> tuple[int, int]:
-    """Return a number as (n, e): n * 10 ** e, and n no multiple of ten unless it is 0."""
+def parse_scaled(label: str) -> tuple[int, int]:
+    """Return a number as (n, e), which is n * 10 ** e; n is 0 or not a multiple of ten."""
     sign, digits, exponent = Decimal(label).as_tuple()
     text = "".join(map(str, digits))
-    kept = text.rstrip("0")
-    if not kept:
+    significant = text.rstrip("0")
+    if not significant:
         return 0, 0
-    return (-1 if sign else 1) * int(kept), int(exponent) + len(text) - len(kept)
+    return (-1 if sign else 1) * int(significant), int(exponent) + len(text) - len(significant)
 
 
-def written(number: int, exponent: int) -> str:
+def format_scaled(number: int, exponent: int) -> str:
     """Return number * 10 ** exponent as a label: plain, unless that would be very long."""
     if not number:
         return "0"
     sign, digits = "-" * (number < 0), str(abs(number))
-    kept = digits.rstrip("0")
+    significant = digits.rstrip("0")
     if len(digits) - 1 + exponent not in _PLAIN_EXPONENTS:
-        fraction = f".{kept[1:]}" * (len(kept) > 1)
-        return f"{sign}{kept[0]}{fraction}e{len(digits) - 1 + exponent:+}"
+        fraction = f".{significant[1:]}" * (len(significant) > 1)
+        return f"{sign}{significant[0]}{fraction}e{len(digits) - 1 + exponent:+}"
     if exponent >= 0:
         return sign + digits + "0" * exponent
     digits = digits.rjust(1 - exponent, "0")

@@ -1,4 +1,4 @@
-"""Which generalisation a column takes, and how its cells are read back."""
+"""Choose the generalisation of a column, and read its cells back."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from policy_engine.data.cells import Cell, read_cell
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.encoding import Encoded, Identity, encode
+from policy_engine.engines.encoding import ColumnCodes, Identity, encode
 from policy_engine.engines.generalizations import (
     calendars,
     intervals,
@@ -32,40 +32,56 @@ _IDENTITY: dict[str | None, Identity] = {
     **dict.fromkeys(("set", "prefix", "taxonomy"), "text"),
     "calendar": "reading",
 }
-"""What makes two cells one value: groups of texts are told by the text, periods by the clock that
-a moment is written with; all else is about the numbers or moments themselves."""
+"""When two cells are the same value: groups of texts depend on the text, periods on the time zone
+that a moment is written in; all others only on the number or the moment."""
 
-Covered = Callable[[str | None], NDArray[np.int32]]
+CodeFinder = Callable[[str | None], NDArray[np.int32]]
 
 
-def encoded(
-    asked: QuasiIdentifier, column: pa.ChunkedArray, *, numbers: bool, generalised: bool = True
-) -> Encoded:
-    """Return a quasi-identifier encoded as what it becomes needs it; errors as of `encode`."""
-    identity = _IDENTITY.get(asked.generalization, "value")
-    return encode(asked.name, column, numbers=numbers, generalised=generalised, identity=identity)
+def encode_quasi_identifier(
+    quasi_identifier: QuasiIdentifier,
+    column: pa.ChunkedArray,
+    *,
+    numbers: bool,
+    is_generalised: bool = True,
+) -> ColumnCodes:
+    """Return a quasi-identifier encoded for its generalisation. Raises the errors of `encode`."""
+    identity = _IDENTITY.get(quasi_identifier.generalization, "value")
+    return encode(
+        quasi_identifier.name,
+        column,
+        numbers=numbers,
+        is_generalised=is_generalised,
+        identity=identity,
+    )
 
 
 def generalizer(  # noqa: PLR0911 (one for each)
-    name: str, column: Encoded, asked: QuasiIdentifier, taxonomy: Taxonomy | None = None
+    name: str,
+    column: ColumnCodes,
+    quasi_identifier: QuasiIdentifier,
+    taxonomy: Taxonomy | None = None,
 ) -> Generalizer:
-    """Return how a column is generalised: by default by ranges where it is ordered, else sets.
+    """Return the generalisation of a column; by default ranges where it is ordered, else sets.
 
-    Raises DataError where the values do not fit it (R006), or the taxonomy lacks some (R007).
+    Raises DataError where it does not apply to the values (R006), or the taxonomy lacks some
+    (R007).
     """
-    match asked.generalization or ("range" if column.is_ordered else "set"):
+    match quasi_identifier.generalization or ("range" if column.is_ordered else "set"):
         case "range":
             return Ranges.of(name, column)
         case "set":
-            return Sets.of(name, column, asked.order)
+            return Sets.of(name, column, quasi_identifier.order)
         case "prefix":
-            return Prefixes.of(name, column, asked.mask)
+            return Prefixes.of(name, column, quasi_identifier.mask)
         case "interval":
-            return Intervals.of(name, column, asked.precision, asked.fanout)
+            return Intervals.of(name, column, quasi_identifier.precision, quasi_identifier.fanout)
         case "calendar":
             return Calendars.of(name, column)
         case "taxonomy":
-            return Taxonomies.of(name, column, _given(name, taxonomy), asked.unlisted)
+            return Taxonomies.of(
+                name, column, _require_taxonomy(name, taxonomy), quasi_identifier.unlisted
+            )
         case other:
             return KINDS[other].of(name, column)
 
@@ -73,104 +89,123 @@ def generalizer(  # noqa: PLR0911 (one for each)
 def losses(
     name: str,
     cells: list[str | None],
-    asked: QuasiIdentifier,
+    quasi_identifier: QuasiIdentifier,
     taxonomy: Taxonomy | None = None,
     *,
     wildcard: bool = False,
 ) -> NDArray[np.float64] | None:
     """Return the normalised certainty penalty of every distinct cell of a column, as written.
 
-    None where values are replaced by representatives, which hide nothing that could be read
-    off them. A cell that may be missing too costs 1, except in a set, of which missing is one
-    member; as a `wildcard` it costs nothing. Raises CertificateError (V002) where a cell is
-    none of the generalization.
+    None where values are replaced by representatives, whose loss cells do not show. A cell that
+    may also be missing costs 1, except a set, where missing is one more member; a missing value
+    that is a `wildcard` adds nothing. Raises CertificateError (V002) where a cell does not fit the
+    generalisation.
     """
-    found = [cell_of(name, text) for text in cells]
-    if asked.generalization in PERTURBATIVE:
-        check_cells(name, found, asked.generalization)
+    cells_read = [parse_quasi_cell(name, text) for text in cells]
+    if quasi_identifier.generalization in PERTURBATIVE:
+        check_cells(name, cells_read, quasi_identifier.generalization)
         return None
-    kind = asked.generalization or kind_of_cells(name, found)
+    kind = quasi_identifier.generalization or kind_of_cells(name, cells_read)
     if kind == "set":
-        return sets.priced(name, found, wildcard=wildcard)
-    filled = np.array([bool(cell.values) for cell in found], dtype=np.bool_)
-    mixed = np.array([cell.may_be_missing for cell in found], dtype=np.bool_) & filled
-    loss = np.zeros(len(found))
-    loss[filled] = _priced(name, kind, [c for c in found if c.values], asked, taxonomy)
-    return np.where(mixed & (not wildcard), 1.0, loss)
+        return sets.price_cells(name, cells_read, wildcard=wildcard)
+    has_values = np.array([bool(cell.values) for cell in cells_read], dtype=np.bool_)
+    may_also_be_missing = (
+        np.array([cell.may_be_missing for cell in cells_read], dtype=np.bool_) & has_values
+    )
+    loss = np.zeros(len(cells_read))
+    loss[has_values] = _price_cells(
+        name, kind, [c for c in cells_read if c.values], quasi_identifier, taxonomy
+    )
+    return np.where(may_also_be_missing & (not wildcard), 1.0, loss)
 
 
-def covered(
-    cell: str | None, asked: QuasiIdentifier, column: Encoded, taxonomy: Taxonomy | None = None
+def covered_codes(
+    cell: str | None,
+    quasi_identifier: QuasiIdentifier,
+    column: ColumnCodes,
+    taxonomy: Taxonomy | None = None,
 ) -> NDArray[np.int32]:
-    """Return the codes of an original column that one cell may stand for, ascending."""
-    return covering(asked, column, taxonomy)(cell)
+    """Return the codes of an original column that a cell may stand for, ascending."""
+    return code_finder(quasi_identifier, column, taxonomy)(cell)
 
 
-def covering(asked: QuasiIdentifier, column: Encoded, taxonomy: Taxonomy | None = None) -> Covered:
-    """Return what tells the codes of an original column that a cell may stand for, ascending.
+def code_finder(
+    quasi_identifier: QuasiIdentifier, column: ColumnCodes, taxonomy: Taxonomy | None = None
+) -> CodeFinder:
+    """Return a function from a cell to the codes of an original column that it may stand for.
 
-    The column is as `encoded` gives it. A representative may stand for any value. What is
-    returned raises CertificateError (V002) on a cell that is none.
+    The codes ascend. `column` comes from `encode_quasi_identifier`. A representative may stand for
+    any value. The function raises CertificateError (V002) on text that is not a cell.
     """
-    values = _covering(asked, column, taxonomy)
+    values = _value_finder(quasi_identifier, column, taxonomy)
 
     def codes(text: str | None) -> NDArray[np.int32]:
-        cell = cell_of(asked.name, text)
-        found = values(cell) if cell.values else np.zeros(0, dtype=np.int32)
+        cell = parse_quasi_cell(quasi_identifier.name, text)
+        present = values(cell) if cell.values else np.zeros(0, dtype=np.int32)
         missing = cell.may_be_missing and column.has_missing
-        return np.concatenate([np.zeros(1, np.int32), found]) if missing else found
+        return np.concatenate([np.zeros(1, np.int32), present]) if missing else present
 
     return codes
 
 
-def _covering(  # noqa: PLR0911 (one for each)
-    asked: QuasiIdentifier, column: Encoded, taxonomy: Taxonomy | None
+def _value_finder(  # noqa: PLR0911 (one for each)
+    quasi_identifier: QuasiIdentifier, column: ColumnCodes, taxonomy: Taxonomy | None
 ) -> Callable[[Cell], NDArray[np.int32]]:
-    match asked.generalization or ("range" if column.is_ordered else "set"):
+    match quasi_identifier.generalization or ("range" if column.is_ordered else "set"):
         case "range":
-            return ranges.covering(column)
+            return ranges.code_finder(column)
         case "set":
-            return sets.covering(column)
+            return sets.code_finder(column)
         case "prefix":
-            return prefixes.covering(column, asked.mask)
+            return prefixes.code_finder(column, quasi_identifier.mask)
         case "interval":
-            return intervals.covering(column)
+            return intervals.code_finder(column)
         case "calendar":
-            return calendars.covering(column)
+            return calendars.code_finder(column)
         case "taxonomy":
-            return taxonomies.covering(column, _given(asked.name, taxonomy), asked.unlisted)
+            return taxonomies.code_finder(
+                column,
+                _require_taxonomy(quasi_identifier.name, taxonomy),
+                quasi_identifier.unlisted,
+            )
         case _:
             codes = all_values(column)
             return lambda _: codes
 
 
-def _priced(
-    name: str, kind: str, found: list[Cell], asked: QuasiIdentifier, taxonomy: Taxonomy | None
+def _price_cells(
+    name: str,
+    kind: str,
+    cells: list[Cell],
+    quasi_identifier: QuasiIdentifier,
+    taxonomy: Taxonomy | None,
 ) -> NDArray[np.float64]:
     if kind == "range":
-        return ranges.priced(name, found)
+        return ranges.price_cells(name, cells)
     if kind == "interval":
-        return intervals.priced(name, found)
-    if any(len(cell.values) > 1 for cell in found):
-        message = f"The column {name!r} holds a range or set, where {kind} is asked for."
+        return intervals.price_cells(name, cells)
+    if any(len(cell.values) > 1 for cell in cells):
+        message = f"The column {name!r} holds a range or set, but its generalisation is {kind}."
         raise CertificateError.of("V002", message)
     if kind == "prefix":
-        return prefixes.priced(found, asked.mask)
+        return prefixes.price_cells(cells, quasi_identifier.mask)
     if kind == "calendar":
-        return calendars.priced(name, found)
-    return taxonomies.priced(name, found, _given(name, taxonomy), asked.unlisted)
+        return calendars.price_cells(name, cells)
+    return taxonomies.price_cells(
+        name, cells, _require_taxonomy(name, taxonomy), quasi_identifier.unlisted
+    )
 
 
-def kind_of_cells(name: str, found: list[Cell]) -> str:
-    """Return which of the defaults cells are: single values are ranges where they could be."""
-    if any(cell.is_range for cell in found):
+def kind_of_cells(name: str, cells: list[Cell]) -> str:
+    """Return which default, range or set, cells are: single values are ranges where possible."""
+    if any(cell.is_range for cell in cells):
         return "range"
-    singles = all(len(cell.values) < 2 for cell in found)
-    return "range" if singles and ranges.are_ordered(name, found) else "set"
+    singles = all(len(cell.values) < 2 for cell in cells)
+    return "range" if singles and ranges.are_ordered(name, cells) else "set"
 
 
-def cell_of(name: str, text: str | None) -> Cell:
-    """Return a cell read. Raises CertificateError (V002) where it has no shape known."""
+def parse_quasi_cell(name: str, text: str | None) -> Cell:
+    """Return a parsed cell. Raises CertificateError (V002) where it is not one."""
     try:
         return read_cell(text)
     except ValueError:
@@ -178,7 +213,7 @@ def cell_of(name: str, text: str | None) -> Cell:
         raise CertificateError.of("V002", message) from None
 
 
-def _given(name: str, taxonomy: Taxonomy | None) -> Taxonomy:
+def _require_taxonomy(name: str, taxonomy: Taxonomy | None) -> Taxonomy:
     if taxonomy is None:
         raise InternalError.of("X001", f"The taxonomy of {name!r} was not read.")
     return taxonomy

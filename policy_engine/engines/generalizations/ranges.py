@@ -10,52 +10,52 @@ from numpy.typing import NDArray
 
 from policy_engine.data.cells import Cell, write_range
 from policy_engine.engines.arrays import from_texts
-from policy_engine.engines.encoding import Encoded, encode
+from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,
     Ints,
-    cells_of_hulls,
-    ladder_of,
-    numbered,
-    unfit,
-    values_of,
+    hull_cells,
+    make_ladder,
+    number_groups,
+    unfit_values_error,
+    value_labels,
 )
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.axis import Interval
 from policy_engine.kernels.full_domain import Ladder
 from policy_engine.kernels.mondrian import Partition
 
-_HALVINGS = 4  # of the ladder, between all values together and each by itself
+_HALVINGS = 4  # levels of the ladder between single values and all values together
 
 
 @dataclass(frozen=True)
 class Ranges(Generalizer):
-    """Ordered values, generalised to what they lie between.
+    """Ordered values, generalised to the range that holds them.
 
-    The ladder parts the rows into 16, 8, 4 and 2 parts of about one size.
+    The ladder divides the rows into 16, 8, 4 and 2 parts of about equal size.
     """
 
     @classmethod
-    def of(cls, name: str, column: Encoded) -> Self:
+    def of(cls, name: str, column: ColumnCodes) -> Self:
         """Return the ranges of a column. Raises DataError (R006) where it holds texts."""
-        if not column.is_ordered and len(values_of(column)):
-            message = f"The column {name!r} holds texts, and a text has no range."
+        if not column.is_ordered and len(value_labels(column)):
+            message = f"The column {name!r} holds texts, which have no range."
             hint = "Allowed are numbers, dates and times. Texts take 'set', 'prefix' or 'taxonomy'."
-            raise unfit(message, hint)
+            raise unfit_values_error(message, hint)
         return cls(column)
 
     def shape(self) -> Interval:
-        """Return that a range costs its width."""
+        """Return the price of ranges: their width."""
         return Interval(self.column.position)
 
     def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the cells `[low - high]` of the classes."""
-        return cells_of_hulls(self.column, classes, self._bodies)
+        return hull_cells(self.column, classes, self._bodies)
 
     def ladder(self) -> Ladder:
-        """Return the values, parts of the rows at quantiles, and one range; losses are widths."""
+        """Return the levels: single values, ranges between quantiles, and one range of all."""
         levels = self._levels()
-        return ladder_of(self.column, levels, [self._widths(level) for level in levels])
+        return make_ladder(self.column, levels, [self._widths(level) for level in levels])
 
     def _bodies(self, low: Ints, high: Ints) -> list[str]:
         labels = self.column.labels
@@ -67,7 +67,7 @@ class Ranges(Generalizer):
         part = (middle << _HALVINGS) // max(2 * int(counts.sum()), 1)
         levels = [np.arange(len(counts), dtype=np.int32)]
         for halving in range(_HALVINGS + 1):
-            level = numbered(part >> halving)
+            level = number_groups(part >> halving)
             if level.max(initial=0) < levels[-1].max(initial=0):
                 levels.append(level)
         return levels
@@ -80,51 +80,52 @@ class Ranges(Generalizer):
         return width
 
 
-def priced(name: str, found: list[Cell]) -> NDArray[np.float64]:
-    """Return what ranges and values cost: their width over that of the column they make up.
+def price_cells(name: str, cells: list[Cell]) -> NDArray[np.float64]:
+    """Return the loss of ranges and values, (cells,): their width relative to the column's.
 
-    Errors as of `placed`.
+    Raises the errors of `place_cells`.
     """
-    low, high = placed(name, found)
+    low, high = place_cells(name, cells)
     return high - low
 
 
-def placed(name: str, found: list[Cell]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where ranges and values start and end, on an axis from 0 to 1, (cells,) each.
+def place_cells(name: str, cells: list[Cell]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the start and end of ranges and values on an axis from 0 to 1, (cells,) each.
 
-    Raises CertificateError (V002) where ends lie on no axis, or a range ends before it starts.
+    Raises CertificateError (V002) where ends are not ordered values of one type, or a range ends
+    before it starts.
     """
-    has_ranges = any(cell.is_range for cell in found)
-    encoded = _ends(name, found)
-    if encoded is None or any(len(cell.values) > 1 and not cell.is_range for cell in found):
-        raise _off_axis(name)
-    if has_ranges and not encoded.is_ordered:
-        raise _off_axis(name)
-    low, high = np.split(encoded.codes, 2)
+    has_ranges = any(cell.is_range for cell in cells)
+    ends = _ends(name, cells)
+    if ends is None or any(len(cell.values) > 1 and not cell.is_range for cell in cells):
+        raise _off_axis_error(name)
+    if has_ranges and not ends.is_ordered:
+        raise _off_axis_error(name)
+    low, high = np.split(ends.codes, 2)
     if (low > high).any():
         message = f"The column {name!r} holds a range whose ends are not in order."
         raise CertificateError.of("V002", message)
-    return encoded.position[low], encoded.position[high]
+    return ends.position[low], ends.position[high]
 
 
-def are_ordered(name: str, found: list[Cell]) -> bool:
-    """Tell whether the ends of cells lie on one axis."""
-    encoded = _ends(name, [cell for cell in found if cell.values])
-    return encoded is not None and encoded.is_ordered
+def are_ordered(name: str, cells: list[Cell]) -> bool:
+    """Tell whether the ends of cells are ordered values of one type."""
+    ends = _ends(name, [cell for cell in cells if cell.values])
+    return ends is not None and ends.is_ordered
 
 
-def _ends(name: str, found: list[Cell]) -> Encoded | None:
-    """Return the lower ends and the upper ends, or None where some are infinite."""
-    texts = from_texts([cell.values[end] for end in (0, -1) for cell in found])
+def _ends(name: str, cells: list[Cell]) -> ColumnCodes | None:
+    """Return the lower ends and then the upper ends, encoded; None where some are infinite."""
+    texts = from_texts([cell.values[end] for end in (0, -1) for cell in cells])
     try:
         return encode(name, pa.chunked_array([texts]), numbers=True)
     except DataError:
         return None
 
 
-def covering(column: Encoded) -> Callable[[Cell], NDArray[np.int32]]:
-    """Return what tells the codes of the values that a range may stand for."""
-    blank, values = int(column.has_missing), values_of(column)
+def code_finder(column: ColumnCodes) -> Callable[[Cell], NDArray[np.int32]]:
+    """Return a function from a range to the codes of the values that it may stand for."""
+    blank, values = int(column.has_missing), value_labels(column)
     code_of = {label: code for code, label in enumerate(values, start=blank)}
 
     def covered(cell: Cell) -> NDArray[np.int32]:
@@ -138,6 +139,6 @@ def covering(column: Encoded) -> Callable[[Cell], NDArray[np.int32]]:
     return covered
 
 
-def _off_axis(name: str) -> CertificateError:
-    message = f"The column {name!r} holds ranges, and cells that lie on no axis with them."
+def _off_axis_error(name: str) -> CertificateError:
+    message = f"The column {name!r} holds ranges, and cells that cannot be compared with them."
     return CertificateError.of("V002", message)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Representatives: one number or value in the place of all of a class."""
+"""Representatives: one number or value that replaces all values of a class."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,16 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.data.cells import Cell, write_value
-from policy_engine.engines.encoding import Encoded
-from policy_engine.engines.generalizations.decimals import Decimals, decimals, is_number, written
+from policy_engine.engines.encoding import ColumnCodes
+from policy_engine.engines.generalizations.decimals import (
+    Decimals,
+    decimals,
+    format_scaled,
+    is_number,
+)
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,
     Ints,
-    body_or,
-    distinct,
+    cell_text,
     hulls,
-    unfit,
-    values_of,
+    merge_equal_cells,
+    unfit_values_error,
+    value_labels,
 )
 from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.generalizations.sets import Sets
@@ -31,67 +36,71 @@ _MORE_PLACES = 2
 
 @dataclass(frozen=True)
 class Medians(Generalizer):
-    """Ordered values, each class replaced by its lower median: a value that occurs in it."""
+    """Ordered values, replaced by the lower median of their class: a value that occurs in it."""
 
-    parted: Ranges | Sets
+    underlying: Ranges | Sets
 
     @classmethod
-    def of(cls, name: str, column: Encoded) -> Self:
-        """Return what stands for the classes of a column, partitioned as ranges or sets.
+    def of(cls, name: str, column: ColumnCodes) -> Self:
+        """Return the representatives of a column, which is partitioned like ranges or sets.
 
-        Raises DataError (R006) where its values have no such thing.
+        Raises DataError (R006) where its values have no such representative.
         """
         cls._check(name, column)
         return cls(column, Ranges(column) if column.is_ordered else Sets(column, name))
 
     @classmethod
-    def _check(cls, name: str, column: Encoded) -> None:
-        if not column.is_ordered and len(values_of(column)):
+    def _check(cls, name: str, column: ColumnCodes) -> None:
+        if not column.is_ordered and len(value_labels(column)):
             message = f"The column {name!r} holds texts, which have no median."
-            raise unfit(message, "Allowed are numbers, dates and times. Texts take 'mode'.")
+            raise unfit_values_error(
+                message, "Allowed are numbers, dates and times. Texts take 'mode'."
+            )
 
     def shape(self) -> Interval | Members:
-        """Return that a class costs its range where values are ordered, else its set."""
-        return self.parted.shape()
+        """Return the price of classes: that of ranges where values are ordered, else of sets."""
+        return self.underlying.shape()
 
     def ladder(self) -> Ladder:
-        """Return the heights of ranges, or those of sets."""
-        return self.parted.ladder()
+        """Return the levels of ranges, or those of sets."""
+        return self.underlying.ladder()
 
     def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
-        """Return what stands for each class."""
+        """Return the number of each class's representative, (classes,), and the representatives."""
         missing = hulls(self.column, classes).missing
-        number, bodies = self._chosen(classes)
+        number, bodies = self._class_bodies(classes)
         keys, cell = np.unique(number * 2 + missing, return_inverse=True)
-        chosen = [(bodies[key // 2], key % 2) for key in keys.tolist()]
-        texts = [None if body is None else body_or(body, miss) for body, miss in chosen]
-        return distinct(cell, texts)
+        bodies_and_missing = [(bodies[key // 2], key % 2) for key in keys.tolist()]
+        texts = [
+            None if body is None else cell_text(body, miss) for body, miss in bodies_and_missing
+        ]
+        return merge_equal_cells(cell, texts)
 
-    def _chosen(self, classes: Partition) -> tuple[Ints, list[str | None]]:
-        """Return the number of each class's body, and the bodies: None without any value."""
+    def _class_bodies(self, classes: Partition) -> tuple[Ints, list[str | None]]:
+        """Return the number of each class's text, and the texts: None without a value."""
         codes, number = np.unique(self._codes(classes), return_inverse=True)
         bodies = [write_value(label) for label in self.column.labels[codes]]
         empty = self.column.has_missing and codes[0] == 0
         return number, [None, *bodies[1:]] if empty else list(bodies)
 
     def _codes(self, classes: Partition) -> Ints:
-        """Return the code that stands for each class."""
-        codes, starts = _sorted(self.column, classes), classes.starts[:-1]
-        missing = _missing(self.column, codes, starts)
+        """Return the code of each class's representative, (classes,)."""
+        codes, starts = _sort_codes(self.column, classes), classes.starts[:-1]
+        missing = _count_missing(self.column, codes, starts)
         present = np.diff(classes.starts) - missing
         return codes[starts + np.where(present > 0, missing + (present - 1) // 2, 0)]
 
 
 @dataclass(frozen=True)
 class Modes(Medians):
-    """Values, each class replaced by its most frequent one: of several, the least."""
+    """Values, replaced by the most frequent one of their class: of several, the least."""
 
     @classmethod
-    def _check(cls, name: str, column: Encoded) -> None:
+    def _check(cls, name: str, column: ColumnCodes) -> None:
         """Accept any column."""
 
     def _codes(self, classes: Partition) -> Ints:
-        codes, starts = _sorted(self.column, classes), classes.starts[:-1]
+        codes, starts = _sort_codes(self.column, classes), classes.starts[:-1]
         owner = np.repeat(np.arange(len(starts)), np.diff(classes.starts))
         first = np.ones(len(codes), dtype=np.bool_)
         first[1:] = (codes[1:] != codes[:-1]) | (owner[1:] != owner[:-1])
@@ -106,36 +115,36 @@ class Modes(Medians):
 
 @dataclass(frozen=True)
 class Means(Medians):
-    """Numbers, each class replaced by its arithmetic mean.
+    """Numbers, replaced by the arithmetic mean of their class.
 
     It has two decimal places more than the numbers, exactly rounded, half to even.
     """
 
     @classmethod
-    def _check(cls, name: str, column: Encoded) -> None:
-        values = values_of(column)
+    def _check(cls, name: str, column: ColumnCodes) -> None:
+        values = value_labels(column)
         if len(values) and not (column.is_ordered and is_number(values[0])):
-            message = f"The column {name!r} holds values that are no numbers, and have no mean."
-            raise unfit(message, "Dates and times take 'median', texts 'mode'.")
+            message = f"The column {name!r} holds values that are not numbers, and have no mean."
+            raise unfit_values_error(message, "Dates and times take 'median', texts 'mode'.")
 
     @cached_property
     def _numbers(self) -> Decimals:
-        return decimals(values_of(self.column))
+        return decimals(value_labels(self.column))
 
-    def _chosen(self, classes: Partition) -> tuple[Ints, list[str | None]]:
+    def _class_bodies(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         numbers, blank = self._numbers, int(self.column.has_missing)
         codes, starts = self.column.codes[classes.order], classes.starts[:-1]
         sums = np.add.reduceat(_addends(numbers, blank, len(codes))[codes], starts)
-        counts = np.diff(classes.starts) - _missing(self.column, codes, starts)
-        numbered: dict[tuple[Any, int], int] = {}
+        counts = np.diff(classes.starts) - _count_missing(self.column, codes, starts)
+        numbers_of_pairs: dict[tuple[Any, int], int] = {}
         pairs = zip(sums.tolist(), counts.tolist(), strict=True)
-        number = [numbered.setdefault(pair, len(numbered)) for pair in pairs]
-        bodies = [_mean(total, count, numbers.exponent) for total, count in numbered]
+        number = [numbers_of_pairs.setdefault(pair, len(numbers_of_pairs)) for pair in pairs]
+        bodies = [_mean(total, count, numbers.exponent) for total, count in numbers_of_pairs]
         return np.array(number, dtype=np.int64), bodies
 
 
 def _addends(numbers: Decimals, blank: int, rows: int) -> NDArray[Any]:
-    """Return what each code adds to a sum, in integers that the sum of all rows fits into."""
+    """Return what each code adds to a sum, as integers wide enough for the sum of all rows."""
     most = (
         max(map(abs, (numbers.quanta[[0, -1]]).tolist()), default=0) if len(numbers.quanta) else 0
     )
@@ -146,13 +155,13 @@ def _addends(numbers: Decimals, blank: int, rows: int) -> NDArray[Any]:
 def _mean(total: int, count: int, exponent: int) -> str | None:
     if not count:
         return None
-    whole, rest = divmod(total * 10**_MORE_PLACES, count)
-    up = 2 * rest > count or (2 * rest == count and whole % 2 == 1)
-    return written(whole + up, exponent - _MORE_PLACES)
+    quotient, remainder = divmod(total * 10**_MORE_PLACES, count)
+    up = 2 * remainder > count or (2 * remainder == count and quotient % 2 == 1)
+    return format_scaled(quotient + up, exponent - _MORE_PLACES)
 
 
-def _sorted(column: Encoded, classes: Partition) -> Ints:
-    """Return the codes of the rows, class by class, sorted within each."""
+def _sort_codes(column: ColumnCodes, classes: Partition) -> Ints:
+    """Return the codes of the rows, class by class, sorted within each class."""
     width = len(column.labels)
     sizes = np.diff(classes.starts)
     keys = np.repeat(np.arange(len(sizes), dtype=np.int64) * width, sizes)
@@ -161,19 +170,19 @@ def _sorted(column: Encoded, classes: Partition) -> Ints:
     return keys % width
 
 
-def _missing(column: Encoded, codes: NDArray[Any], starts: Ints) -> Ints:
-    """Return how many values of every class are missing."""
+def _count_missing(column: ColumnCodes, codes: NDArray[Any], starts: Ints) -> Ints:
+    """Return how many values of every class are missing, (classes,)."""
     if not column.has_missing:
         return np.zeros(len(starts), dtype=np.int64)
     return np.add.reduceat((codes == 0).astype(np.int64), starts)
 
 
-def check_cells(name: str, found: list[Cell], kind: str) -> None:
-    """Raise CertificateError (V002) where a cell is not one value, or of a mean no number."""
-    for cell in found:
+def check_cells(name: str, cells: list[Cell], kind: str) -> None:
+    """Raise CertificateError (V002) where a cell is not a single value, or a mean not a number."""
+    for cell in cells:
         is_one = not cell.is_range and len(cell.values) < 2
         if not is_one or (kind == "mean" and not all(map(is_number, cell.values))):
-            message = f"The column {name!r} holds a cell that is no {kind}."
+            message = f"The column {name!r} holds a cell that is not a {kind}."
             raise CertificateError.of("V002", message)
 
 

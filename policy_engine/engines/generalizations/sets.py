@@ -1,4 +1,4 @@
-"""Sets: all values of a class."""
+"""Sets: the values that occur in a class."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.data.cells import ALL, Cell, write_set, write_value
-from policy_engine.engines.encoding import Encoded
+from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,
     Ints,
     all_values,
-    body_or,
-    distinct,
-    labels_of_level,
-    ladder_of,
-    reordered,
-    values_of,
+    cell_text,
+    level_labels,
+    make_ladder,
+    merge_equal_cells,
+    reorder_values,
+    value_labels,
 )
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels.axis import Members
@@ -32,23 +32,26 @@ _LONGEST_COLUMN = 1_000_000_000
 
 @dataclass(frozen=True)
 class Sets(Generalizer):
-    """Values beside each other, generalised to those that a class holds."""
+    """Values without an order, generalised to the set of values of a class."""
 
     name: str
 
     @classmethod
     def of(
-        cls, name: str, column: Encoded, order: Literal["lexicographic", "frequency"] | None = None
+        cls,
+        name: str,
+        column: ColumnCodes,
+        order: Literal["lexicographic", "frequency"] | None = None,
     ) -> Self:
         """Return the sets of a column, in its own order or the most frequent value first."""
         if order != "frequency":
             return cls(column, name)
         blank = int(column.has_missing)
         counts = column.counts()[blank:]
-        return cls(reordered(column, np.argsort(-counts, kind="stable")), name)
+        return cls(reorder_values(column, np.argsort(-counts, kind="stable")), name)
 
     def shape(self) -> Members:
-        """Return that a set costs its share of the values, missing being one."""
+        """Return the price of sets: their share of the values, missing included."""
         return Members(len(self.column.labels))
 
     def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
@@ -56,22 +59,22 @@ class Sets(Generalizer):
         sizes = np.diff(classes.starts)
         cell, texts = self._sets(self.column.codes[classes.order], sizes)
         _check_lengths(self.name, texts, cell, sizes)
-        return distinct(cell, texts)
+        return merge_equal_cells(cell, texts)
 
     def ladder(self) -> Ladder:
-        """Return each value by itself, and all together, written `*`."""
-        size = len(values_of(self.column))
-        alone = np.arange(size, dtype=np.int32)
-        levels = [alone, np.zeros(size, dtype=np.int32)] if size > 1 else [alone]
-        return ladder_of(self.column, levels, leaf_shares(levels))
+        """Return the levels: single values, and all values together, written `*`."""
+        size = len(value_labels(self.column))
+        apart = np.arange(size, dtype=np.int32)
+        levels = [apart, np.zeros(size, dtype=np.int32)] if size > 1 else [apart]
+        return make_ladder(self.column, levels, leaf_shares(levels))
 
     def labels_at(self, height: int) -> list[str | None]:
-        """Return the values, or `*` for all of them: a set of all would often be too long."""
-        values = values_of(self.column).tolist()
+        """Return the values, or `*` for all of them: listing all would often be too long."""
+        values = value_labels(self.column).tolist()
         is_top = height == int(len(values) > 1 or self.column.has_missing)
         if is_top and len(values) > 1:
-            return labels_of_level(self.column, [ALL], is_top=True)
-        return labels_of_level(self.column, list(map(write_value, values)), is_top=is_top)
+            return level_labels(self.column, [ALL], is_top=True)
+        return level_labels(self.column, list(map(write_value, values)), is_top=is_top)
 
     def _sets(self, codes: NDArray[np.int32], sizes: Ints) -> tuple[Ints, list[str | None]]:
         width = len(self.column.labels)
@@ -80,17 +83,17 @@ class Sets(Generalizer):
         content, step = members.tobytes(), members.itemsize
         edges = [0, *(ends * step).tolist()]
         sets = (content[start:end] for start, end in pairwise(edges))
-        cell = [numbers.setdefault(one, len(numbers)) for one in sets]
+        cell = [numbers.setdefault(content_of_set, len(numbers)) for content_of_set in sets]
         return np.array(cell, np.int64), [self._cell(np.frombuffer(s, np.int32)) for s in numbers]
 
     def _cell(self, members: NDArray[np.int32]) -> str | None:
         missing = self.column.has_missing and members[0] == 0
         values = self.column.labels[members[int(missing) :]]
-        return body_or(write_set(values.tolist()), missing) if len(values) else None
+        return cell_text(write_set(values.tolist()), missing) if len(values) else None
 
 
 def _members(codes: NDArray[np.int32], sizes: Ints, width: int) -> tuple[NDArray[np.int32], Ints]:
-    """Return the distinct codes of every class, one class after the other, and their ends."""
+    """Return the distinct codes of every class, class by class, and where each class ends."""
     keys = np.repeat(np.arange(len(sizes), dtype=np.int64) * width, sizes)
     keys += codes
     keys.sort()
@@ -111,26 +114,26 @@ def _check_lengths(name: str, texts: list[str | None], cell: Ints, sizes: Ints) 
         raise DataError.of("R005", message, hint)
 
 
-def priced(name: str, found: list[Cell], *, wildcard: bool) -> NDArray[np.float64]:
-    """Return what sets cost: their members over all values of the column, missing being one.
+def price_cells(name: str, cells: list[Cell], *, wildcard: bool) -> NDArray[np.float64]:
+    """Return the loss of sets, (cells,): their share of the column's values, missing included.
 
-    A single value costs nothing, and `*`, which stands for all, 1. Missing counts as a member,
+    A single value costs 0, and `*`, which stands for all values, 1. Missing counts as a member
     unless it is a wildcard. Raises CertificateError (V002) where a cell is a range.
     """
-    if any(cell.is_range for cell in found):
-        message = f"The column {name!r} holds a range, where sets are asked for."
+    if any(cell.is_range for cell in cells):
+        message = f"The column {name!r} holds a range, but its generalisation is set."
         raise CertificateError.of("V002", message)
-    domain = len({value for cell in found for value in cell.values})
-    domain += any(cell.may_be_missing for cell in found)
-    sizes = [len(cell.values) + (cell.may_be_missing and not wildcard) for cell in found]
+    domain = len({value for cell in cells for value in cell.values})
+    domain += any(cell.may_be_missing for cell in cells)
+    sizes = [len(cell.values) + (cell.may_be_missing and not wildcard) for cell in cells]
     members = np.array(sizes, dtype=np.float64)
-    hidden = np.array([cell.values == (ALL,) for cell in found], dtype=np.bool_)
+    hidden = np.array([cell.values == (ALL,) for cell in cells], dtype=np.bool_)
     return np.where(hidden, 1.0, np.where(members > 1, members / max(domain, 1), 0.0))
 
 
-def covering(column: Encoded) -> Callable[[Cell], NDArray[np.int32]]:
-    """Return what tells the codes of the values that a set may stand for."""
-    labels = values_of(column)
+def code_finder(column: ColumnCodes) -> Callable[[Cell], NDArray[np.int32]]:
+    """Return a function from a set to the codes of the values that it may stand for."""
+    labels = value_labels(column)
     code_of = {label: code for code, label in enumerate(labels, start=int(column.has_missing))}
 
     def covered(cell: Cell) -> NDArray[np.int32]:

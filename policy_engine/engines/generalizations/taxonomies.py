@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from policy_engine.data.cells import Cell, write_value
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.data.taxonomy.tree import ROOT
-from policy_engine.engines.encoding import Encoded, check_listed
+from policy_engine.engines.encoding import ColumnCodes, check_listed
 from policy_engine.engines.generalizations.generalizer import (
     Generalizer,
     Ints,
-    cells_of_hulls,
-    labels_of_level,
-    ladder_of,
-    reordered,
-    values_of,
+    hull_cells,
+    level_labels,
+    make_ladder,
+    reorder_values,
+    value_labels,
 )
 from policy_engine.engines.generalizations.trees import climb
 from policy_engine.errors import CertificateError
@@ -43,13 +43,13 @@ class Taxonomies(Generalizer):
     loss: NDArray[np.float64]
 
     @classmethod
-    def of(cls, name: str, column: Encoded, taxonomy: Taxonomy, unlisted: Unlisted) -> Self:
+    def of(cls, name: str, column: ColumnCodes, taxonomy: Taxonomy, unlisted: Unlisted) -> Self:
         """Return a column under a taxonomy.
 
-        A value that the taxonomy lacks stands right below the root where `unlisted` says so;
-        else DataError (R007) is raised, as for an empty text.
+        Where `unlisted` is "root", a value that the taxonomy lacks becomes a child of the root;
+        otherwise, and for an empty text, DataError (R007) is raised.
         """
-        values, base = values_of(column).tolist(), rooted(taxonomy, unlisted)
+        values, base = value_labels(column).tolist(), add_root(taxonomy, unlisted)
         check_listed(name, values if unlisted == "refuse" else [v for v in values if not v], base)
         tree = base.with_unlisted(values)
         place = np.array([tree.codes[value] for value in values], dtype=np.int64)
@@ -57,32 +57,32 @@ class Taxonomies(Generalizer):
         loss = np.ones(len(tree.parents))
         loss[: len(base.parents)] = _loss(base)
         loss[len(base.parents) :] = 0.0
-        return cls(reordered(column, order), tree, place[order], loss)
+        return cls(reorder_values(column, order), tree, place[order], loss)
 
     def shape(self) -> Tree:
-        """Return the taxonomy itself, a missing value right at its root."""
+        """Return the taxonomy as a tree, with missing values at its root."""
         hidden = np.zeros(int(self.column.has_missing), dtype=np.int64)
         leaf = np.concatenate([hidden, self._node_of_leaf[self.leaf]]).astype(np.int32)
         return Tree(self._parent, leaf, self.loss)
 
     def cells(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         """Return the labels of the lowest nodes above the classes."""
-        return cells_of_hulls(self.column, classes, self._bodies)
+        return hull_cells(self.column, classes, self._bodies)
 
     def ladder(self) -> Ladder:
-        """Return the levels of the whole taxonomy, whether or not the table holds its leaves."""
+        """Return the levels of the whole taxonomy, also of leaves that the table does not hold."""
         nodes = self.tree.level_nodes()
         levels = [np.unique(level, return_inverse=True)[1].astype(np.int32) for level in nodes]
         blank = np.int64(self.column.has_missing)
         place = np.concatenate([np.zeros(blank, np.int64), self.leaf + blank])
-        return ladder_of(self.column, levels, leaf_shares(levels), place[self.column.codes])
+        return make_ladder(self.column, levels, leaf_shares(levels), place[self.column.codes])
 
     def labels_at(self, height: int) -> list[str | None]:
         """Return the label of every node of a level."""
         top = int(self.tree.height[0])
         nodes = np.unique(self.tree.level_nodes()[min(height, top)])
         is_top = height == max(top, int(self.column.has_missing))
-        return labels_of_level(self.column, self._labels(nodes), is_top=is_top)
+        return level_labels(self.column, self._labels(nodes), is_top=is_top)
 
     @cached_property
     def _parent(self) -> NDArray[np.int32]:
@@ -95,53 +95,53 @@ class Taxonomies(Generalizer):
     def _bodies(self, low: Ints, high: Ints) -> list[str]:
         node = self._node_of_leaf[self.leaf]
         blank = int(self.column.has_missing)
-        found = climb(self._parent, node[low - blank], node[high - blank])
-        nodes, pair = np.unique(found, return_inverse=True)
+        ancestors = climb(self._parent, node[low - blank], node[high - blank])
+        nodes, pair = np.unique(ancestors, return_inverse=True)
         return np.array(self._labels(nodes), dtype=object)[pair].tolist()  # type: ignore[no-any-return]
 
     def _labels(self, nodes: Ints) -> list[str]:
         return [write_value(self.tree.labels[node]) for node in nodes.tolist()]
 
 
-def rooted(taxonomy: Taxonomy, unlisted: Unlisted) -> Taxonomy:
-    """Return the taxonomy, with a root over its one value where others may stand beside it."""
+def add_root(taxonomy: Taxonomy, unlisted: Unlisted) -> Taxonomy:
+    """Return the taxonomy; one of a single value gets a root, so that others can be added."""
     if unlisted == "root" and len(taxonomy.parents) == 1:
         return Taxonomy((ROOT, *taxonomy.labels), (-1, 0))
     return taxonomy
 
 
 def _loss(taxonomy: Taxonomy) -> NDArray[np.float64]:
-    """Return what every node costs: its share of the leaves, and a leaf nothing."""
+    """Return the loss of every node, (nodes,): its share of the leaves; 0 for a leaf."""
     loss: NDArray[np.float64] = taxonomy.leaf_count / len(taxonomy.leaves)
     loss[list(taxonomy.leaves)] = 0.0
     return loss
 
 
-def priced(
-    name: str, found: list[Cell], taxonomy: Taxonomy, unlisted: Unlisted
+def price_cells(
+    name: str, cells: list[Cell], taxonomy: Taxonomy, unlisted: Unlisted
 ) -> NDArray[np.float64]:
-    """Return what nodes cost: their share of the leaves of the taxonomy, and a leaf nothing.
+    """Return the loss of nodes, (cells,): their share of the taxonomy's leaves; 0 for a leaf.
 
-    Of several nodes with one label it is the widest; a value right below the root for want of
-    a better place costs nothing. Raises CertificateError (V002) on a label of no node.
+    Of several nodes with the same label the widest counts; an unlisted value costs 0. Raises
+    CertificateError (V002) on a label that is not in the taxonomy.
     """
-    tree = rooted(taxonomy, unlisted)
+    tree = add_root(taxonomy, unlisted)
     loss: dict[str, float] = {}
     for label, share in zip(tree.labels, _loss(tree).tolist(), strict=True):
         loss[label] = max(share, loss.get(label, 0.0))
-    if unlisted == "refuse" and any(cell.values[0] not in loss for cell in found):
+    if unlisted == "refuse" and any(cell.values[0] not in loss for cell in cells):
         message = f"The column {name!r} holds a cell that its taxonomy lacks."
         raise CertificateError.of("V002", message)
-    return np.array([loss.get(cell.values[0], 0.0) for cell in found], dtype=np.float64)
+    return np.array([loss.get(cell.values[0], 0.0) for cell in cells], dtype=np.float64)
 
 
-def covering(
-    column: Encoded, taxonomy: Taxonomy, unlisted: Unlisted
+def code_finder(
+    column: ColumnCodes, taxonomy: Taxonomy, unlisted: Unlisted
 ) -> Callable[[Cell], NDArray[np.int32]]:
-    """Return what tells the codes of the values below the nodes that have a label."""
-    values = values_of(column)
+    """Return a function from a label to the codes of the values below its nodes."""
+    values = value_labels(column)
     code_of = {label: code for code, label in enumerate(values, start=int(column.has_missing))}
-    tree = rooted(taxonomy, unlisted).with_unlisted(filter(None, values))
+    tree = add_root(taxonomy, unlisted).with_unlisted(filter(None, values))
     nodes: dict[str, list[int]] = {}
     for node, label in enumerate(tree.labels):
         nodes.setdefault(label, []).append(node)
@@ -150,7 +150,7 @@ def covering(
 
     def covered(cell: Cell) -> NDArray[np.int32]:
         below = [codes[first[n] : first[n] + count[n]] for n in nodes.get(cell.values[0], [])]
-        found = np.unique(np.concatenate([np.zeros(0, np.int32), *below]))
-        return found[found >= 0]
+        unique_codes = np.unique(np.concatenate([np.zeros(0, np.int32), *below]))
+        return unique_codes[unique_codes >= 0]
 
     return covered

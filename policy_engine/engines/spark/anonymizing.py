@@ -1,4 +1,4 @@
-"""A frame to a release: values counted, rows coded, first cuts made, classes formed in tasks."""
+"""Anonymise a frame: count values, code rows, make the first cuts, form classes in tasks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.cares import Care, can_merge, cares
-from policy_engine.engines.encoding import Encoded, ancestry
+from policy_engine.engines.cares import Care, can_merge, care_levels
+from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.identifiers import release_key
-from policy_engine.engines.preparation import Overview, check_feasible, kept_beside
-from policy_engine.engines.spark.cell_ends import with_ends
-from policy_engine.engines.spark.classes import Classing
+from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
+from policy_engine.engines.spark.cell_ends import with_end_columns
+from policy_engine.engines.spark.classes import ClassFormation
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
 from policy_engine.engines.spark.measuring import measure
-from policy_engine.engines.spark.nodes import Parts, asking, first_cuts
-from policy_engine.engines.spark.quantiles import PARTS, Quantiles, quantiles_of
-from policy_engine.engines.spark.values import Lookup, distinct_values, quoted, written_kinds
+from policy_engine.engines.spark.nodes import Parts, first_cuts, make_ask
+from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
+from policy_engine.engines.spark.values import Lookup, distinct_values, quote_name, text_types
 from policy_engine.errors import DataError
 from policy_engine.kernels import briefs
 from policy_engine.kernels.axis import Axis, pack_axes
@@ -28,24 +28,24 @@ from policy_engine.kernels.bounds import Ancestry, ClassConstraint
 from policy_engine.kernels.briefs import BriefSide
 from policy_engine.kernels.coarse import coarsen, neighbour_parts
 from policy_engine.kernels.diversity import ValueHistogram
-from policy_engine.kernels.layout import People, prepare
+from policy_engine.kernels.layout import SensitiveRows, prepare
 from policy_engine.plan.steps import Anonymize, Publish
 
 Ints = NDArray[np.int64]
 
 WORTH_SHARING = 50_000
-"""Nodes of fewer rows are not cut from afar for the sake of more tasks alone."""
+"""Nodes of fewer rows are not cut by the driver merely to have more tasks."""
 
 _RANGES = (None, "range")
 
 
 @dataclass(frozen=True)
 class ClassWork:
-    """What a frame is worked on with.
+    """The settings for anonymising a frame.
 
-    `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` keeps a
-    frame on the cluster while it is needed. `is_csv` tells that the texts of the frame are
-    cells of a file that has no types; `released` columns without a role stay as they are.
+    `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` caches a frame
+    on the cluster. `is_csv` means that the texts of the frame are cells of a file without types;
+    columns that are `released` without a role stay unchanged.
     """
 
     rows_per_task: int
@@ -61,9 +61,9 @@ class ClassWork:
 
 @dataclass(frozen=True)
 class AnonymizedFrame:
-    """A release that is made when it is used; a column `PERSON` tells whose rows they are.
+    """A release that is computed when it is used; a column `PERSON` identifies persons, if counted.
 
-    First cuts stand at quantiles of the columns that are `approximated`.
+    The first cuts of the `approximated` columns are at quantiles.
     """
 
     frame: DataFrame
@@ -75,48 +75,58 @@ class AnonymizedFrame:
 def anonymize(
     frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
 ) -> AnonymizedFrame:
-    """Return the release of a frame; errors as of the local engine's `anonymize`."""
-    table = _Coded.of(frame, step, work)
+    """Return the release of a frame. Raises the errors of the local engine's `anonymize`."""
+    table = _CodedFrame.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
-    for care in cares(step):
-        made = _made(table, output, overview, care)
-        if not can_merge(step, output.cells, care) or _keeps_bounds(made, step, output, work):
+    for care in care_levels(step):
+        release = _form_release(table, output, overview, care)
+        if not can_merge(step, output.cells, care) or _keeps_bounds(release, step, output, work):
             break
-    return made
+    return release
 
 
-def _keeps_bounds(made: AnonymizedFrame, step: Anonymize, output: Publish, work: ClassWork) -> bool:
-    """Tell whether the classes as they are published, those of equal cells as one, hold."""
-    frame = made.frame
+def _keeps_bounds(
+    release: AnonymizedFrame, step: Anonymize, output: Publish, work: ClassWork
+) -> bool:
+    """Tell whether the published classes, with equal cells merged, satisfy every bound."""
+    frame = release.frame
     if output.cells == "bounds":
-        frame = with_ends(frame, step.columns.quasi_names)
-    found = measure(frame, step, work.taxonomies, work.most_values, made.tasks)
-    return all(one.holds for one in found.measurements)
+        frame = with_end_columns(frame, step.columns.quasi_names)
+    measured = measure(frame, step, work.taxonomies, work.most_values, release.tasks)
+    return all(measurement.holds for measurement in measured.measurements)
 
 
-def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> AnonymizedFrame:
-    """Return the release whose classes are formed with some care."""
+def _form_release(
+    table: "_CodedFrame", output: Publish, overview: Overview, care: Care
+) -> AnonymizedFrame:
+    """Return the release with classes formed at a level of care."""
     step, work = table.step, table.work
     cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
     constraint = replace(constraint, size=care.least(step.k, table.rows))
     limit = min(work.rows_per_task, max(WORTH_SHARING, table.rows // (4 * table.tasks)))
-    axes, overall = table.axes(), tuple(one.overall for one in overview.histograms.values())
-    people, parts = table.nobody(overall), table.parts(axes)
-    told = [coarsen(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)]
+    axes, overall = table.axes(), tuple(h.overall for h in overview.histograms.values())
+    people, parts = table.no_rows(overall), table.parts(axes)
+    axes_from_afar = [
+        coarsen(axis, parts[dim]) if dim in parts else axis for dim, axis in enumerate(axes)
+    ]
     nodes = first_cuts(
-        asking(table.frame, table.coding.codes, parts),
-        prepare(told, people, constraint, cutting),
-        table.whole(parts),
+        make_ask(table.frame, table.coding.codes, parts),
+        prepare(axes_from_afar, people, constraint, cutting),
+        table.root(parts),
         limit,
         lambda settled: work.progress("cutting", settled, table.rows),
         parts,
     )
     tasks = min(table.tasks, len(nodes.rows))
-    classing = Classing(
+    formation = ClassFormation(
         coding=table.coding,
-        quasi={n: one for n, one in table.quasi.items() if not isinstance(one, Quantiles)},
+        quasi={
+            name: column
+            for name, column in table.quasi.items()
+            if not isinstance(column, Quantiles)
+        },
         axes=axes,
         overall=overall,
         constraint=constraint,
@@ -124,68 +134,72 @@ def _made(table: "_Coded", output: Publish, overview: Overview, care: Care) -> A
         columns=output.columns,
         redact=step.columns.redact,
     )
-    coarse_ones = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
-    approximated = tuple(sorted(coarse_ones)) if len(nodes.rows) > 1 else ()
+    coarse_columns = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
+    approximated = tuple(sorted(coarse_columns)) if len(nodes.rows) > 1 else ()
     return AnonymizedFrame(
-        classing.classed(table.frame, nodes, tasks), table.rows, tasks, approximated
+        formation.output_frame(table.frame, nodes, tasks), table.rows, tasks, approximated
     )
 
 
 @dataclass(frozen=True)
-class _Coded:
-    """A frame with its rows in codes, and what the driver knows of its columns.
+class _CodedFrame:
+    """A frame with its rows coded, and what the driver knows about its columns.
 
-    `sensitive` holds the columns that a bound is about; nothing need be known of others.
-    `tasks` is in how many parts the rows are worked on.
+    `sensitive` holds the columns with a bound. The rows are processed in `tasks` parts.
     """
 
     step: Anonymize
     work: ClassWork
     rows: int
     quasi: Mapping[str, Generalizer | Quantiles]
-    sensitive: Mapping[str, Encoded]
+    sensitive: Mapping[str, ColumnCodes]
     coding: Coding
     frame: DataFrame
     tasks: int
 
     @classmethod
-    def of(cls, frame: DataFrame, step: Anonymize, work: ClassWork) -> "_Coded":
+    def of(cls, frame: DataFrame, step: Anonymize, work: ClassWork) -> "_CodedFrame":
         """Count the values of a frame and code its rows.
 
-        Raises DataError where there are none (R001), too many values for the driver (R011), or
-        values that do not support what is asked of their column.
+        Raises DataError where there are no rows (R001), too many values for the driver (R011), or
+        values that do not support the role of their column.
         """
         columns = step.columns
-        bounded = [one.name for one in columns.sensitive if step.about(one.name)]
+        bounded_columns = [column.name for column in columns.sensitive if step.about(column.name)]
         work.progress("counting", 0, 0)
-        ranges = [one.name for one in columns.quasi_identifier if one.generalization in _RANGES]
-        names = [*columns.quasi_names, *bounded]
-        found, rows, partitions, wide = distinct_values(frame, names, work.most_values, ranges)
+        ranges = [
+            column.name for column in columns.quasi_identifier if column.generalization in _RANGES
+        ]
+        names = [*columns.quasi_names, *bounded_columns]
+        values, rows, partitions, wide = distinct_values(frame, names, work.most_values, ranges)
         if not rows:
             raise DataError.of("R001", "The table has no rows.")
         quasi: dict[str, Generalizer | Quantiles] = {}
-        for asked in columns.quasi_identifier:
-            if asked.name in wide:
-                quasi[asked.name] = quantiles_of(frame, asked.name, is_csv=work.is_csv)
+        for column in columns.quasi_identifier:
+            name = column.name
+            if name in wide:
+                quasi[name] = compute_quantiles(frame, name, is_csv=work.is_csv)
                 continue
-            encoded = found[asked.name].encoded_as(asked, numbers=work.is_csv)
-            taxonomy = work.taxonomies.get(asked.taxonomy)
-            quasi[asked.name] = generalizer(asked.name, encoded, asked, taxonomy)
-        sensitive = {name: found[name].encoded(name) for name in bounded}
+            codes = values[name].encode_quasi(column, numbers=work.is_csv)
+            taxonomy = work.taxonomies.get(column.taxonomy)
+            quasi[name] = generalizer(name, codes, column, taxonomy)
+        sensitive = {name: values[name].encode_sensitive(name) for name in bounded_columns}
         lookups = {
-            name: one if isinstance(one, Quantiles) else Lookup.of(found[name], one.column.codes)
-            for name, one in quasi.items()
+            name: way if isinstance(way, Quantiles) else Lookup.of(values[name], way.column.codes)
+            for name, way in quasi.items()
         }
-        codes = {name: Lookup.of(found[name], one.values()) for name, one in sensitive.items()}
-        coding = _coding(frame, step, work, lookups, codes)
+        sensitive_lookups = {
+            name: Lookup.of(values[name], codes.values()) for name, codes in sensitive.items()
+        }
+        coding = _make_coding(frame, step, work, lookups, sensitive_lookups)
         tasks = max(partitions, -(-rows // work.rows_per_task))
-        # Few partitions that are far too large are parted first.
-        moved = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
-        coded = work.hold(coding.coded(frame, moved))
-        return cls(step, work, rows, quasi, sensitive, coding, coded, tasks)
+        # A few partitions that are far too large are split first.
+        new_partitions = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
+        coded_frame = work.hold(coding.code_rows(frame, new_partitions))
+        return cls(step, work, rows, quasi, sensitive, coding, coded_frame, tasks)
 
     def overview(self) -> Overview:
-        """Return what the table holds as a whole."""
+        """Return the figures of the table as a single class."""
         persons = None
         if self.coding.person:
             persons = self.frame.select(PERSON).distinct().count()
@@ -194,11 +208,11 @@ class _Coded:
             for place, name in enumerate(self.sensitive)
         }
         ancestries = {
-            one.name: ancestry(
-                one.name, self.sensitive[one.name], self.work.taxonomies[one.taxonomy]
+            column.name: ancestry(
+                column.name, self.sensitive[column.name], self.work.taxonomies[column.taxonomy]
             )
-            for one in self.step.columns.sensitive
-            if one.taxonomy and one.name in self.sensitive
+            for column in self.step.columns.sensitive
+            if column.taxonomy and column.name in self.sensitive
         }
         return Overview(self.rows, persons, histograms, ancestries)
 
@@ -221,47 +235,55 @@ class _Coded:
         )
 
     def constraint(self, ancestries: Mapping[str, Ancestry]) -> ClassConstraint:
-        """Return what every class has to keep, for the sensitive columns that are coded."""
-        asked = self.step.constraint(ancestries)
-        named = zip(self.step.columns.sensitive, asked.diversity, strict=True)
-        kept = tuple(one for column, one in named if column.name in self.sensitive)
-        return ClassConstraint(asked.size, kept)
+        """Return the bounds of every class, for the sensitive columns that are coded."""
+        planned = self.step.constraint(ancestries)
+        pairs = zip(self.step.columns.sensitive, planned.diversity, strict=True)
+        bounds = tuple(bound for column, bound in pairs if column.name in self.sensitive)
+        return ClassConstraint(planned.size, bounds)
 
     def axes(self) -> list[Axis]:
-        """Return the quasi-identifiers as partitioners see them, without rows."""
-        none, wildcard = np.zeros(0, np.int32), self.step.recoding.missing == "wildcard"
+        """Return the quasi-identifiers as axes for the partitioners, without rows."""
+        no_codes, wildcard = np.zeros(0, np.int32), self.step.recoding.missing == "wildcard"
         return [
-            one.axis(wildcard=wildcard, weight=asked.weight)
-            if isinstance(one, Quantiles)
-            else Axis(none, one.shape(), one.column.has_missing, wildcard, asked.weight)
-            for one, asked in zip(
+            generalizer.axis(wildcard=wildcard, weight=quasi_identifier.weight)
+            if isinstance(generalizer, Quantiles)
+            else Axis(
+                no_codes,
+                generalizer.shape(),
+                generalizer.column.has_missing,
+                wildcard,
+                quasi_identifier.weight,
+            )
+            for generalizer, quasi_identifier in zip(
                 self.quasi.values(), self.step.columns.quasi_identifier, strict=True
             )
         ]
 
-    def nobody(self, overall: tuple[Ints, ...]) -> People:
-        """Return the people of no rows of the table."""
-        none = np.zeros(0, np.int32)
-        persons = none if self.coding.person else None
-        return People(tuple(none for _ in self.sensitive), persons, overall)
+    def no_rows(self, overall: tuple[Ints, ...]) -> SensitiveRows:
+        """Return the sensitive columns and persons of the table, without rows."""
+        no_codes = np.zeros(0, np.int32)
+        persons = no_codes if self.coding.person else None
+        return SensitiveRows(tuple(no_codes for _ in self.sensitive), persons, overall)
 
     def parts(self, axes: list[Axis]) -> Parts:
-        """Return the parts of the codes of columns that have too many to be told apart."""
+        """Return the parts of the codes of columns that have too many codes to tell apart."""
         if briefs.can_summarise(pack_axes(axes)):
             return {}
-        found: dict[int, NDArray[np.int32]] = {}
-        for dim, one in enumerate(self.quasi.values()):
-            if not isinstance(one, Quantiles):
-                counts = one.column.counts()
+        parts: dict[int, NDArray[np.int32]] = {}
+        for dim, quasi in enumerate(self.quasi.values()):
+            if not isinstance(quasi, Quantiles):
+                counts = quasi.column.counts()
                 part = neighbour_parts(axes[dim], counts, PARTS)
-                found |= {dim: part} if part[-1] < len(counts) - 1 else {}
-        return found
+                parts |= {dim: part} if part[-1] < len(counts) - 1 else {}
+        return parts
 
-    def whole(self, parts: Parts) -> BriefSide:
+    def root(self, parts: Parts) -> BriefSide:
         """Return the node that holds all rows."""
         widths = [
-            one.parts if isinstance(one, Quantiles) else len(one.column.labels)
-            for one in self.quasi.values()
+            generalizer.parts
+            if isinstance(generalizer, Quantiles)
+            else len(generalizer.column.labels)
+            for generalizer in self.quasi.values()
         ]
         for dim, part in parts.items():
             widths[dim] = int(part[-1]) + 1
@@ -269,7 +291,7 @@ class _Coded:
         return BriefSide(self.rows, extents)
 
 
-def _coding(
+def _make_coding(
     frame: DataFrame,
     step: Anonymize,
     work: ClassWork,
@@ -278,13 +300,13 @@ def _coding(
 ) -> Coding:
     columns, kind = step.columns, None
     if columns.privacy_unit:
-        kind = written_kinds(frame.select(quoted(columns.privacy_unit)), numbers=work.is_csv)
+        kind = text_types(frame.select(quote_name(columns.privacy_unit)), numbers=work.is_csv)
     return Coding(
         quasi=quasi,
         sensitive=sensitive,
         kept=(
             *columns.sensitive_names,
-            *kept_beside(step, work.released),
+            *unbounded_columns(step, work.released),
             *columns.pseudonymize,
         ),
         pseudonyms=columns.pseudonymize,

@@ -1,4 +1,4 @@
-"""Rows as tasks work on them: the columns that classes are about in codes, others as they are."""
+"""Rows coded for tasks: quasi-identifiers and sensitive columns as codes, others unchanged."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.identifiers import pseudonyms
 from policy_engine.engines.persons import person_texts
-from policy_engine.engines.spark.failures import carrying
-from policy_engine.engines.spark.quantiles import Quantiles, type_of
-from policy_engine.engines.spark.values import Lookup, Task, gathered, in_tasks, quoted
+from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.quantiles import Quantiles, parsed_type
+from policy_engine.engines.spark.values import Lookup, Task, gather_tables, map_in_tasks, quote_name
 
 PERSON = "policy_engine__person"
 
@@ -23,10 +23,10 @@ PERSON = "policy_engine__person"
 class Coding:
     """How rows are coded.
 
-    `quasi` and `sensitive` hold the codes by column; quasi-identifiers of too many values have
-    parts in the place of codes, and their values are kept too. `person` is the column that tells
-    persons apart, and `person_kind` the type that all of its texts are written in, None where it
-    has a type of its own. `kept` columns stay as they are, but for the pseudonyms made with `key`.
+    `quasi` and `sensitive` hold the codes by column; quasi-identifiers with too many values have
+    parts instead of codes, and keep their values too. `person` is the column that identifies
+    persons, and `person_kind` the type that its texts can be read as, None where it has a type.
+    `kept` columns stay unchanged, except that those in `pseudonyms` are replaced, with `key`.
     """
 
     quasi: Mapping[str, Lookup | Quantiles]
@@ -45,30 +45,36 @@ class Coding:
 
     @property
     def wide(self) -> dict[str, Quantiles]:
-        """The quasi-identifiers of too many values."""
-        return {name: one for name, one in self.quasi.items() if isinstance(one, Quantiles)}
+        """The quasi-identifiers with too many values."""
+        return {
+            name: lookup for name, lookup in self.quasi.items() if isinstance(lookup, Quantiles)
+        }
 
     def names(self) -> list[str]:
-        """Return the names of all columns of the rows coded."""
+        """Return the names of all columns of the coded rows."""
         wide = [f"wide{number}" for number in range(len(self.wide))]
         kept = [f"kept{number}" for number in range(len(self.kept))]
         return [*self.codes, *wide, *([PERSON] if self.person else []), *kept]
 
-    def coded(self, frame: DataFrame, partitions: int) -> DataFrame:
-        """Return a frame's rows coded, those of a person in one of so many partitions; without
-        persons, they are moved only if `partitions` is not 0."""
-        needed = dict.fromkeys((*self.quasi, *self.sensitive, *self.kept))
-        needed |= {self.person: None} if self.person else {}
-        chosen = frame.select([quoted(name) for name in needed])
-        rows = in_tasks(chosen, _coding(self, tuple(needed)), self._schema(frame))
+    def code_rows(self, frame: DataFrame, partitions: int) -> DataFrame:
+        """Return a frame's rows coded, in so many partitions, each person's rows in one of them.
+
+        Without persons, rows are moved only if `partitions` is not 0.
+        """
+        column_names = dict.fromkeys((*self.quasi, *self.sensitive, *self.kept))
+        column_names |= {self.person: None} if self.person else {}
+        frame_columns = frame.select([quote_name(name) for name in column_names])
+        rows = map_in_tasks(
+            frame_columns, _coding_task(self, tuple(column_names)), self._schema(frame)
+        )
         if self.person:
             return rows.repartition(max(partitions, 1), PERSON)
         return rows.repartition(partitions) if partitions else rows
 
     def _schema(self, frame: DataFrame) -> StructType:
         fields = [StructField(name, IntegerType()) for name in self.codes]
-        for number, (name, found) in enumerate(self.wide.items()):
-            fields.append(StructField(f"wide{number}", type_of(frame.schema[name], found)))
+        for number, (name, quantiles) in enumerate(self.wide.items()):
+            fields.append(StructField(f"wide{number}", parsed_type(frame.schema[name], quantiles)))
         fields += [StructField(PERSON, StringType())] if self.person else []
         for number, name in enumerate(self.kept):
             kind = StringType() if name in self.pseudonyms else frame.schema[name].dataType
@@ -76,21 +82,25 @@ class Coding:
         return StructType(fields)
 
 
-def _coding(coding: Coding, names: tuple[str, ...]) -> Task:
+def _coding_task(coding: Coding, names: tuple[str, ...]) -> Task:
     """Return a task that codes rows."""
 
-    @carrying
+    @carry_errors
     def code(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in gathered(batches):
+        for table in gather_tables(batches):
             column = dict(zip(names, map(unchunk, table.columns), strict=True))
-            made = [from_numpy(one.look_up(column[name])) for name, one in _lookups(coding)]
-            made += [one.typed(column[name]) for name, one in coding.wide.items()]
+            columns = [
+                from_numpy(lookup.look_up(column[name])) for name, lookup in _lookups(coding)
+            ]
+            columns += [lookup.parse_column(column[name]) for name, lookup in coding.wide.items()]
             if coding.person:
-                made.append(person_texts(column[coding.person], coding.person_kind))
+                columns.append(person_texts(column[coding.person], coding.person_kind))
             for name in coding.kept:
-                hidden = name in coding.pseudonyms
-                made.append(_hidden(name, column[name], coding.key) if hidden else column[name])
-            yield from pa.table(made, names=coding.names()).to_batches()
+                is_pseudonym = name in coding.pseudonyms
+                columns.append(
+                    _pseudonymise(name, column[name], coding.key) if is_pseudonym else column[name]
+                )
+            yield from pa.table(columns, names=coding.names()).to_batches()
 
     return code
 
@@ -99,22 +109,24 @@ def _lookups(coding: Coding) -> list[tuple[str, Lookup | Quantiles]]:
     return [*coding.quasi.items(), *coding.sensitive.items()]
 
 
-def _hidden(name: str, column: pa.Array, key: bytes) -> pa.Array:
+def _pseudonymise(name: str, column: pa.Array, key: bytes) -> pa.Array:
     return unchunk(pseudonyms(name, pa.chunked_array([column]), key).cast(pa.string()))
 
 
 def persons_by_code(frame: DataFrame, code: str, codes: int) -> NDArray[np.int64]:
-    """Return how many distinct persons of a frame have each code in a column, (codes,)."""
+    """Return how many distinct persons have each code in a column, (codes,)."""
     pairs = frame.select(PERSON, code).where(f"{code} >= 0").distinct()
-    told = pairs.groupBy(code).count().toArrow()
+    person_counts = pairs.groupBy(code).count().toArrow()
     counts = np.zeros(codes, dtype=np.int64)
-    counts[to_numpy(unchunk(told.column(code)))] = to_numpy(unchunk(told.column("count")))
+    counts[to_numpy(unchunk(person_counts.column(code)))] = to_numpy(
+        unchunk(person_counts.column("count"))
+    )
     return counts
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The rows of a task side by side: codes (rows, columns), and persons (rows,), if told apart.
+    """The rows of a task: codes (rows, columns) and, where persons are counted, persons (rows,).
 
     Persons are numbered within the task.
     """
@@ -124,7 +136,7 @@ class CodedRows:
 
     @classmethod
     def of(cls, table: pa.Table, codes: list[str]) -> "CodedRows":
-        """Return the rows of a table that holds such columns."""
+        """Return the rows of a table with columns of `codes` and maybe `PERSON`."""
         columns = [to_numpy(unchunk(table.column(name))) for name in codes]
         persons = None
         if PERSON in table.column_names:
@@ -132,8 +144,8 @@ class CodedRows:
             persons = to_numpy(numbers.indices, missing=len(numbers.dictionary)).astype(np.int64)
         return cls(np.column_stack(columns).astype(np.int32, copy=False), persons)
 
-    def in_parts(self, parts: Mapping[int, NDArray[np.int32]]) -> "CodedRows":
-        """Return the rows with the part of each code in its place, in some of the columns."""
+    def replace_by_parts(self, parts: Mapping[int, NDArray[np.int32]]) -> "CodedRows":
+        """Return the rows with each code replaced by its part, in the columns that have parts."""
         if not parts:
             return self
         codes = self.codes.copy()
@@ -141,7 +153,7 @@ class CodedRows:
             codes[:, column] = part[self.codes[:, column]]
         return CodedRows(codes, self.persons)
 
-    def taken(self, rows: NDArray[np.int64]) -> "CodedRows":
+    def select_rows(self, rows: NDArray[np.int64]) -> "CodedRows":
         """Return some of the rows."""
         persons = None if self.persons is None else self.persons[rows]
         return CodedRows(self.codes[rows], persons)

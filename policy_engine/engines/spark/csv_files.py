@@ -1,4 +1,4 @@
-"""CSV by Spark, cell by cell as the local engine reads it."""
+"""Read CSV with Spark, exactly as the local engine reads it."""
 
 import csv
 import io
@@ -11,15 +11,15 @@ import pyarrow.csv as pacsv
 from pyspark.sql import Column, DataFrame, DataFrameReader, Row, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.files import (
     as_path,
+    column_mismatch_error,
+    display_path,
     folder_value,
-    shown,
-    strict,
-    unlike,
+    strict_reader,
 )
-from policy_engine.engines.spark.values import Task, quoted
+from policy_engine.engines.spark.values import Task, quote_name
 from policy_engine.errors import DataError, PolicyEngineError
 
 CORRUPT = "__policy_engine_corrupt"
@@ -38,28 +38,28 @@ _OPTIONS: dict[str, bool | int | str] = {
     "columnNameOfCorruptRecord": CORRUPT,
 }
 _WHOLE_ROWS = {"columnPruning": False}
-"""Without it, Spark does not see how many cells a row has of which it needs only some."""
+"""With column pruning, Spark does not see how many cells a row has."""
 _BLOCK = 8_000_000  # bytes; no row may be longer
 
 
 def csv_columns(session: SparkSession, location: str) -> tuple[str, ...]:
-    """Return the header of the first file that holds anything; DataError where there is none."""
-    return _header(session, _a_file(session, location))
+    """Return the header of the first nonempty file. Raises DataError (C010) where there is none."""
+    return _header(session, _nonempty_file(session, location))
 
 
 def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> DataFrame:
-    """Return the cells of CSV as text, with those of the columns in the names of `folders`.
+    """Return the cells of CSV files as text, with the partition columns `folders`.
 
-    Raises DataError on rows that are ragged (C007), bytes that are not UTF-8 (C008), quotes that
-    are not closed (C010) and files with other headers than the rest (C014).
+    Raises DataError for ragged rows (C007), bytes that are not UTF-8 (C008), quotes that are not
+    closed (C010) and files with different headers (C014).
     """
-    first = _a_file(session, location)
+    first = _nonempty_file(session, location)
     names = _header(session, first)
-    files = _counted_lines(session, location, names)
+    files = _count_lines(session, location, names)
     _check_readable(files)
     _check_headers(session, files, names, first)
     if any(file.odd for file in files):
-        return _in_order(session, location, names, folders)
+        return _read_line_by_line(session, location, names, folders)
     _check_lines(files, len(names))
     if any(file.quotes for file in files):
         _check_rows(session, location, names)
@@ -67,9 +67,9 @@ def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> Da
     return frame.select("*", *map(folder_value, folders)) if folders else frame
 
 
-def _a_file(session: SparkSession, location: str) -> str:
-    """Return one of the files that hold anything."""
-    lines = strict(session).text(location).select(F.col("_metadata.file_path"))
+def _nonempty_file(session: SparkSession, location: str) -> str:
+    """Return one of the nonempty files."""
+    lines = strict_reader(session).text(location).select(F.col("_metadata.file_path"))
     for line in lines.take(1):
         return str(line.file_path)
     raise DataError.of("C010", "The table has no columns.", source=location)
@@ -78,9 +78,9 @@ def _a_file(session: SparkSession, location: str) -> str:
 def _header(session: SparkSession, file: str) -> tuple[str, ...]:
     """Return the cells of the first row of one file."""
     reason = ""
-    # Most are one line, however it ends; what is more has to keep its ends.
+    # Most headers are one line, whatever ends it; longer ones must keep their line ends.
     for options, count in (({}, 1), ({"lineSep": "\n"}, 1), ({"lineSep": "\n"}, 1_000)):
-        lines = strict(session).options(**options).text(as_path(file))
+        lines = strict_reader(session).options(**options).text(as_path(file))
         begin = lines.where("_metadata.file_block_start = 0").select(F.make_valid_utf8("value"))
         text = "\n".join(line[0] for line in begin.take(count)).removeprefix("\ufeff")
         try:
@@ -89,29 +89,29 @@ def _header(session: SparkSession, file: str) -> tuple[str, ...]:
             reason = str(error)
             continue
         if any("\ufffd" in name for name in names):
-            raise DataError.of("C008", "The header is not UTF-8.", source=shown(file))
+            raise DataError.of("C008", "The header is not UTF-8.", source=display_path(file))
         return names
-    raise DataError.of("C010", f"The header cannot be read: {reason}.", source=shown(file))
+    raise DataError.of("C010", f"The header cannot be read: {reason}.", source=display_path(file))
 
 
 def _reader(session: SparkSession, names: Sequence[str]) -> DataFrameReader:
     texts = [types.StructField(name, types.StringType()) for name in names]
-    return strict(session).schema(types.StructType(texts)).options(**_OPTIONS)
+    return strict_reader(session).schema(types.StructType(texts)).options(**_OPTIONS)
 
 
-def _counted_lines(session: SparkSession, location: str, names: Sequence[str]) -> list[Row]:
-    """Count, per file, what its lines say about it before any of them is taken apart.
+def _count_lines(session: SparkSession, location: str, names: Sequence[str]) -> list[Row]:
+    """Count, per file, what its lines tell before any of them is split into cells.
 
-    `first` and `header` are the places of the first line, and of the first that is the header
-    as one writes it: where they differ, the file has another header, or one written oddly.
+    `first` and `header` are the places of the first line, and of the first line that is the header
+    as it is usually written: where they differ, the header is different or written unusually.
     """
     line, here = F.col("value"), F.col("start") == 0
     quotes, commas = _count(line, '"'), _count(line, ",")
     is_ragged = (quotes == 0) & (line != "") & (commas != len(names) - 1)
-    # What Spark trims away to nothing, it takes for no line at all.
+    # Spark skips lines that are empty once trimmed.
     is_blank = line.rlike(r"^[\x00-\x20]*$") if len(names) == 1 else F.expr("false")
     return (
-        _lines(strict(session), location)
+        _lines(strict_reader(session), location)
         .groupBy("file")
         .agg(
             F.count_if(~F.is_valid_utf8(line)).alias("undecodable"),
@@ -127,9 +127,9 @@ def _counted_lines(session: SparkSession, location: str, names: Sequence[str]) -
 
 
 def _lines(reader: DataFrameReader, location: str, *more: Column) -> DataFrame:
-    """Return the lines of files as `value`, each with its `file` and its order in it.
+    """Return the lines of files as `value`, each with its `file` and its order in the file.
 
-    The order is that of `start`, where the block begins that it was read in, and `place`.
+    The order is that of `start`, where the block of the line begins, and then of `place`.
     """
     return reader.text(location).select(
         "value",
@@ -157,98 +157,104 @@ def _check_readable(files: Sequence[Row]) -> None:
     for file in files:
         if file.undecodable:
             message = f"{file.undecodable} lines are not UTF-8."
-            raise DataError.of("C008", message, source=shown(file.file))
+            raise DataError.of("C008", message, source=display_path(file.file))
         if file.quotes % 2:
             message = "A quoted cell is not closed: the file has an odd number of double quotes."
-            raise DataError.of("C010", message, source=shown(file.file))
+            raise DataError.of("C010", message, source=display_path(file.file))
 
 
 def _check_lines(files: Sequence[Row], width: int) -> None:
     for file in files:
         if width == 1 and file.blank:
-            message = f"{file.blank} lines are blank, which Spark leaves out."
+            message = f"{file.blank} lines are blank, and Spark would skip them."
             hint = 'A missing value of a table with one column is written as "".'
-            raise DataError.of("C010", message, hint, shown(file.file))
+            raise DataError.of("C010", message, hint, display_path(file.file))
         if file.ragged:
-            raise _ragged(file.ragged, width, file.file)
+            raise _ragged_rows_error(file.ragged, width, file.file)
 
 
-def _ragged(rows: int, width: int, file: str) -> PolicyEngineError:
+def _ragged_rows_error(rows: int, width: int, file: str) -> PolicyEngineError:
     message = f"{rows} rows have too many or too few cells. The header has {width}."
-    return DataError.of("C007", message, source=shown(file))
+    return DataError.of("C007", message, source=display_path(file))
 
 
 def _check_headers(
     session: SparkSession, files: Sequence[Row], names: tuple[str, ...], first: str
 ) -> None:
-    """Refuse files of which one has other columns than the first, or in another order."""
+    """Refuse files where one has other columns than the first, or another order of columns."""
     for file in files:
-        found = names if file.first == file.header else _header(session, file.file)
-        if found != names:
-            raise unlike(shown(first), names, shown(file.file), found)
+        file_names = names if file.first == file.header else _header(session, file.file)
+        if file_names != names:
+            raise column_mismatch_error(
+                display_path(first), names, display_path(file.file), file_names
+            )
 
 
 def _check_rows(session: SparkSession, location: str, names: Sequence[str]) -> None:
-    """Take every row apart once, as lines alone do not tell how many cells a quoted row has."""
+    """Parse every row once: lines alone do not tell how many cells a row with quotes has."""
     frame = _reader(session, [*names, CORRUPT]).options(**_WHOLE_ROWS).csv(location)
-    is_ragged = F.col(quoted(CORRUPT)).isNotNull()
+    is_ragged = F.col(quote_name(CORRUPT)).isNotNull()
     counts = frame.groupBy(F.col("_metadata.file_path").alias("file"))
-    # Spark does not read the corrupt records alone.
-    other = F.count(quoted(names[0]))
+    # Spark refuses to read only the column of corrupt records.
+    other = F.count(quote_name(names[0]))
     try:
-        found = counts.agg(F.count_if(is_ragged).alias("ragged"), other).collect()
+        files = counts.agg(F.count_if(is_ragged).alias("ragged"), other).collect()
     except Exception as error:
-        # Neither is quoted: the words of the parser hold cells.
+        # The message of the parser is not quoted, since it holds cells.
         if "CSV header" in str(error):
             message = "The files of one table differ in their columns."
             raise DataError.of("C014", message, source=location) from None
         if "FAILED_READ_FILE" not in str(error):
             raise
-        message = "Text stands behind the closing quote of a cell."
-        hint = "A double quote within a quoted cell is written twice."
+        message = "There is text after the closing quote of a cell."
+        hint = "Write a double quote within a quoted cell twice."
         raise DataError.of("C010", message, hint, location) from None
-    for file in found:
+    for file in files:
         if file.ragged:
-            raise _ragged(file.ragged, len(names), file.file)
+            raise _ragged_rows_error(file.ragged, len(names), file.file)
 
 
-def _in_order(
+def _read_line_by_line(
     session: SparkSession, location: str, names: tuple[str, ...], folders: Sequence[str]
 ) -> DataFrame:
-    """Return the cells of files in which a cell may go over several lines: each file is read in
-    one task, from its first line on, by what reads CSV for the local engine.
+    """Return the cells of files in which a cell may span several lines: each file is read in one
+    task, from its first line on, with the CSV reader of the local engine.
 
-    Spark's own reader makes a line feed of every carriage return and line feed within a cell, and
-    takes a return that ends the last cell for a part of the row's end.
+    Spark's own reader turns every carriage return and line feed within a cell into a line feed, and
+    takes a carriage return that ends the last cell for a part of the line end.
     """
     lines = (
-        _lines(strict(session).option("lineSep", "\n"), location, *map(folder_value, folders))
+        _lines(
+            strict_reader(session).option("lineSep", "\n"), location, *map(folder_value, folders)
+        )
         .repartition("file")
         .sortWithinPartitions("file", "start", "place")
     )
-    counts = lines.select("value", "file").mapInArrow(_counting(names), "file string, rows bigint")
+    counts = lines.select("value", "file").mapInArrow(
+        _ragged_rows_task(names), "file string, rows bigint"
+    )
     for row in counts.groupBy("file").agg(F.sum("rows").alias("rows")).where("rows > 0").collect():
-        raise _ragged(row.rows, len(names), row.file)
-    fields = [f"{quoted(name)} string" for name in (*names, *folders)]
-    return lines.drop("start", "place").mapInArrow(_reading(names, folders), ", ".join(fields))
+        raise _ragged_rows_error(row.rows, len(names), row.file)
+    fields = [f"{quote_name(name)} string" for name in (*names, *folders)]
+    return lines.drop("start", "place").mapInArrow(_reading_task(names, folders), ", ".join(fields))
 
 
-def _counting(names: tuple[str, ...]) -> Task:
+def _ragged_rows_task(names: tuple[str, ...]) -> Task:
     """Return a task that counts the rows of each file that have too many or too few cells."""
 
-    @carrying
+    @carry_errors
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for file, _, pieces in _by_file(batches):
-            ragged = _Ragged()
-            for _ in _rows(pieces, names, file, ragged.pass_over):
+        for file, _, pieces in _group_by_file(batches):
+            counter = _RaggedRows()
+            for _ in _rows(pieces, names, file, counter.pass_over):
                 pass
-            yield pa.record_batch([[file], [ragged.rows]], names=["file", "rows"])
+            yield pa.record_batch([[file], [counter.rows]], names=["file", "rows"])
 
     return count
 
 
-class _Ragged:
-    """How many rows have other numbers of cells than their header."""
+class _RaggedRows:
+    """The number of rows with more or fewer cells than their header."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -258,15 +264,17 @@ class _Ragged:
         return "skip"
 
 
-def _reading(names: tuple[str, ...], folders: Sequence[str]) -> Task:
-    """Return a task that reads the rows of its files, and adds what their folders say."""
+def _reading_task(names: tuple[str, ...], folders: Sequence[str]) -> Task:
+    """Return a task that reads the rows of its files, and adds their partition columns."""
 
-    @carrying
+    @carry_errors
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for file, values, pieces in _by_file(batches, folders):
+        for file, values, pieces in _group_by_file(batches, folders):
             for batch in _rows(pieces, names, file):
-                told = [pa.repeat(pa.scalar(value, pa.string()), len(batch)) for value in values]
-                columns = [*batch.columns, *told]
+                folder_columns = [
+                    pa.repeat(pa.scalar(value, pa.string()), len(batch)) for value in values
+                ]
+                columns = [*batch.columns, *folder_columns]
                 yield pa.record_batch(columns, names=[*names, *folders])
 
     return read
@@ -278,10 +286,10 @@ def _rows(
     file: str,
     handler: Callable[[pacsv.InvalidRow], str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file as `tables.read_table` reads them."""
+    """Yield the rows of a file, as `tables.read_table` reads them."""
     try:
         yield from pacsv.open_csv(
-            pa.PythonFile(_Joined(pieces), "r"),
+            pa.PythonFile(_PieceReader(pieces), "r"),
             read_options=pacsv.ReadOptions(block_size=_BLOCK, use_threads=False),
             parse_options=pacsv.ParseOptions(
                 newlines_in_values=True,
@@ -295,12 +303,14 @@ def _rows(
                 strings_can_be_null=True,
             ),
         )
-    except (pa.ArrowInvalid, pa.ArrowKeyError):  # its words may quote the data
-        raise DataError.of("C010", "The file is not a csv table.", source=shown(file)) from None
+    except (pa.ArrowInvalid, pa.ArrowKeyError):  # its message may quote the data
+        raise DataError.of(
+            "C010", "The file is not a csv table.", source=display_path(file)
+        ) from None
 
 
-class _Joined:
-    """A file to be read, of its pieces one after the other."""
+class _PieceReader:
+    """A readable file that consists of pieces."""
 
     closed = False
 
@@ -308,7 +318,7 @@ class _Joined:
         self._pieces, self._held = pieces, b""
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Return `size` bytes, fewer only at the end."""
         parts, missing = [self._held], size - len(self._held)
         while missing > 0 and (piece := next(self._pieces, None)) is not None:
             parts.append(piece)
@@ -318,13 +328,13 @@ class _Joined:
         return joined[:size]
 
     def close(self) -> None:
-        """Do nothing: there is nothing behind."""
+        """Do nothing: there is no file to close."""
 
 
-def _by_file(
+def _group_by_file(
     batches: Iterator[pa.RecordBatch], folders: Sequence[str] = ()
 ) -> Iterator[tuple[str, list[str | None], Iterator[bytes]]]:
-    """Yield each file, what columns say of it, which all its rows say the same, and its bytes."""
+    """Yield each file, the values of its partition columns, and its bytes in pieces."""
     for (file, values), parts in groupby(_pieces(batches, folders), key=lambda part: part[:2]):
         yield file, values, (piece for _, _, piece in parts)
 

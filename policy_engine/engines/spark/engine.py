@@ -1,4 +1,4 @@
-"""The Spark engine: on which cluster plans run, and where tables are stored on it."""
+"""The Spark engine: the cluster that plans run on, and the tables that are stored there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from policy_engine.data.catalog import TABLE, Dataset
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
 from policy_engine.engines.spark.jobs import running
@@ -19,12 +19,12 @@ from policy_engine.errors import DataError, InternalError
 
 @dataclass(frozen=True)
 class SparkEngine:
-    """Where plans run: on the cluster of a session, else of one started when it is needed.
+    """Where plans run: on the cluster of a session, or of one that is started when it is needed.
 
-    A session that is given is never stopped. `rows_per_task` bounds what a task holds in its
-    memory, and `most_values` the distinct values of quasi-identifiers and sensitive columns that
-    the driver holds. Neither changes what comes out, but where the columns have more values than
-    that: those of most are first cut at quantiles.
+    A session that is given is never stopped. `rows_per_task` bounds what a task holds in memory,
+    and `most_values` how many distinct values of quasi-identifiers and sensitive columns the driver
+    holds. They do not change the result, except that columns with too many values for the driver
+    are first cut at quantiles.
     """
 
     session: SparkSession | None = None
@@ -37,7 +37,7 @@ class SparkEngine:
     def started(self) -> "SparkEngine":
         """Return the engine with a session whose executors have what tasks need.
 
-        Raises EngineError where there is none to be had.
+        Raises EngineError where a session cannot be started, or its executors lack something.
         """
         session = self.session or start(self.master, self.conf)
         is_own = self.session is None
@@ -52,16 +52,16 @@ class SparkEngine:
 
     @property
     def spark(self) -> SparkSession:
-        """The session of an engine that is started."""
+        """The session of a started engine."""
         if self.session is None:
             raise InternalError.of("X001", "The engine has no session.")
         return self.session
 
     def described(self, iri: str, source: Any) -> Dataset:
-        """Return where a dataset lies and what it holds.
+        """Return the location, the format and the columns of a dataset.
 
-        Raises DataError (C010) for what is neither a place nor a frame of Spark, and as
-        `reading.described` does.
+        Raises DataError (C010) for anything but a location or a Spark frame, and the errors of
+        `reading.describe_dataset`.
         """
         if not isinstance(source, str | Path | DataFrame):
             message = f"A {type(source).__name__} is not data for Spark."
@@ -69,20 +69,21 @@ class SparkEngine:
             raise DataError.of("C010", message, hint)
         with running(self.spark, "reading"):
             given = str(source) if isinstance(source, Path) else source
-            return reading.described(self.spark, iri, given)
+            return reading.describe_dataset(self.spark, iri, given)
 
-    def stored(self, location: str) -> Stored:
-        """Return a table as it lies; errors as of `writing.manifest_digest`.
+    def stored(self, location: str) -> StoredData:
+        """Return the location and the digest of a table. Raises the errors of
+        `writing.manifest_digest`.
 
         The digest of a table of the catalog is that of its rows.
         """
         with running(self.spark, "reading"):
             if location.startswith(TABLE):
                 table = self.spark.table(sql_name(location))
-                return Stored(location, *writing.row_digest(table))
-            return Stored(location, writing.manifest_digest(self.spark, location))
+                return StoredData(location, *writing.row_digest(table))
+            return StoredData(location, writing.manifest_digest(self.spark, location))
 
     def certificate_text(self, location: str) -> str | None:
-        """Return the text of the certificate that `table:NAME` has as a property, if it has one."""
+        """Return the text of the certificate in the properties of `table:NAME`, if it has one."""
         with running(self.spark, "reading"):
             return certificate_text(self.spark, location)

@@ -1,4 +1,4 @@
-"""What went wrong on a cluster, in one line: Spark's exceptions as errors of ours."""
+"""Spark's exceptions as errors of this package, with their cause in one line."""
 
 import functools
 import json
@@ -19,30 +19,29 @@ from policy_engine.errors import (
 )
 
 LONGEST = 300
-"""How many characters of Spark's own words an error of ours holds at most."""
+"""The most characters of Spark's own message that an error quotes."""
 
 _MARK = "policy-engine-error:"
 
 
 class TaskError(Exception):
-    """An error of ours on its way out of a task: Spark hands on nothing but its text."""
+    """A PolicyEngineError on its way out of a task: Spark passes on only its text."""
 
 
-def carried(error: PolicyEngineError) -> TaskError:
-    """Return what a task has to raise for `explained` to give back the very error."""
+def task_error(error: PolicyEngineError) -> TaskError:
+    """Return the exception to raise in a task, from which `explain_error` restores the error."""
     kind, problems = type(error).__name__, [asdict(problem) for problem in error.problems]
     for problem in problems:
-        del problem["values"]  # what is raised in a task stands in the logs of executors
+        del problem["values"]  # exceptions of tasks are written to the logs of executors
     return TaskError(_MARK + json.dumps([kind, problems, error.source]))
 
 
-def carrying(
+def carry_errors(
     function: Callable[..., Iterator[Any]],
 ) -> Callable[..., Iterator[Any]]:
-    """Return a task function whose PolicyEngineErrors reach the driver as they are.
+    """Return a task function whose PolicyEngineErrors reach the driver unchanged.
 
-    `function` is a generator, as `mapInArrow` takes it, or of one of the shapes of
-    `applyInArrow`.
+    `function` is a generator for `mapInArrow`, or a function for `applyInArrow`.
     """
 
     @functools.wraps(function)
@@ -50,15 +49,15 @@ def carrying(
         try:
             yield from function(*arguments)
         except PolicyEngineError as error:
-            # Without the cause: Spark Connect cuts long tracebacks, and the mark comes last.
-            raise carried(error) from None
+            # Without the cause: Spark Connect cuts long tracebacks, and the message comes last.
+            raise task_error(error) from None
 
     return task
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """What an exception whose text `pattern` finds is: the first rule that finds it counts."""
+    """The error for an exception whose text matches `pattern`; the first match counts."""
 
     pattern: str
     kind: type[PolicyEngineError]
@@ -90,8 +89,8 @@ _RULES = (
         r"|ClassNotFoundException: Class org\.apache\.hadoop\.fs",
         EngineError,
         "S001",
-        "Spark lacks what it takes to read that kind of storage.",
-        "Name its package: spark.jars.packages.",
+        "Spark lacks the package for that kind of storage.",
+        "Name it in spark.jars.packages.",
     ),
     _Rule(
         r"Mkdirs failed to create|No space left on device"
@@ -106,7 +105,7 @@ _RULES = (
         DataError,
         "C003",
         "The executors cannot read the data.",
-        "A cluster reads storage that all of its machines share.",
+        "Give a location that all machines of the cluster can read.",
     ),
     _Rule(
         r"PATH_NOT_FOUND|FileNotFoundException|TABLE_OR_VIEW_NOT_FOUND|Input path does not exist",
@@ -127,7 +126,7 @@ _RULES = (
         DataError,
         "C009",
         "The data has a column of a type that Spark does not read.",
-        "Times are to be in microseconds, and times of day texts.",
+        "Write times in microseconds, and times of day as texts.",
     ),
     _Rule(
         r"UnknownHostException",
@@ -153,7 +152,7 @@ _RULES = (
         r"|maxResultSize|exitCode=13[0-9]",
         EngineError,
         "S005",
-        "The cluster lost {what}: an executor died, or its memory did not suffice.",
+        "The cluster lost {what}: an executor died or ran out of memory.",
         "Give the executors more memory (spark.executor.memory, "
         "spark.executor.memoryOverhead), or make the partitions smaller.",
     ),
@@ -170,45 +169,45 @@ _RULES = (
 )
 
 
-def explained(error: Exception, source: str = "", what: str = "the job") -> PolicyEngineError:
-    """Return an exception of Spark as an error of ours, with Spark's own cause in one line.
+def explain_error(error: Exception, source: str = "", what: str = "the job") -> PolicyEngineError:
+    """Return an exception of Spark as a PolicyEngineError, with Spark's own cause in one line.
 
-    An error of ours that a task raised comes back as it was. `source` is what was read or
-    written, `what` what was being done.
+    A PolicyEngineError that a task raised is returned unchanged. `source` is what was read or
+    written, `what` the job, as in "reading".
     """
     if isinstance(error, PolicyEngineError):
         return error
     text = _text(error)
-    if (raised := _uncarried(text)) is not None:
-        return raised
+    if (carried_error := _carried_error(text)) is not None:
+        return carried_error
     rule = next(rule for rule in _RULES if re.search(rule.pattern, text))
     message = f"{rule.message.format(what=what)} {cause(text)}"
     return rule.kind.of(rule.code, message, rule.hint, source)
 
 
 def cause(text: str) -> str:
-    """Return what an exception of Spark says in one line of at most 300 characters or so.
+    """Return the cause of an exception of Spark in one line of at most about 300 characters.
 
-    Of what a task raised in Python it gives the kind and the place alone, and of conditions
-    about single values the name: both may quote the data.
+    For an exception of Python in a task that is only its class and place, and for conditions about
+    single values only their name: the messages may quote the data.
     """
-    if place := _raised_in_python(text):
+    if place := _python_cause(text):
         return place
     head = _without_values(_head(text))
-    found = re.findall(r"^Caused by: [\w.$]+: (.+)$", text, re.MULTILINE)
-    deepest = _without_values(found[-1]).partition(". ")[0] if found else ""
+    causes = re.findall(r"^Caused by: [\w.$]+: (.+)$", text, re.MULTILINE)
+    deepest = _without_values(causes[-1]).partition(". ")[0] if causes else ""
     if not deepest or deepest.rstrip(".") in head or head.rstrip(".") in deepest:
-        return _shortened(head)
-    return _shortened(f"{_shortened(head.partition('. ')[0])} {deepest}")
+        return _shorten(head)
+    return _shorten(f"{_shorten(head.partition('. ')[0])} {deepest}")
 
 
 def _without_values(line: str) -> str:
-    """Return what Spark or Java says without the value that it says it of."""
-    condition = re.match(rf"\[((?:{_ON_VALUES})\w*(?:\.\w+)*)\]", line)
+    """Return a line of Spark's or Java's message without the value that it quotes."""
+    condition = re.match(rf"\[((?:{_VALUE_CONDITIONS})\w*(?:\.\w+)*)\]", line)
     return f"[{condition[1]}]" if condition else re.sub(_QUOTING, r"\1.", line)
 
 
-_ON_VALUES = "CAST_|MALFORMED_|CANNOT_PARSE_|INVALID_UTF8|NUMERIC_|FAILED_PARSE"
+_VALUE_CONDITIONS = "CAST_|MALFORMED_|CANNOT_PARSE_|INVALID_UTF8|NUMERIC_|FAILED_PARSE"
 _QUOTING = r"(For input string|Unparseable date|Text|Expected magic number)\b[: ]+['\"\[at].*"
 
 _HARMLESS = (
@@ -229,16 +228,16 @@ def _text(error: Exception) -> str:
         return type(error).__name__
 
 
-def _uncarried(text: str) -> PolicyEngineError | None:
+def _carried_error(text: str) -> PolicyEngineError | None:
     start = text.find(_MARK)
     if start < 0:
         return None
     try:
         [kind, problems, source], _ = json.JSONDecoder().raw_decode(text, start + len(_MARK))
-    except ValueError:  # Spark has cut it
+    except ValueError:  # Spark has truncated it
         return None
-    made: type[PolicyEngineError] = getattr(errors, kind)
-    return made(*(_problem(**problem) for problem in problems), source=source)
+    error_class: type[PolicyEngineError] = getattr(errors, kind)
+    return error_class(*(_problem(**problem) for problem in problems), source=source)
 
 
 def _problem(
@@ -252,21 +251,21 @@ def _problem(
     return Problem(code, message, hint, Place(*place))
 
 
-def _raised_in_python(text: str) -> str:
-    """Return which exception a Python task raised, and where; nothing where none did."""
-    _, found, traceback = text.rpartition("Traceback (most recent call last):\n")
-    raised = re.search(r"^([A-Za-z_][\w.]*)(?::[ ]?(.*))?$", traceback, re.MULTILINE)
-    if not found or not raised:
+def _python_cause(text: str) -> str:
+    """Return which exception a Python task raised, and where; empty where none did."""
+    _, has_traceback, traceback = text.rpartition("Traceback (most recent call last):\n")
+    match = re.search(r"^([A-Za-z_][\w.]*)(?::[ ]?(.*))?$", traceback, re.MULTILINE)
+    if not has_traceback or not match:
         return ""
-    kind = raised[1].rpartition(".")[2]
-    places = re.findall(r'File "(?:.*[/\\])?(.+?)", line (\d+)', traceback[: raised.start()])
+    kind = match[1].rpartition(".")[2]
+    places = re.findall(r'File "(?:.*[/\\])?(.+?)", line (\d+)', traceback[: match.start()])
     where = f" at {places[-1][0]}:{places[-1][1]}" if places else ""
-    said = f": {raised[2]}" if kind in _HARMLESS and raised[2] else ""
-    return _shortened(f"A task raised {kind}{where}{said}")
+    message = f": {match[2]}" if kind in _HARMLESS and match[2] else ""
+    return _shorten(f"A task raised {kind}{where}{message}")
 
 
 def _head(text: str) -> str:
-    """Return the first line of what an exception says, without what Spark puts around it."""
+    """Return the first line of an exception's message, without what Spark adds around it."""
     text = re.sub(r"^An error occurred while calling [\w.$]+\s*:\s*", "", text.strip())
     text = re.sub(r"^\([\w.$]+\) ", "", text)
     text = re.sub(r"^(?:[\w$]+\.)+[\w$]+: ", "", text)
@@ -276,7 +275,7 @@ def _head(text: str) -> str:
     return re.sub(r"\. Consider setting.*|[;.]*\s*SQLSTATE: \w+;?$", ".", line.strip())
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     line = line.rstrip()
     if len(line) > LONGEST:
         return line[: LONGEST - 3] + "..."

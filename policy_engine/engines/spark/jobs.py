@@ -1,4 +1,4 @@
-"""The jobs of a session: tagged, so that they can be cancelled, and their errors explained."""
+"""Run the jobs of a session with a tag, so that they can be cancelled, and explain their errors."""
 
 import logging
 import threading
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from policy_engine.engines.spark.failures import explained
+from policy_engine.engines.spark.failures import explain_error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @contextmanager
 def running(session: "SparkSession", what: str) -> Iterator[str]:
-    """Run the jobs of a block, none of which outlives an error or Ctrl-C; yield their tag.
+    """Run the jobs of a block, which an error or Ctrl-C cancels; yield their tag.
 
-    `what` names what they do, as in "counting". Raises the errors of `explained`.
+    `what` names the jobs, as in "counting". Raises the errors of `explain_error`.
     """
     tag = f"policy-engine {what.replace(',', '')} {uuid.uuid4()}"
-    with _without_py4j_tracebacks():
+    with _silence_py4j():
         try:
             _tagging(session).add(tag)
             yield tag
         except Exception as error:  # noqa: BLE001 (Spark's have no common base)
             _interrupt(session, tag)
-            raise explained(error, what=what) from None
+            raise explain_error(error, what=what) from None
         except BaseException:
             _interrupt(session, tag)
             raise
@@ -43,7 +43,7 @@ def _interrupt(session: "SparkSession", tag: str) -> None:
 
 @dataclass(frozen=True)
 class _Tagging:
-    """How jobs are tagged, and those with a tag cancelled."""
+    """How to tag jobs, and to cancel the jobs with a tag."""
 
     add: Callable[[str], object]
     remove: Callable[[str], object]
@@ -53,8 +53,8 @@ class _Tagging:
 def _tagging(session: "SparkSession") -> _Tagging:
     if type(session).__module__.startswith("pyspark.sql.connect."):
         return _Tagging(session.addTag, session.removeTag, session.interruptTag)
-    # The tags of a classic session belong to one thread of the JVM, and after Ctrl-C or in a timer
-    # it is another thread. Those of its context do not.
+    # The tags of a classic session belong to one thread of the JVM, but Ctrl-C and timers run in
+    # another thread. Those of its context do not.
     context = session.sparkContext
     return _Tagging(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
 
@@ -63,7 +63,7 @@ def _tagging(session: "SparkSession") -> _Tagging:
 def cancel_after(
     session: "SparkSession", tag: str, seconds: float, is_over: threading.Event
 ) -> Iterator[None]:
-    """Cancel the jobs of a tag after some time, and set `is_over`."""
+    """Cancel the jobs of a tag after so many seconds, unless the block ends, and set `is_over`."""
 
     def give_up() -> None:
         is_over.set()
@@ -79,7 +79,7 @@ def cancel_after(
 
 
 @contextmanager
-def _without_py4j_tracebacks() -> Iterator[None]:
+def _silence_py4j() -> Iterator[None]:
     """Keep Py4J from writing tracebacks to the terminal through the root logger."""
     root = logging.getLogger()
     # With no handler at all, logging would set up one of its own.

@@ -1,4 +1,4 @@
-"""Columns masked on a cluster, and read back there to see whether they are."""
+"""Mask columns on a cluster, and check masked ones there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -6,54 +6,62 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.engines.masking import broken, masked
-from policy_engine.engines.spark.failures import carrying
-from policy_engine.engines.spark.values import Task, gathered, in_tasks, quoted, written_kinds
+from policy_engine.engines.masking import count_unmasked, mask_column
+from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.values import (
+    Task,
+    gather_tables,
+    map_in_tasks,
+    quote_name,
+    text_types,
+)
 from policy_engine.methods.masking import Masking
 
 
 def mask(frame: DataFrame, columns: Sequence[Masking], *, is_csv: bool) -> DataFrame:
-    """Return a frame with some columns masked; errors as of `masked`.
+    """Return a frame with some columns masked. Raises the errors of `mask_column`.
 
-    `is_csv` tells that its texts are cells of a file that has no types.
+    `is_csv` means that its texts are cells of a file without types.
     """
-    names = [quoted(one.name) for one in columns]
-    kinds = written_kinds(frame.select(names), numbers=True) if is_csv else {}
-    return in_tasks(frame, _masking(columns, kinds), frame.schema)
+    names = [quote_name(column.name) for column in columns]
+    kinds = text_types(frame.select(names), numbers=True) if is_csv else {}
+    return map_in_tasks(frame, _masking_task(columns, kinds), frame.schema)
 
 
 def count_broken(frame: DataFrame, columns: Sequence[Masking]) -> dict[str, int]:
-    """Return by column how many cells of a frame do not keep their masking."""
-    found = in_tasks(
-        frame.select([quoted(one.name) for one in columns]),
-        _counting(columns),
+    """Return, by column, how many cells of a frame do not satisfy their masking."""
+    counts_by_task = map_in_tasks(
+        frame.select([quote_name(column.name) for column in columns]),
+        _counting_task(columns),
         "place int, broken long",
     )
-    rows = found.groupBy("place").agg(F.sum("broken").alias("broken")).collect()
+    rows = counts_by_task.groupBy("place").agg(F.sum("broken").alias("broken")).collect()
     counts = {row.place: int(row.broken) for row in rows}
-    return {one.name: counts.get(place, 0) for place, one in enumerate(columns)}
+    return {column.name: counts.get(place, 0) for place, column in enumerate(columns)}
 
 
-def _masking(columns: Sequence[Masking], kinds: Mapping[str, pa.DataType | None]) -> Task:
-    @carrying
+def _masking_task(columns: Sequence[Masking], kinds: Mapping[str, pa.DataType | None]) -> Task:
+    @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in gathered(batches):
-            made = table
-            for one in columns:
-                place = made.schema.get_field_index(one.name)
-                values = masked(made.column(place), one, kinds.get(one.name))
-                made = made.set_column(place, made.schema.field(place), values)
-            yield from made.to_batches()
+        for table in gather_tables(batches):
+            masked_table = table
+            for column in columns:
+                place = masked_table.schema.get_field_index(column.name)
+                values = mask_column(masked_table.column(place), column, kinds.get(column.name))
+                masked_table = masked_table.set_column(
+                    place, masked_table.schema.field(place), values
+                )
+            yield from masked_table.to_batches()
 
     return put
 
 
-def _counting(columns: Sequence[Masking]) -> Task:
-    @carrying
+def _counting_task(columns: Sequence[Masking]) -> Task:
+    @carry_errors
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in gathered(batches):
-            found = [broken(table.column(one.name), one) for one in columns]
+        for table in gather_tables(batches):
+            counts = [count_unmasked(table.column(column.name), column) for column in columns]
             places = pa.array(range(len(columns)), pa.int32())
-            yield pa.record_batch([places, pa.array(found, pa.int64())], ["place", "broken"])
+            yield pa.record_batch([places, pa.array(counts, pa.int64())], ["place", "broken"])
 
     return count

@@ -1,4 +1,4 @@
-"""What Spark reads, and what it would otherwise read wrongly without a word."""
+"""Read data with Spark, and refuse what Spark would silently read wrongly."""
 
 import operator
 import re
@@ -15,42 +15,42 @@ from policy_engine.data.table_files import SPARK_FORMATS, SparkFormat, match_for
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.csv_files import CORRUPT, csv_columns, read_csv
-from policy_engine.engines.spark.failures import explained
+from policy_engine.engines.spark.failures import explain_error
 from policy_engine.engines.spark.files import (
     as_path,
     check_there,
+    column_mismatch_error,
+    display_path,
     folder_columns,
     folder_value,
-    listing,
-    shown,
-    strict,
-    unlike,
+    list_files,
+    strict_reader,
 )
 from policy_engine.engines.spark.joining import KEY
-from policy_engine.engines.spark.values import quoted
+from policy_engine.engines.spark.values import quote_name
 from policy_engine.errors import DataError, join_names
 
 _OTHER = "__policy_engine_other"
 RESERVED = ("_metadata", PERSON, CORRUPT, _OTHER, KEY)
-"""What Spark, or this engine on it, calls columns of its own."""
+"""The names of columns that Spark, or this engine, adds."""
 _USABLE = (
     *(types.StringType, types.CharType, types.VarcharType, types.NullType, types.BooleanType),
     *(types.NumericType, types.DateType, types.TimestampType, types.TimestampNTZType),
 )
 
 
-def described(session: SparkSession, iri: str, source: str | DataFrame) -> Dataset:
-    """Return where a dataset lies, in which format and with which columns.
+def describe_dataset(session: SparkSession, iri: str, source: str | DataFrame) -> Dataset:
+    """Return the location, the format and the columns of a dataset.
 
     `source` is a frame, the path or URI of a file or of a folder of files, or `table:NAME`.
-    Raises DataError where there is nothing (C002), where it cannot be read (C003, C010), where
-    its format is not known or not one (C004), and where its columns have no proper names.
+    Raises DataError where it does not exist (C002), cannot be read (C003, C010), has an unknown
+    format or several (C004), and where the names of its columns are not usable.
     """
     if isinstance(source, DataFrame):
         names = tuple(source.columns)
         _check_columns(session, names, iri)
         return Dataset(iri, MEMORY, "memory", names)
-    with _explaining(source):
+    with _explain_errors(source):
         check_there(session, source)
         kind = _format(session, source)
         names = _columns(session, source, kind)
@@ -61,68 +61,71 @@ def described(session: SparkSession, iri: str, source: str | DataFrame) -> Datas
 def read(
     session: SparkSession, source: str | DataFrame, kind: str, columns: Sequence[str]
 ) -> DataFrame:
-    """Return the columns of a dataset in the order asked for, `kind` being its format.
+    """Return the `columns` of a dataset, in that order; `kind` is its format.
 
-    Cells of CSV are text exactly as written, empty ones missing. What Spark would pass over is
-    looked for in at most two passes. Raises DataError for columns that are not there (C005) or
-    of a type without an order (C009); rows that are ragged (C007); bytes that are not UTF-8
-    (C008); damaged files and blank lines that stand for rows (C010); files of one table with
-    other columns than the rest (C014).
+    Cells of CSV are text exactly as written, empty ones missing. At most two more passes look for
+    what Spark would ignore. Raises DataError for columns that are missing (C005) or of a type
+    without an order (C009), ragged rows (C007), bytes that are not UTF-8 (C008), damaged files and
+    blank lines that stand for rows (C010), files of one table with different columns (C014).
     """
     where = MEMORY if isinstance(source, DataFrame) else source
-    with _explaining(where):
+    with _explain_errors(where):
         if isinstance(source, DataFrame):
             frame = source
         elif kind == "table":
-            frame = _typed(session, source, kind)
+            frame = _load_typed(session, source, kind)
         else:
-            frame = _of_files(session, source, kind, columns)
+            frame = _read_files(session, source, kind, columns)
         _check_present(frame, columns, where)
         _check_types(frame, columns, where)
         return frame.select(*map(column, columns))
 
 
-def _of_files(session: SparkSession, location: str, kind: str, columns: Sequence[str]) -> DataFrame:
-    """Return all columns of files, those of their folders too.
+def _read_files(
+    session: SparkSession, location: str, kind: str, columns: Sequence[str]
+) -> DataFrame:
+    """Return all columns of files, including partition columns.
 
-    That no file lacks any is looked at of the `columns` alone.
+    Only `columns` are checked to be in every file.
     """
     folders = folder_columns(session, location)
     if kind in {"csv", "csv.gz"}:
         return read_csv(session, location, folders)
-    frame = _json(session, location) if kind == "json" else _typed(session, location, kind)
-    asked = [name for name in columns if name in frame.columns]
-    if asked and kind != "json":
-        _check_everywhere(session, frame, kind, asked, location)
+    frame = _json(session, location) if kind == "json" else _load_typed(session, location, kind)
+    present_columns = [name for name in columns if name in frame.columns]
+    if present_columns and kind != "json":
+        _check_everywhere(session, frame, kind, present_columns, location)
     return frame.select("*", *map(folder_value, folders)) if folders else frame
 
 
 def column(name: str) -> Column:
-    """Return a column by its name as it is, dots and backquotes included."""
-    return F.col(quoted(name))
+    """Return a column by its exact name, including dots and backquotes."""
+    return F.col(quote_name(name))
 
 
 @contextmanager
-def _explaining(source: str) -> Iterator[None]:
+def _explain_errors(source: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
-        raise explained(error, source, "reading") from None
+        raise explain_error(error, source, "reading") from None
 
 
 def _format(session: SparkSession, location: str) -> SparkFormat:
     if location.startswith(TABLE):
         return "table"
-    given = match_format(location.rstrip("/"), SPARK_FORMATS)
-    if given:
-        return given
-    endings = "|".join(re.escape(one) for one in sorted(SPARK_FORMATS, key=len, reverse=True))
+    named_format = match_format(location.rstrip("/"), SPARK_FORMATS)
+    if named_format:
+        return named_format
+    endings = "|".join(re.escape(name) for name in sorted(SPARK_FORMATS, key=len, reverse=True))
     ending = F.regexp_extract(F.lower("path"), rf"\.({endings})$", 1)
-    found = {row[0] for row in listing(session, location).select(ending).distinct().collect()}
-    if len({kind.removesuffix(".gz") for kind in found}) == 1 and "" not in found:
-        return max(found)
+    endings_found = {
+        row[0] for row in list_files(session, location).select(ending).distinct().collect()
+    }
+    if len({kind.removesuffix(".gz") for kind in endings_found}) == 1 and "" not in endings_found:
+        return max(endings_found)
     allowed = join_names(f".{name}" for name in SPARK_FORMATS)
-    message = "The files of the folder have endings that are not known, or are not of one format."
+    message = "The files of the folder have unknown endings, or different formats."
     raise DataError.of("C004", message, f"Known are {allowed}.", location)
 
 
@@ -132,15 +135,17 @@ def _columns(session: SparkSession, location: str, kind: SparkFormat) -> tuple[s
     elif kind == "json":
         names = tuple(_json_schema(session, location).names)
     else:
-        names = tuple(_typed(session, location, kind).columns)
+        names = tuple(_load_typed(session, location, kind).columns)
     return names if kind == "table" else (*names, *folder_columns(session, location))
 
 
 def _check_columns(session: SparkSession, names: tuple[str, ...], source: str) -> None:
     check_column_names(names, source)
-    taken = [name for name in names if name.lower() in RESERVED]
-    if taken:
-        message = f"Spark, or this engine on it, has columns of its own called {join_names(taken)}."
+    reserved = [name for name in names if name.lower() in RESERVED]
+    if reserved:
+        message = (
+            f"Spark, or this engine on it, has columns of its own called {join_names(reserved)}."
+        )
         raise DataError.of("C006", message, "Rename those of the data.", source)
     if str(session.conf.get("spark.sql.caseSensitive")).lower() == "true":
         return
@@ -172,30 +177,30 @@ def _check_types(frame: DataFrame, columns: Sequence[str], source: str) -> None:
 
 
 def _json_schema(session: SparkSession, location: str) -> types.StructType:
-    """Return the fields that the records have. Raises DataError (C010) where some are none."""
-    schema = strict(session).options(columnNameOfCorruptRecord=CORRUPT).json(location).schema
+    """Return the fields of the records. Raises DataError (C010) for lines that are not records."""
+    schema = strict_reader(session).options(columnNameOfCorruptRecord=CORRUPT).json(location).schema
     if CORRUPT not in schema.names:
         return schema
-    whole = types.StructType([*schema.fields, types.StructField(_OTHER, types.StringType())])
-    reader = strict(session).schema(whole).options(columnNameOfCorruptRecord=CORRUPT)
+    with_other = types.StructType([*schema.fields, types.StructField(_OTHER, types.StringType())])
+    reader = strict_reader(session).schema(with_other).options(columnNameOfCorruptRecord=CORRUPT)
     corrupt = F.count_if(column(CORRUPT).isNotNull()).alias("corrupt")
     counts = reader.json(location).groupBy(F.col("_metadata.file_path").alias("file"))
-    # Spark does not read the corrupt records alone.
+    # Spark refuses to read only the column of corrupt records.
     for row in counts.agg(corrupt, F.max(column(_OTHER))).where("corrupt > 0").collect():
-        message = f"{row.corrupt} lines are no JSON records."
-        raise DataError.of("C010", message, source=shown(row.file))
+        message = f"{row.corrupt} lines are not JSON records."
+        raise DataError.of("C010", message, source=display_path(row.file))
     return schema
 
 
 def _json(session: SparkSession, location: str) -> DataFrame:
-    reader = strict(session).schema(_json_schema(session, location))
+    reader = strict_reader(session).schema(_json_schema(session, location))
     return reader.options(columnNameOfCorruptRecord=CORRUPT).json(location)
 
 
-def _typed(session: SparkSession, location: str, kind: str) -> DataFrame:
+def _load_typed(session: SparkSession, location: str, kind: str) -> DataFrame:
     if kind == "table":
         return session.table(sql_name(location))
-    return strict(session).format(kind).option("mergeSchema", value=True).load(location)
+    return strict_reader(session).format(kind).option("mergeSchema", value=True).load(location)
 
 
 def _check_everywhere(
@@ -207,9 +212,11 @@ def _check_everywhere(
     looked at. Parts without missing values are passed over by their statistics.
     """
     for file, suspects in _files_without_values(frame, columns):
-        found = strict(session).format(kind).load(as_path(file)).columns
-        if any(name not in found for name in suspects):
-            raise unlike(location, tuple(frame.columns), shown(file), tuple(found))
+        file_columns = strict_reader(session).format(kind).load(as_path(file)).columns
+        if any(name not in file_columns for name in suspects):
+            raise column_mismatch_error(
+                location, tuple(frame.columns), display_path(file), tuple(file_columns)
+            )
 
 
 def _files_without_values(

@@ -1,4 +1,4 @@
-"""The distinct values of columns, counted by the cluster; and codes in their places."""
+"""Count the distinct values of columns on the cluster, and replace values by codes."""
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ from pyspark.sql.types import (
 
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
-from policy_engine.engines.encoding import Encoded, encode
-from policy_engine.engines.generalizations import encoded
-from policy_engine.engines.spark.failures import carrying
+from policy_engine.engines.encoding import ColumnCodes, encode
+from policy_engine.engines.generalizations import encode_quasi_identifier
+from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.text_types import EXACT_DIGITS, LazyTextForm, TextForm, infer_type
 from policy_engine.errors import DataError
 from policy_engine.methods.columns import QuasiIdentifier
@@ -35,23 +35,23 @@ from policy_engine.methods.columns import QuasiIdentifier
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 CHUNK = 500_000
-"""So many rows are worked on at once where a task need not hold all of its rows."""
+"""The rows that a task processes at once where it need not hold all of its rows."""
 
 
-def gathered(batches: Iterator[pa.RecordBatch], rows: int = CHUNK) -> Iterator[pa.Table]:
-    """Yield the rows of a task in tables of about so many, as every operation knows them."""
-    held: list[pa.RecordBatch] = []
+def gather_tables(batches: Iterator[pa.RecordBatch], rows: int = CHUNK) -> Iterator[pa.Table]:
+    """Yield the rows of a task in normalised tables of about so many rows."""
+    batches_held: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(map(len, held)) >= rows:
-            yield plain(pa.Table.from_batches(held))
-            held = []
-    if held:
-        yield plain(pa.Table.from_batches(held))
+        batches_held.append(batch)
+        if sum(map(len, batches_held)) >= rows:
+            yield normalise_table(pa.Table.from_batches(batches_held))
+            batches_held = []
+    if batches_held:
+        yield normalise_table(pa.Table.from_batches(batches_held))
 
 
-def in_tasks(frame: DataFrame, task: Task, schema: StructType | str) -> DataFrame:
-    """Return what a task makes of a frame; mapInArrow itself takes no names with dots."""
+def map_in_tasks(frame: DataFrame, task: Task, schema: StructType | str) -> DataFrame:
+    """Return the result of a task on a frame; mapInArrow alone does not accept names with dots."""
     names = frame.columns
     numbered = frame.toDF(*(f"column{number}" for number in range(len(names))))
 
@@ -61,46 +61,47 @@ def in_tasks(frame: DataFrame, task: Task, schema: StructType | str) -> DataFram
     return numbered.mapInArrow(named, schema)
 
 
-def plain(table: pa.Table) -> pa.Table:
-    """Return a table with its texts in one layout, and its points in time in UTC."""
+def normalise_table(table: pa.Table) -> pa.Table:
+    """Return a table with all texts in one layout, and points in time in UTC."""
     table = tables.plain_texts(table)
-    zoned = [
+    fields = [
         pa.field(f.name, pa.timestamp(f.type.unit, "UTC"))
         if pa.types.is_timestamp(f.type) and f.type.tz
         else f
         for f in table.schema
     ]
-    return table.cast(pa.schema(zoned))
+    return table.cast(pa.schema(fields))
 
 
-def schema_of(frame: DataFrame) -> pa.Schema:
-    """Return the types of a frame's columns as tasks have them."""
-    return plain(frame.limit(0).toArrow()).schema
+def arrow_schema(frame: DataFrame) -> pa.Schema:
+    """Return the types of a frame's columns as tasks see them."""
+    return normalise_table(frame.limit(0).toArrow()).schema
 
 
 @dataclass(frozen=True)
 class Values:
-    """The distinct values of a column, (values,), and how many rows have each; one is missing
-    where some rows have none."""
+    """The distinct values of a column, (values,), missing included, and how many rows have each."""
 
     values: pa.Array
     times: NDArray[np.int64]
 
-    def encoded(self, name: str) -> Encoded:
-        """Return the codes of the values of a sensitive column; errors as of `encode`."""
+    def encode_sensitive(self, name: str) -> ColumnCodes:
+        """Return the codes of the values of a sensitive column. Raises the errors of `encode`."""
         column = pa.chunked_array([self.values])
-        found = encode(name, column, numbers=True, generalised=False)
-        return replace(found, times=self.times)
+        codes = encode(name, column, numbers=True, is_generalised=False)
+        return replace(codes, times=self.times)
 
-    def encoded_as(self, asked: QuasiIdentifier, *, numbers: bool) -> Encoded:
-        """Return the codes of the values of a quasi-identifier; errors as of `encode`."""
-        found = encoded(asked, pa.chunked_array([self.values]), numbers=numbers)
-        return replace(found, times=self.times)
+    def encode_quasi(self, quasi_identifier: QuasiIdentifier, *, numbers: bool) -> ColumnCodes:
+        """Return the codes of the values of a quasi-identifier. Raises the errors of `encode`."""
+        codes = encode_quasi_identifier(
+            quasi_identifier, pa.chunked_array([self.values]), numbers=numbers
+        )
+        return replace(codes, times=self.times)
 
 
 class ValueCounts(NamedTuple):
-    """The distinct values of columns by name, how many rows there are, and in how many
-    partitions; columns that are `wide` have too many."""
+    """The distinct values of columns by name, the number of rows and of partitions, and the `wide`
+    columns, which have too many values."""
 
     values: dict[str, Values]
     rows: int
@@ -113,23 +114,29 @@ def distinct_values(
 ) -> ValueCounts:
     """Return the distinct values of columns, each with its number of rows.
 
-    Columns that may be wide are where the columns would have more than `limit` values together,
-    those of most values first. Raises DataError (R011) where that does not suffice, (C009)
-    where a column's type has no order that a cell could show.
+    If all columns together have more than `limit` values, columns that `may_be_wide` are left out,
+    those with the most values first. Raises DataError (R011) where that does not suffice, (C009)
+    where a column's type has no order.
     """
-    types = schema_of(frame.select([quoted(name) for name in names]))
+    types = arrow_schema(frame.select([quote_name(name) for name in names]))
     for field in types:
         encode(field.name, pa.chunked_array([], field.type), numbers=False)
-    kept = frame.select([quoted(name) for name in names])
-    told = in_tasks(kept, _telling(limit), "place int, value string, times bigint")
-    counts = told.groupBy("place", "value").agg(F.sum("times").alias("times"))
-    found, wide = counts.limit(limit + 3).toArrow(), []
-    if found.num_rows == limit + 3:
+    columns = frame.select([quote_name(name) for name in names])
+    counts_by_task = map_in_tasks(
+        columns, _counting_task(limit), "place int, value string, times bigint"
+    )
+    counts = counts_by_task.groupBy("place", "value").agg(F.sum("times").alias("times"))
+    count_table, wide = counts.limit(limit + 3).toArrow(), []
+    if count_table.num_rows == limit + 3:
         wide = _wide(counts, names, limit, may_be_wide)
-        found = counts.where(~F.col("place").isin([names.index(name) for name in wide])).toArrow()
-    place, times = (to_numpy(unchunk(found.column(one))) for one in ("place", "times"))
+        count_table = counts.where(
+            ~F.col("place").isin([names.index(name) for name in wide])
+        ).toArrow()
+    place, times = (to_numpy(unchunk(count_table.column(one))) for one in ("place", "times"))
     values = {
-        name: _of_column(found.filter(from_numpy(place == number)), types.field(number).type)
+        name: _column_values(
+            count_table.filter(from_numpy(place == number)), types.field(number).type
+        )
         for number, name in enumerate(names)
         if name not in wide
     }
@@ -138,15 +145,15 @@ def distinct_values(
 
 
 _ROWS, _TASKS = -1, -2
-"""The places at which the rows and the tasks are counted."""
+"""The places under which the rows and the tasks are counted."""
 
 
 def _wide(
     counts: DataFrame, names: Sequence[str], limit: int, may_be_wide: Sequence[str]
 ) -> list[str]:
-    """Return the columns of most values, without which the others have no more than `limit`."""
-    told = counts.where("place >= 0").groupBy("place").count().collect()
-    sizes = {names[row["place"]]: row["count"] for row in told}
+    """Return the columns with most values, without which the others have at most `limit`."""
+    sizes_by_place = counts.where("place >= 0").groupBy("place").count().collect()
+    sizes = {names[row["place"]]: row["count"] for row in sizes_by_place}
     wide: list[str] = []
     for name in sorted(may_be_wide, key=lambda name: -sizes[name]):
         if sum(sizes.values()) <= limit:
@@ -154,25 +161,25 @@ def _wide(
         wide.append(name)
         del sizes[name]
     if sum(sizes.values()) > limit:
-        raise _too_many(max(sizes, key=lambda name: sizes[name]), limit)
+        raise _too_many_error(max(sizes, key=lambda name: sizes[name]), limit)
     return wide
 
 
-def quoted(name: str) -> str:
-    """Return a name for Spark, to which a dot in it means nothing."""
+def quote_name(name: str) -> str:
+    """Return a name quoted for Spark, so that a dot in it has no meaning."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def _of_column(found: pa.Table, kind: pa.DataType) -> Values:
-    # In the order of the texts: what follows must not hang on the order in which tasks end.
-    found = found.sort_by("value")
+def _column_values(counts: pa.Table, kind: pa.DataType) -> Values:
+    # Ordered by the texts: the result must not depend on the order in which tasks end.
+    counts = counts.sort_by("value")
     return Values(
-        _typed(unchunk(found.column("value")), kind),
-        to_numpy(unchunk(found.column("times"))),
+        _typed(unchunk(counts.column("value")), kind),
+        to_numpy(unchunk(counts.column("times"))),
     )
 
 
-def _too_many(most: str, limit: int) -> DataError:
+def _too_many_error(most: str, limit: int) -> DataError:
     message = (
         f"The columns have more than {limit:,} distinct values, most of them {most!r}: more than "
         "the driver holds."
@@ -181,22 +188,22 @@ def _too_many(most: str, limit: int) -> DataError:
     return DataError.of("R011", message, hint)  # type: ignore[return-value]
 
 
-def _telling(limit: int) -> Task:
-    """Return a task that tells each distinct value of its columns, by their place, as text.
+def _counting_task(limit: int) -> Task:
+    """Return a task that counts each distinct value of its columns, as text by column place.
 
-    Besides, it counts itself and its rows.
+    It also counts itself and its rows.
     """
 
-    @carrying
+    @carry_errors
     def tell(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        met: list[list[pa.StructArray]] = []
+        parts_by_column: list[list[pa.StructArray]] = []
         rows = 0
-        for table in gathered(batches):
+        for table in gather_tables(batches):
             rows += table.num_rows
-            met = met or [[] for _ in table.columns]
-            for parts, column in zip(met, table.columns, strict=True):
-                parts.append(_counted(unchunk(column)))
-        for place, parts in enumerate(met):
+            parts_by_column = parts_by_column or [[] for _ in table.columns]
+            for parts, column in zip(parts_by_column, table.columns, strict=True):
+                parts.append(_count_values(unchunk(column)))
+        for place, parts in enumerate(parts_by_column):
             values = pa.table(
                 {
                     "value": pa.chunked_array([_texts(part.field(0)) for part in parts]),
@@ -214,12 +221,12 @@ def _telling(limit: int) -> Task:
     return tell
 
 
-def _counted(column: pa.Array) -> pa.StructArray:
+def _count_values(column: pa.Array) -> pa.StructArray:
     return pc.value_counts(column)
 
 
 def _texts(values: pa.Array) -> pa.Array:
-    """Return values as texts of which `_typed` makes the same values."""
+    """Return values as texts, from which `_typed` restores the values."""
     if pa.types.is_temporal(values.type):
         values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
     return values.cast(pa.string())
@@ -231,59 +238,63 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     return texts.cast(kind)
 
 
-def written_kinds(frame: DataFrame, *, numbers: bool) -> dict[str, pa.DataType | None]:
-    """Return the type that the texts of each column are written in, None where it has its own."""
-    kinds = {name: infer_type(one, numbers=numbers) for name, one in writings(frame).items()}
+def text_types(frame: DataFrame, *, numbers: bool) -> dict[str, pa.DataType | None]:
+    """Return the type that the texts of each column can be read as; None for other columns."""
+    kinds = {name: infer_type(form, numbers=numbers) for name, form in text_forms(frame).items()}
     return dict.fromkeys(frame.columns) | kinds
 
 
-def writings(frame: DataFrame) -> dict[str, TextForm]:
-    """Return how the texts of each column of texts are written."""
-    texts = [field.name for field in schema_of(frame) if pa.types.is_string(field.type)]
+def text_forms(frame: DataFrame) -> dict[str, TextForm]:
+    """Return the form of the texts of each column of texts."""
+    texts = [field.name for field in arrow_schema(frame) if pa.types.is_string(field.type)]
     if not texts:
         return {}
-    told = in_tasks(frame.select([quoted(name) for name in texts]), _reading, "told binary")
-    parts = [pickle.loads(one) for one in told.toArrow().column(0).to_pylist()]  # noqa: S301 (our tasks')
-    found = [reduce(TextForm.merge, lot) for lot in zip(*parts, strict=True)]
-    return dict(zip(texts, found or [TextForm()] * len(texts), strict=True))
+    pickled_forms = map_in_tasks(
+        frame.select([quote_name(name) for name in texts]), _text_forms_task, "forms binary"
+    )
+    parts = [pickle.loads(pickled) for pickled in pickled_forms.toArrow().column(0).to_pylist()]  # noqa: S301 (our tasks')
+    forms = [
+        reduce(TextForm.merge, forms_of_column) for forms_of_column in zip(*parts, strict=True)
+    ]
+    return dict(zip(texts, forms or [TextForm()] * len(texts), strict=True))
 
 
-@carrying
-def _reading(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Tell how the texts of each column of a task's rows are written."""
-    for table in gathered(batches):
+@carry_errors
+def _text_forms_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the form of the texts of each column of a task's rows."""
+    for table in gather_tables(batches):
         values = [pc.unique(unchunk(column)).drop_null() for column in table.columns]
-        told = pickle.dumps([LazyTextForm(one).form() for one in values])
-        yield pa.record_batch([pa.array([told], pa.binary())], names=["told"])
+        pickled_forms = pickle.dumps([LazyTextForm(texts).form() for texts in values])
+        yield pa.record_batch([pa.array([pickled_forms], pa.binary())], names=["forms"])
 
 
-def as_written(frame: DataFrame, names: Sequence[str]) -> DataFrame:
-    """Return a frame with texts in some columns as the numbers, dates or times all of them are.
+def cast_texts(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return a frame with the texts of some columns as numbers, dates or times, where all are.
 
-    Spark has no time of day in files: those stay texts, as do numbers that a float would round
-    and times finer than microseconds.
+    Times of day stay texts, since Spark has no type for them in files, as do numbers that a float
+    would round and times finer than microseconds.
     """
-    found = writings(frame.select([quoted(name) for name in names]))
-    kinds = {name: infer_type(one) for name, one in found.items() if not is_rounded(one)}
-    kinds = {name: kind for name, kind in kinds.items() if kind in OF_SPARK}
+    forms = text_forms(frame.select([quote_name(name) for name in names]))
+    kinds = {name: infer_type(form) for name, form in forms.items() if not loses_precision(form)}
+    kinds = {name: kind for name, kind in kinds.items() if kind in SPARK_TYPES}
     if not kinds:
         return frame
     fields = [
-        StructField(field.name, OF_SPARK[kinds[field.name]]) if field.name in kinds else field
+        StructField(field.name, SPARK_TYPES[kinds[field.name]]) if field.name in kinds else field
         for field in frame.schema.fields
     ]
-    return in_tasks(frame, _casting(kinds), StructType(fields))
+    return map_in_tasks(frame, _casting_task(kinds), StructType(fields))
 
 
-def is_rounded(texts: TextForm) -> bool:
-    """Tell whether texts would lose something as the type that they are written in."""
+def loses_precision(texts: TextForm) -> bool:
+    """Tell whether the values of texts would be rounded by their inferred type."""
     kind = infer_type(texts)
     if pa.types.is_timestamp(kind):
-        return not any(texts.stamps[-2:])  # those in microseconds
+        return not any(texts.stamps[-2:])  # the last two are in microseconds
     return pa.types.is_floating(kind) and texts.digits > EXACT_DIGITS
 
 
-OF_SPARK: dict[pa.DataType, DataType] = {
+SPARK_TYPES: dict[pa.DataType, DataType] = {
     pa.int64(): LongType(),
     pa.float64(): DoubleType(),
     pa.date32(): DateType(),
@@ -294,14 +305,16 @@ OF_SPARK: dict[pa.DataType, DataType] = {
 }
 
 
-def _casting(kinds: Mapping[str, pa.DataType]) -> Task:
-    """Return a task that reads texts as what they are."""
+def _casting_task(kinds: Mapping[str, pa.DataType]) -> Task:
+    """Return a task that parses the texts of some columns."""
 
-    @carrying
+    @carry_errors
     def cast(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in gathered(batches):
+        for table in gather_tables(batches):
             columns = [
-                read_as(unchunk(table.column(name)), kinds[name]) if name in kinds else table[name]
+                parse_texts(unchunk(table.column(name)), kinds[name])
+                if name in kinds
+                else table[name]
                 for name in table.column_names
             ]
             yield from pa.table(columns, names=table.column_names).to_batches()
@@ -309,7 +322,7 @@ def _casting(kinds: Mapping[str, pa.DataType]) -> Task:
     return cast
 
 
-def read_as(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+def parse_texts(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return texts as what all of them are written as; times to the microsecond."""
     values = pc.utf8_trim_whitespace(texts).cast(kind)
     return values.cast(pa.timestamp("us", kind.tz)) if pa.types.is_timestamp(kind) else values
@@ -325,23 +338,23 @@ class Lookup:
     missing: int | None
 
     @classmethod
-    def of(cls, found: Values, codes: NDArray[np.int32]) -> "Lookup":
+    def of(cls, values: Values, codes: NDArray[np.int32]) -> "Lookup":
         """Return the lookup of distinct values, given the code of each, (values,)."""
-        present = to_numpy(found.values.is_valid())
+        present = to_numpy(values.values.is_valid())
         absent = codes[~present]
-        kept = found.values.filter(from_numpy(present))
-        return cls(kept, codes[present], int(absent[0]) if len(absent) else None)
+        present_values = values.values.filter(from_numpy(present))
+        return cls(present_values, codes[present], int(absent[0]) if len(absent) else None)
 
     def look_up(self, column: pa.Array) -> NDArray[np.int32]:
         """Return the code of every row, (rows,).
 
-        Raises DataError (C010) on a value that was not there when values were counted.
+        Raises DataError (C010) for a value that did not occur when values were counted.
         """
-        met = column.dictionary_encode()
-        place = to_numpy(pc.index_in(met.dictionary, value_set=self.values), missing=-1)
+        encoded = column.dictionary_encode()
+        place = to_numpy(pc.index_in(encoded.dictionary, value_set=self.values), missing=-1)
         if (place < 0).any() or (column.null_count and self.missing is None):
-            message = "The data gave other values when it was read again."
-            raise DataError.of("C010", message, "Write it down first, or cache it.")
+            message = "The data had different values when it was read again."
+            raise DataError.of("C010", message, "Write it to storage first, or cache it.")
         missing = -1 if self.missing is None else self.missing
         codes = np.append(self.codes[place], np.int32(missing)).astype(np.int32)
-        return np.asarray(codes[to_numpy(met.indices, missing=len(place))])
+        return np.asarray(codes[to_numpy(encoded.indices, missing=len(place))])

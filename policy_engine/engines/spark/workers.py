@@ -1,4 +1,4 @@
-"""Whether the executors of a session have what tasks import."""
+"""Check that the executors of a session have what tasks import."""
 
 import importlib
 import json
@@ -44,7 +44,7 @@ def check_workers(
         raise EngineError.of(
             "S003",
             f"No executor of the master {master!r} has run a task within {seconds:g} s.",
-            "Are its workers running, and do they have the cores and the memory asked for?",
+            "Are its workers running, and do they have the requested cores and memory?",
         ) from None
     driver = Worker.from_json(next(iter(_probe(names)(iter([]))))[0][0].as_py())
     for worker in map(Worker.from_json, sorted(texts)):

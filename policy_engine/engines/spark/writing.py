@@ -1,4 +1,4 @@
-"""What Spark writes, and the digests that tell whether it has been changed since."""
+"""Write frames with Spark, and compute the digests that show whether they were changed."""
 
 import hashlib
 import re
@@ -15,10 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 from policy_engine.data import storage
 from policy_engine.engines.masking import number_texts
 from policy_engine.engines.spark.catalog_tables import sql_name
-from policy_engine.engines.spark.failures import cause, explained
-from policy_engine.engines.spark.files import check_there, inner, listing
+from policy_engine.engines.spark.failures import cause, explain_error
+from policy_engine.engines.spark.files import check_there, list_files, uri_path
 from policy_engine.engines.spark.reading import column
-from policy_engine.engines.spark.values import Task, in_tasks
+from policy_engine.engines.spark.values import Task, map_in_tasks
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _LANES = 8
@@ -48,41 +48,41 @@ _SIMPLE = (types.StringType, types.IntegralType, types.BooleanType)
 
 
 def write(frame: DataFrame, location: str, kind: str, masked: tuple[str, ...] = ()) -> None:
-    """Write a frame, columns of which are masked, as a folder of files to where nothing is, in one
-    of `SPARK_FORMATS`.
+    """Write a frame, some columns of which are masked, as a new folder of files in one of
+    `SPARK_FORMATS`.
 
-    CSV is that of the local engine: RFC 4180, quotes where needed, missing cells empty, and
-    `""` in a table of one column, where all else is quoted too. Raises OutputError where the
-    place is taken (O001) or cannot be written (O002).
+    CSV is that of the local engine: RFC 4180, quotes where needed, missing cells empty; in a table
+    of one column, missing cells are `""` and all others are quoted. Raises OutputError where the
+    location exists (O001) or cannot be written (O002).
     """
     is_csv = kind.startswith("csv")
     try:
         with _standard_times(frame, kind):
-            made = csv_texts(frame, masked) if is_csv else frame
-            writer = made.write.format(kind.removesuffix(".gz")).options(**_OPTIONS[kind])
-            # A cell of blanks alone would be a blank line.
+            csv_frame = csv_texts(frame, masked) if is_csv else frame
+            writer = csv_frame.write.format(kind.removesuffix(".gz")).options(**_OPTIONS[kind])
+            # An unquoted cell of blanks would be a blank line.
             writer = writer.option("quoteAll", is_csv and len(frame.columns) == 1)
             writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(
                 location
             )
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
-        raise _unwritten(error, location) from None
+        raise _write_error(error, location) from None
 
 
 def write_table(frame: DataFrame, location: str) -> None:
-    """Write a frame as a table of the catalog, `table:NAME`; errors as of `write`."""
+    """Write a frame as a table of the catalog, `table:NAME`. Raises the errors of `write`."""
     try:
         frame.write.saveAsTable(sql_name(location))
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
-        raise _unwritten(error, location) from None
+        raise _write_error(error, location) from None
 
 
 def has_large_files(session: SparkSession, location: str) -> bool:
-    """Tell whether a location has files that a task cannot hold whole, to hash them."""
+    """Tell whether a location has files that are too large for a task to hash."""
     try:
-        lengths = listing(session, location).agg(F.max("length")).collect()
+        lengths = list_files(session, location).agg(F.max("length")).collect()
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
-        raise explained(error, location, "hashing") from None
+        raise explain_error(error, location, "hashing") from None
     return bool((lengths[0][0] or 0) > _LARGE)
 
 
@@ -90,48 +90,50 @@ _LARGE = 2**29
 
 
 def manifest_digest(session: SparkSession, location: str) -> str:
-    """Return the sha-256 of a file, or of a folder's manifest, as `storage.digest` has it.
+    """Return the sha-256 of a file, or of a folder's manifest, like `storage.digest`.
 
-    The executors hash: no content comes to the driver. Files are to be of less than 2 GiB.
-    Raises DataError where there are none (C002) or they cannot be read (C003, C010).
+    The executors hash, so no content reaches the driver. Files must be smaller than 2 GiB. Raises
+    DataError where there are no files (C002) or they cannot be read (C003, C010).
     """
-    root = inner(location) if storage.is_remote(location) else _absolute(location)
+    root = uri_path(location) if storage.is_remote(location) else _absolute(location)
     try:
         check_there(session, location)
-        hashed = listing(session, location).select("path", F.sha2("content", 256).alias("digest"))
-        found = {row.path: row.digest for row in hashed.collect()}
+        hashed_files = list_files(session, location).select(
+            "path", F.sha2("content", 256).alias("digest")
+        )
+        hashes = {row.path: row.digest for row in hashed_files.collect()}
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
-        raise explained(error, location, "hashing") from None
-    digests = {_within(root.rstrip("/"), path): digest for path, digest in found.items()}
+        raise explain_error(error, location, "hashing") from None
+    digests = {_relative_path(root.rstrip("/"), path): digest for path, digest in hashes.items()}
     return digests[""] if "" in digests else storage.manifest_digest(digests)
 
 
 def row_digest(frame: DataFrame) -> tuple[str, int]:
-    """Return a sha-256 of a frame's rows, in whatever order and partitions, and their number.
+    """Return a sha-256 of a frame's rows, whatever their order and partitions, and their number.
 
-    Rows that appear twice count twice; the names of the columns belong to the digest. Of the
-    sha-256 of every row, its eight words of 32 bits are summed apart.
+    Duplicate rows count, and so do the names of the columns. The eight 32-bit words of the sha-256
+    of every row are summed separately.
     """
-    cells = F.concat(*(_unambiguous(field) for field in frame.schema.fields))
+    cells = F.concat(*(_unambiguous_text(field) for field in frame.schema.fields))
     hashed = frame.select(F.sha2(cells, 256).alias("hash"))
     words = [F.conv(F.substring("hash", 1 + 8 * i, 8), 16, 10).cast("long") for i in range(_LANES)]
-    # No partition has so many rows that a long overflows; all of them together may.
+    # A long cannot overflow within one partition, but it may for all partitions together.
     sums = [F.sum(word).alias(f"w{i}") for i, word in enumerate(words)]
     parts = hashed.groupBy(F.spark_partition_id()).agg(F.count("*").alias("rows"), *sums)
     totals = [F.sum(F.col(f"w{i}").cast("decimal(38,0)")) for i in range(_LANES)]
     try:
         rows, *lanes = parts.agg(F.sum("rows"), *totals).collect()[0]
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
-        raise explained(error, "", "hashing the rows") from None
+        raise explain_error(error, "", "hashing the rows") from None
     text = repr([frame.columns, rows or 0, [int(lane or 0) for lane in lanes]])
     return hashlib.sha256(text.encode()).hexdigest(), int(rows or 0)
 
 
-def _unwritten(error: Exception, location: str) -> PolicyEngineError:
+def _write_error(error: Exception, location: str) -> PolicyEngineError:
     if re.search(_UNWRITABLE, str(error)):
         message = f"The output cannot be written. {cause(str(error))}"
         return OutputError.of("O002", message, source=location)
-    return explained(error, location, "writing")
+    return explain_error(error, location, "writing")
 
 
 _UNWRITABLE = (
@@ -140,31 +142,31 @@ _UNWRITABLE = (
 )
 
 
-def _unambiguous(field: types.StructField) -> Column:
-    """Return a cell as text that no other cell, or two, could be read as."""
+def _unambiguous_text(field: types.StructField) -> Column:
+    """Return a cell as text that no other cell, and no two cells together, can have."""
     cell = column(field.name)
     if isinstance(field.dataType, types.TimestampType):
-        cell = F.unix_micros(cell)  # the text would be that of the session's time zone
+        cell = F.unix_micros(cell)  # its text would depend on the session's time zone
     text = cell.cast("string")
     length = F.octet_length(text).cast("string")
     return F.coalesce(F.concat(length, F.lit(":"), text), F.lit("-"))
 
 
 def csv_texts(frame: DataFrame, masked: tuple[str, ...] = ()) -> DataFrame:
-    """Return the cells as the local engine writes them; Spark writes some types otherwise, and
-    decimals that are masked are written as other numbers are."""
+    """Return the cells as the local engine writes them: Spark writes some types differently, and
+    masked decimals are written like other numbers."""
     if not all(isinstance(field.dataType, _SIMPLE) for field in frame.schema.fields):
         fields = [types.StructField(name, types.StringType()) for name in frame.columns]
-        frame = in_tasks(frame, _writing(masked), types.StructType(fields))
+        frame = map_in_tasks(frame, _writing_task(masked), types.StructType(fields))
     texts = [column(name).cast("string") for name in frame.columns]
-    if len(texts) == 1:  # Spark would leave out a row of nothing but a missing value
+    if len(texts) == 1:  # Spark would leave out a row with only a missing value
         texts = [F.coalesce(texts[0], F.lit(""))]
     return frame.select(
         *(text.alias(name) for text, name in zip(texts, frame.columns, strict=True))
     )
 
 
-def _writing(masked: tuple[str, ...]) -> Task:
+def _writing_task(masked: tuple[str, ...]) -> Task:
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             names = batch.schema.names
@@ -191,19 +193,19 @@ def _absolute(location: str) -> str:
     return storage.local_path(location).absolute().as_posix()
 
 
-def _within(root: str, path: str) -> str:
-    """Return the path of a file relative to a folder, nothing where it is the same."""
-    found = inner(path)
-    _, is_below, rest = found.partition(f"{root}/")
-    return rest if is_below else "" if found.endswith(root) else Path(found).name
+def _relative_path(root: str, path: str) -> str:
+    """Return the path of a file relative to a folder; empty where both are the same."""
+    file_path = uri_path(path)
+    _, is_below, relative = file_path.partition(f"{root}/")
+    return relative if is_below else "" if file_path.endswith(root) else Path(file_path).name
 
 
 @contextmanager
 def _standard_times(frame: DataFrame, kind: str) -> Iterator[None]:
-    """Write points in time to Parquet in its standard type, which no option of a write does.
+    """Write points in time to Parquet in its standard type, for which writers have no option.
 
-    The setting is the session's, which several runs may share: one after the other, each puts
-    back what it found.
+    The setting belongs to the session, which several runs may share: they take turns, and each
+    restores the former value.
     """
     if kind != "parquet" or not any(_is_time(field) for field in frame.schema.fields):
         yield

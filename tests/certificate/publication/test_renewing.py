@@ -13,7 +13,7 @@ from policy_engine.certificate.publication import renew, renewing
 from policy_engine.cli import app
 from policy_engine.data import storage
 from policy_engine.decision import Request
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, DataError, OutputError, Problem
 from policy_engine.policy.model import READ
 from policy_engine.release.locking import hold
@@ -122,10 +122,10 @@ def test_what_was_changed_since_it_was_measured_is_not_certified(released, place
     output = path.read_text()
     path.write_text(output.replace("flu", "cold", 1))
     with pytest.raises(CertificateError, match="V004 The output is not the one"):
-        renew(place, renewed, lambda: Stored.of_file(path))
+        renew(place, renewed, lambda: StoredData.of_file(path))
     assert (people / "out" / "certificate.jsonld").read_bytes() == before
     path.write_text(output)
-    renew(place, renewed, lambda: Stored.of_file(path))
+    renew(place, renewed, lambda: StoredData.of_file(path))
     assert load_certificate(people / "out") == renewed
     assert len([*(people / "out").iterdir()]) == 2  # nothing marks the folder as in use
 
@@ -148,5 +148,5 @@ def test_a_certificate_that_cannot_be_written_stays(released, monkeypatch):
 
     monkeypatch.setattr(renewing, "write_file", full)
     with pytest.raises(OutputError, match=f"^{path}: O002 The output cannot be written: No space"):
-        renew(path, load_certificate(people / "out"), lambda: Stored.of_file(path))
+        renew(path, load_certificate(people / "out"), lambda: StoredData.of_file(path))
     assert (people / "out" / "certificate.jsonld").read_bytes() == before

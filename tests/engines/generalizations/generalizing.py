@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from policy_engine.data.cells import read_cell
 from policy_engine.engines.encoding import encode
-from policy_engine.engines.generalizations import covering, generalizer, losses
+from policy_engine.engines.generalizations import code_finder, generalizer, losses
 from policy_engine.kernels.axis import Interval, Members
 from policy_engine.kernels.mondrian import Partition
 from policy_engine.methods.columns import QuasiIdentifier
@@ -70,7 +70,7 @@ def hold_laws(rows, parts, generalization, tree=None, **settings):
     assert len(one.column.codes) == len(rows)
     labels = [one.column.labels[code] for code in one.column.codes]
     assert labels == [column.labels[code] for code in column.codes]
-    covers = covering(asked(generalization, **settings), column, tree)
+    covers = code_finder(asked(generalization, **settings), column, tree)
     for part, cell in zip(parts, written, strict=True):
         read_cell(cell)
         assert set(column.codes[part]) <= set(covers(cell).tolist())

@@ -7,7 +7,7 @@ from generalizing import asked, cells, encoded, hold_laws, made, parted, price, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.generalizations import covered, generalizer
+from policy_engine.engines.generalizations import covered_codes, generalizer
 from policy_engine.engines.generalizations.calendars import spans
 from policy_engine.errors import CertificateError, DataError
 
@@ -103,7 +103,7 @@ def test_mixed_time_zones_are_refused():
 
 @pytest.mark.parametrize("values", [["a"], [1, 2], ["2020-01-01", "x"]])
 def test_calendars_are_refused_for_what_is_no_date(values):
-    with pytest.raises(DataError, match="R006 The column 'x' holds values that are no dates"):
+    with pytest.raises(DataError, match="R006 The column 'x' holds values that are not dates"):
         made(values, "calendar")
 
 
@@ -178,7 +178,7 @@ def test_spans_are_when_periods_start_and_end(label, start, hours):
     ],
 )
 def test_a_period_covers_the_days_in_it(cell, codes):
-    assert covered(cell, asked("calendar"), encoded(DAYS)).tolist() == codes
+    assert covered_codes(cell, asked("calendar"), encoded(DAYS)).tolist() == codes
 
 
 @settings(deadline=None)

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.engines.generalizations.decimals import decimals, is_number, scaled, written
+from policy_engine.engines.generalizations.decimals import (
+    decimals,
+    format_scaled,
+    is_number,
+    parse_scaled,
+)
 
 
 def read(*labels, least=0):
@@ -50,7 +55,7 @@ def test_decimals_have_the_exponent_asked_for():
     ],
 )
 def test_written_is_plain_unless_that_were_long(number, exponent, label):
-    assert written(number, exponent) == label
+    assert format_scaled(number, exponent) == label
 
 
 def test_is_number_tells_numbers_from_times():
@@ -60,9 +65,9 @@ def test_is_number_tells_numbers_from_times():
 
 @given(st.integers(), st.integers(-40, 40))
 def test_a_written_number_is_the_number(number, exponent):
-    label = written(number, exponent)
+    label = format_scaled(number, exponent)
     assert Decimal(label) == Decimal(f"{number}e{exponent}")
-    assert scaled(label) == scaled(f"{number}e{exponent}")
+    assert parse_scaled(label) == parse_scaled(f"{number}e{exponent}")
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False).map(repr), min_size=1))

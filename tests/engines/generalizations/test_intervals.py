@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.data.cells import read_cell
-from policy_engine.engines.generalizations import covered
+from policy_engine.engines.generalizations import covered_codes
 from policy_engine.errors import CertificateError, DataError
 
 AGES = [20, 35, 47, 70, None]
@@ -58,7 +58,7 @@ def test_a_single_number_needs_no_interval():
 
 @pytest.mark.parametrize("values", [["a", "b"], ["2020-01-01"], ["08:00"]])
 def test_intervals_are_refused_for_what_is_no_number(values):
-    with pytest.raises(DataError, match="R006 The column 'x' holds values that are no numbers"):
+    with pytest.raises(DataError, match="R006 The column 'x' holds values that are not numbers"):
         made(values, "interval")
 
 
@@ -107,7 +107,7 @@ def test_cells_that_are_no_intervals_are_refused(cell):
     ],
 )
 def test_an_interval_covers_the_numbers_in_it(cell, codes):
-    assert covered(cell, asked("interval"), encoded(AGES)).tolist() == codes
+    assert covered_codes(cell, asked("interval"), encoded(AGES)).tolist() == codes
 
 
 INTEGERS = parted(st.integers(-99, 99).map(float))

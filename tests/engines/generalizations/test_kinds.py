@@ -1,7 +1,7 @@
 import pytest
 from generalizing import asked, cells, encoded, made, prices
 
-from policy_engine.engines.generalizations import covering
+from policy_engine.engines.generalizations import code_finder
 from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.errors import CertificateError
@@ -26,13 +26,13 @@ def test_a_cell_of_no_known_shape_is_refused(cell):
         prices(["[1 - 2]", cell])
     assert cell not in str(e.value)
     with pytest.raises(CertificateError, match="V002 The column 'x' holds a cell that is no"):
-        covering(asked(), encoded([1]))(cell)
+        code_finder(asked(), encoded([1]))(cell)
 
 
 def test_covering_tells_of_one_cell_after_the_other():
-    covers = covering(asked(), encoded([5, 7, None]))
+    covers = code_finder(asked(), encoded([5, 7, None]))
     assert [covers(cell).tolist() for cell in ("[5 - 7]", None, "7")] == [[1, 2], [0], [2]]
-    assert covering(asked(), encoded([5]))("5 or missing").tolist() == [0]
+    assert code_finder(asked(), encoded([5]))("5 or missing").tolist() == [0]
 
 
 def test_classes_with_equal_cells_share_one():

@@ -3,7 +3,7 @@ from generalizing import asked, cells, encoded, hold_laws, made, parted, price, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.generalizations import covered
+from policy_engine.engines.generalizations import covered_codes
 from policy_engine.errors import CertificateError, DataError
 
 CODES = ["A10", "A100", "A101", "B200", None]
@@ -84,7 +84,7 @@ def test_ranges_and_sets_are_no_prefixes():
     ],
 )
 def test_a_prefix_covers_what_begins_with_it(cell, codes):
-    assert covered(cell, asked("prefix"), encoded(CODES)).tolist() == codes
+    assert covered_codes(cell, asked("prefix"), encoded(CODES)).tolist() == codes
 
 
 @settings(deadline=None)

@@ -14,7 +14,7 @@ from generalizing import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.generalizations import covered
+from policy_engine.engines.generalizations import covered_codes
 from policy_engine.errors import CertificateError, DataError
 
 
@@ -101,7 +101,7 @@ def test_ranges_whose_ends_are_not_in_order_are_refused():
     ],
 )
 def test_a_range_covers_the_values_in_it(cell, codes):
-    assert covered(cell, asked("range"), encoded([3, 1, 2, None, 7])).tolist() == codes
+    assert covered_codes(cell, asked("range"), encoded([3, 1, 2, None, 7])).tolist() == codes
 
 
 @settings(deadline=None)

@@ -7,7 +7,7 @@ from generalizing import asked, cells, encoded, hold_laws, made, parted, rungs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.generalizations import covered, losses
+from policy_engine.engines.generalizations import covered_codes, losses
 from policy_engine.errors import DataError
 from policy_engine.kernels.axis import Interval, Members
 
@@ -103,8 +103,8 @@ def test_representatives_hide_nothing_that_could_be_priced(generalization):
 
 def test_a_representative_may_stand_for_any_value():
     column = encoded([1, 2, None])
-    assert covered("1.5", asked("mean"), column).tolist() == [1, 2]
-    assert covered("1.5 or missing", asked("mean"), column).tolist() == [0, 1, 2]
+    assert covered_codes("1.5", asked("mean"), column).tolist() == [1, 2]
+    assert covered_codes("1.5 or missing", asked("mean"), column).tolist() == [0, 1, 2]
 
 
 @settings(deadline=None)

@@ -3,7 +3,7 @@ from generalizing import asked, cells, encoded, hold_laws, made, parted, price, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.engines.generalizations import covered
+from policy_engine.engines.generalizations import covered_codes
 from policy_engine.errors import CertificateError, DataError
 
 CITIES = ["Rome", "Oslo", "Rome", "Bern", None]
@@ -83,7 +83,7 @@ def test_a_range_among_sets_is_refused():
     [("{Oslo, Rome}", [2, 3]), ("Bern or missing", [0, 1]), ("Paris", []), ("*", [1, 2, 3])],
 )
 def test_a_set_covers_its_members(cell, codes):
-    assert covered(cell, asked("set"), encoded(CITIES)).tolist() == codes
+    assert covered_codes(cell, asked("set"), encoded(CITIES)).tolist() == codes
 
 
 @settings(deadline=None)

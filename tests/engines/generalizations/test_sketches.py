@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from policy_engine.data.cells import write_range, write_set, write_value
 from policy_engine.engines.generalizations import losses
-from policy_engine.engines.generalizations.sketches import is_of_sets, members, sketch
+from policy_engine.engines.generalizations.sketches import holds_sets, members, sketch
 from policy_engine.errors import CertificateError
 from policy_engine.methods.columns import QuasiIdentifier
 
@@ -60,7 +60,7 @@ def in_lots(asked, lots):
     try:
         told = list({text: 0 for lot in lots for text in sketch(asked, lot)})
         told = sketch(asked, told)
-        if is_of_sets(asked, told):
+        if holds_sets(asked, told):
             told += [one for lot in lots for one in members(asked, lot)]
         found = [losses("x", [*lot, *told], asked, wildcard=False)[: len(lot)] for lot in lots]
     except CertificateError:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.generalizations import covered, generalizer
+from policy_engine.engines.generalizations import covered_codes, generalizer
 from policy_engine.errors import CertificateError, DataError, InternalError
 
 #            World
@@ -95,7 +95,9 @@ def test_a_taxonomy_of_one_value_gets_a_root_for_the_others():
     assert cells(["a", "b"], [[0, 1], [0]], "taxonomy", lone, **settings) == ["*", "a"]
     assert prices(["*", "a", "b"], "taxonomy", lone, **settings) == [1, 0, 0]
     assert rungs(["a", None], "taxonomy", lone)[-1] == ["a or missing"] * 2
-    assert covered("*", asked("taxonomy", **settings), encoded(["a", "b"]), lone).tolist() == [0, 1]
+    assert covered_codes(
+        "*", asked("taxonomy", **settings), encoded(["a", "b"]), lone
+    ).tolist() == [0, 1]
 
 
 def test_a_label_of_several_nodes_costs_what_the_widest_does():
@@ -106,7 +108,7 @@ def test_a_label_of_several_nodes_costs_what_the_widest_does():
 
 def test_a_label_of_several_nodes_covers_what_is_below_any():
     column = encoded(["b", "c", "a", "Other", "d"])
-    labels = column.labels[covered("Other", asked("taxonomy"), column, OTHERS)]
+    labels = column.labels[covered_codes("Other", asked("taxonomy"), column, OTHERS)]
     assert sorted(labels) == ["Other", "a", "b", "c"]
 
 
@@ -125,7 +127,7 @@ def test_a_taxonomy_that_was_not_read_is_a_bug():
     [("Europe", [2, 3]), ("Xian", [4]), ("China or missing", [0, 4]), ("World", [1, 2, 3, 4])],
 )
 def test_a_node_covers_the_values_below_it(cell, codes):
-    found = covered(cell, asked("taxonomy"), encoded(CITIES), WORLD)
+    found = covered_codes(cell, asked("taxonomy"), encoded(CITIES), WORLD)
     assert found.tolist() == codes
 
 

@@ -8,7 +8,7 @@ from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
 from policy_engine import apply_policy, certify_output, explore_policy, plan_policy
 from policy_engine.decision import World
 from policy_engine.decision.log import read_log
-from policy_engine.engines.launching import launched
+from policy_engine.engines.launching import launch_engine
 from policy_engine.engines.spark import engine as engines
 from policy_engine.engines.spark.coding import Coding
 from policy_engine.errors import CertificateError, DeniedError, EngineError, PolicyEngineError
@@ -42,19 +42,19 @@ def test_a_session_of_our_own_ends_where_its_executors_lack_something(stopped, m
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_session_of_our_own_ends_where_a_run_fails(stopped, keep):
-    with pytest.raises(ValueError, match="it failed"), launched("spark", keep=keep):
+    with pytest.raises(ValueError, match="it failed"), launch_engine("spark", keep=keep):
         raise ValueError("it failed")
     assert stopped == ["a session of our own"]
 
 
 def test_a_session_of_our_own_stays_where_a_release_lies_on_its_cluster(stopped):
-    with launched("spark", keep=True) as launcher:
+    with launch_engine("spark", keep=True) as launcher:
         assert launcher.name == "spark"
     assert stopped == []
 
 
 def test_a_session_that_was_given_is_never_stopped(stopped):
-    with launched(engines.SparkEngine("a session of somebody's")):
+    with launch_engine(engines.SparkEngine("a session of somebody's")):
         pass
     assert stopped == []
 

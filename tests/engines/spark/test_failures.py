@@ -2,7 +2,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine.engines.spark.failures import LONGEST, carried, carrying, cause, explained
+from policy_engine.engines.spark.failures import (
+    LONGEST,
+    carry_errors,
+    cause,
+    explain_error,
+    task_error,
+)
 from policy_engine.engines.spark.jobs import running
 from policy_engine.errors import DataError, EngineError, Fix, OutputError, Place, PlanError, Problem
 
@@ -40,7 +46,7 @@ Driver stacktrace:
     ],
 )
 def test_explained_gives_one_line_with_its_code(text, kind, code):
-    error = explained(RuntimeError(text))
+    error = explain_error(RuntimeError(text))
     assert type(error) is kind
     assert error.problems[0].code == code
     assert "\n" not in str(error)
@@ -48,11 +54,11 @@ def test_explained_gives_one_line_with_its_code(text, kind, code):
 
 def test_explained_returns_an_error_of_ours_as_it_is():
     error = PlanError.of("M001", "no")
-    assert explained(error) is error
+    assert explain_error(error) is error
 
 
 def test_explained_says_what_was_being_done_and_where():
-    error = explained(RuntimeError("broken"), "s3://b/x", "counting")
+    error = explain_error(RuntimeError("broken"), "s3://b/x", "counting")
     assert str(error) == "s3://b/x: S005 Spark gave up counting. broken."
 
 
@@ -61,7 +67,7 @@ def test_explained_survives_an_exception_that_has_no_text_any_more():
         def __str__(self):
             raise ConnectionError
 
-    assert str(explained(MuteError())) == "S005 Spark gave up the job. MuteError."
+    assert str(explain_error(MuteError())) == "S005 Spark gave up the job. MuteError."
 
 
 def test_cause_keeps_what_python_raised_in_a_task_but_not_what_it_quotes():
@@ -101,8 +107,8 @@ def test_explained_rebuilds_a_carried_error_from_spark_text_around_it():
     place = Place("/a", 1, 2)
     fixed = Problem("P002", "odrl:target", fix=Fix(place, Place("/a", 1, 9), "target"))
     problems = Problem("C005", 'no "a"\n\\ é', "hint", place), Problem("R001", "two"), fixed
-    text = f"Job aborted: TaskError: {carried(DataError(*problems, source='x.csv'))}\n\tat y"
-    error = explained(RuntimeError(text))
+    text = f"Job aborted: TaskError: {task_error(DataError(*problems, source='x.csv'))}\n\tat y"
+    error = explain_error(RuntimeError(text))
     assert type(error) is DataError
     assert error.problems == problems
     assert error.problems[-1].fix == fixed.fix
@@ -111,17 +117,17 @@ def test_explained_rebuilds_a_carried_error_from_spark_text_around_it():
 
 def test_values_of_the_data_are_in_nothing_that_a_task_raises():
     error = DataError(Problem("R007", "It lacks 1 value.", values=("secret",)))
-    assert "secret" not in str(carried(error))
-    assert explained(RuntimeError(str(carried(error)))).problems == error.problems
+    assert "secret" not in str(task_error(error))
+    assert explain_error(RuntimeError(str(task_error(error)))).problems == error.problems
 
 
 def test_explained_does_not_fail_on_a_carried_error_that_was_cut():
-    text = str(carried(DataError.of("C005", "long " * 100)))[:200]
-    assert explained(RuntimeError(text)).problems[0].code == "S005"
+    text = str(task_error(DataError.of("C005", "long " * 100)))[:200]
+    assert explain_error(RuntimeError(text)).problems[0].code == "S005"
 
 
 def test_carrying_brings_an_error_out_of_a_task(spark):
-    @carrying
+    @carry_errors
     def task(batches):
         yield from batches
         raise DataError.of("R004", "A value cannot be ordered.", source="x")

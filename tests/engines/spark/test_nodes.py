@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.engines.spark.coding import CodedRows
-from policy_engine.engines.spark.nodes import first_cuts, of_nodes
+from policy_engine.engines.spark.nodes import first_cuts, group_by_node
 from policy_engine.kernels import layout
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import ClassConstraint, Diversity
 from policy_engine.kernels.briefs import BriefSide
 from policy_engine.kernels.coarse import coarsen, neighbour_parts
 from policy_engine.kernels.descent import descend
-from policy_engine.kernels.layout import Cutting, People
+from policy_engine.kernels.layout import Cutting, SensitiveRows
 from policy_engine.kernels.mondrian import partition
 
 
@@ -26,7 +26,7 @@ def outline(table):
     """What is known of a table without its rows."""
     none = np.zeros(0, np.int32)
     axes = [Axis(none, *list(vars(axis).values())[1:]) for axis in table.axes]
-    people = People(
+    people = SensitiveRows(
         tuple(none for _ in table.people.sensitive),
         None if table.people.persons is None else none,
         overall_of(table),
@@ -55,14 +55,14 @@ def rows_of(table):
 def asking(table, part_of):
     """What answers questions of rows that lie in several parts, through pickles as a cluster."""
     rows = rows_of(table)
-    parts = [rows.taken(np.flatnonzero(part_of == part)) for part in np.unique(part_of)]
+    parts = [rows.select_rows(np.flatnonzero(part_of == part)) for part in np.unique(part_of)]
 
     def ask(question, descent, nodes):
         question, replies = pickle.loads(pickle.dumps(question)), {node: [] for node in nodes}
         for part in parts:
-            for node, mine in of_nodes(descend(descent, part.codes)):
+            for node, mine in group_by_node(descend(descent, part.codes)):
                 if node in nodes:
-                    replies[node].append(question.reply(node, part.taken(mine)))
+                    replies[node].append(question.reply(node, part.select_rows(mine)))
         return {node: question.answer(node, found[::-1]) for node, found in replies.items()}
 
     return ask
@@ -78,11 +78,11 @@ def apart(table, part_of, limit):
     nodes = first_cuts(asking(table, part_of), outline(table), whole, limit)
     leaf = descend(nodes.cuts.descent(), rows.codes)
     found = set()
-    for node, mine in of_nodes(leaf):
+    for node, mine in group_by_node(leaf):
         assert nodes.rows[node] == len(mine)
         axes = [Axis(axis.codes[mine], *list(vars(axis).values())[1:]) for axis in table.axes]
         persons = table.people.persons
-        people = People(
+        people = SensitiveRows(
             tuple(codes[mine] for codes in table.people.sensitive),
             None if persons is None else persons[mine],
             overall_of(table),
@@ -140,7 +140,7 @@ def large_table(seed, score, *, relaxed, bound, unit):
     sensitive = ints(draw.zipf(1.5, rows).clip(1, 8) - 1)
     persons = ints(draw.integers(0, rows // 2, rows)) if unit else None
     constraint = ClassConstraint(3, (Diversity(**bound),))
-    return Table(axes, People((sensitive,), persons), constraint, Cutting(score, relaxed))
+    return Table(axes, SensitiveRows((sensitive,), persons), constraint, Cutting(score, relaxed))
 
 
 @pytest.mark.parametrize("unit", [False, True])
@@ -164,8 +164,8 @@ def test_cuts_between_parts_of_codes_leave_classes_valid():
     )
     ask, whole = asking(told, np.arange(3_000) % 4), side_of(rows_of(told).codes[:, :3])
     nodes = first_cuts(ask, outline(told), whole, 200, parts={0: part})
-    leaf = descend(nodes.cuts.descent(), rows_of(table).in_parts(nodes.parts).codes)
+    leaf = descend(nodes.cuts.descent(), rows_of(table).replace_by_parts(nodes.parts).codes)
     assert len(nodes.rows) > 3
-    for node, mine in of_nodes(leaf):
+    for node, mine in group_by_node(leaf):
         assert nodes.rows[node] == len(mine) >= 3
         assert len(set(table.people.sensitive[0][mine].tolist())) >= 2

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from policy_engine.engines.spark.quantiles import Quantiles, quantiles_of
+from policy_engine.engines.spark.quantiles import Quantiles, compute_quantiles
 from policy_engine.errors import DataError
 
 FOUR = Quantiles(np.array([10.0, 20.0, 30.0]), "0", "40", pa.int64(), has_missing=True)
@@ -26,7 +26,7 @@ def test_a_part_stands_where_its_first_value_does():
 
 
 def test_values_of_some_rows_are_placed_on_the_axis_of_all():
-    found = FOUR.encoded("x", pa.array([30, 10, None, 10]))
+    found = FOUR.encode("x", pa.array([30, 10, None, 10]))
     assert found.labels.tolist() == ["", "0", "10", "30", "40"]
     assert found.codes.tolist() == [3, 2, 0, 2]
     assert found.position.tolist() == [0, 0, 0.25, 0.75, 1]
@@ -48,7 +48,7 @@ def test_values_of_some_rows_are_placed_on_the_axis_of_all():
 )
 def test_quantiles_of_a_column(spark, values, kind, low, high):
     frame = spark.createDataFrame(pa.table({"x": pa.array([*values, None])})).repartition(3)
-    found = quantiles_of(frame, "x", is_csv=True)
+    found = compute_quantiles(frame, "x", is_csv=True)
     assert (found.kind, found.low, found.high, found.has_missing) == (kind, low, high, True)
     assert found.parts == 101  # fewer values than parts: each is one
     assert (np.diff(found.edges) > 0).all()
@@ -58,4 +58,4 @@ def test_quantiles_of_a_column(spark, values, kind, low, high):
 def test_texts_that_no_number_holds_have_no_quantiles(spark, values):
     frame = spark.createDataFrame(pa.table({"x": values}))
     with pytest.raises(DataError, match="R011"):
-        quantiles_of(frame, "x", is_csv=True)
+        compute_quantiles(frame, "x", is_csv=True)

@@ -7,7 +7,7 @@ from pyarrow import orc, parquet
 
 from policy_engine.data.catalog import MEMORY, Dataset, make_catalog
 from policy_engine.data.storage import digest
-from policy_engine.engines.spark.reading import described, read
+from policy_engine.engines.spark.reading import describe_dataset, read
 from policy_engine.engines.spark.writing import manifest_digest
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
@@ -36,7 +36,7 @@ def rows(frame):
 
 
 def all_of(spark, location, columns=None):
-    found = described(spark, IRI, location)
+    found = describe_dataset(spark, IRI, location)
     return rows(read(spark, location, found.format, columns or found.columns))
 
 
@@ -57,23 +57,23 @@ def test_a_folder_is_known_by_its_files(spark, tmp_path, ending):
     location = table_of(tmp_path, content.get(ending, "a,b\n1,\n"), ending=ending)
     (tmp_path / "table" / "_SUCCESS").touch()
     (tmp_path / "table" / ".hidden.txt").touch()
-    assert described(spark, IRI, location) == Dataset(IRI, location, ending, ("a", "b"))
+    assert describe_dataset(spark, IRI, location) == Dataset(IRI, location, ending, ("a", "b"))
     assert all_of(spark, location) == [("1", None)]
 
 
 def test_a_file_is_known_by_its_ending(spark, tmp_path):
     (tmp_path / "a b%20.CSV").write_text("x y,z\n1,2\n")
     for location in (str(tmp_path / "a b%20.CSV"), f"file:{tmp_path}/a b%20.CSV"):
-        assert described(spark, IRI, location) == Dataset(IRI, location, "csv", ("x y", "z"))
+        assert describe_dataset(spark, IRI, location) == Dataset(IRI, location, "csv", ("x y", "z"))
         assert all_of(spark, location) == [("1", "2")]
 
 
 def test_a_table_of_the_catalog_and_a_frame_are_read(spark):
     frame = spark.createDataFrame([(1, "x")], "`a.b` int, c string")
     frame.createOrReplaceTempView("people")
-    assert described(spark, IRI, "table:people").columns == ("a.b", "c")
+    assert describe_dataset(spark, IRI, "table:people").columns == ("a.b", "c")
     assert rows(read(spark, "table:people", "table", ("c", "a.b"))) == [("x", 1)]
-    assert described(spark, IRI, frame) == Dataset(IRI, MEMORY, "memory", ("a.b", "c"))
+    assert describe_dataset(spark, IRI, frame) == Dataset(IRI, MEMORY, "memory", ("a.b", "c"))
     assert rows(read(spark, frame, "memory", ("a.b",))) == [(1,)]
 
 
@@ -191,7 +191,7 @@ def test_bytes_that_are_not_utf_8_are_refused(spark, tmp_path):
     ("text", "words"),
     [
         ('a,b\n1,"secret\n2,3\n', "A quoted cell is not closed"),
-        ('a,b\n"1"secret,2\n', "Text stands behind the closing quote"),
+        ('a,b\n"1"secret,2\n', "There is text after the closing quote"),
         ("a\n1\n\n2\n", "1 lines are blank"),
         ("a\n1\n \t\n2\n", "1 lines are blank"),
     ],
@@ -317,7 +317,7 @@ def test_names_of_columns_that_the_engine_has_itself_are_refused(spark, tmp_path
 def test_lines_that_are_no_json_are_counted(spark, tmp_path):
     location = table_of(tmp_path, '{"a": 1}\n', '{"a": 1}\nsecret\n{"a": secret\n', ending="json")
     problem = refused(spark, location)
-    assert (problem.code, problem.message) == ("C010", "2 lines are no JSON records.")
+    assert (problem.code, problem.message) == ("C010", "2 lines are not JSON records.")
 
 
 def test_a_key_that_json_records_lack_is_missing(spark, tmp_path):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.membership.fitted.blocks import Block
 from policy_engine.audits.membership.records import plain_number
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError
 
 Categories = Mapping[int, Sequence[Any]]
@@ -73,7 +73,7 @@ def codes_of(block: pa.Table, place: int, known: Sequence[Any]) -> NDArray[np.in
     Raises AuditError (A003) where there are values, and none is known.
     """
     name, column = block.column_names[place], block.column(place)
-    rows, texts = texts_of(name, column)
+    rows, texts = index_texts(name, column)
     numbers = {_text(one): number for number, one in enumerate(known)}
     codes = [-1 if one is None else numbers.get(_key(one, column.type), -1) for one in texts]
     if max(codes) < 0 and any(one is not None for one in texts):

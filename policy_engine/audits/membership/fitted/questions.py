@@ -22,7 +22,7 @@ from policy_engine.audits.membership.records import (
     source_table,
 )
 from policy_engine.audits.membership.typed_columns import as_numbers
-from policy_engine.engines.reading_back import texts_of
+from policy_engine.engines.reading_back import index_texts
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
@@ -146,12 +146,12 @@ def _table_questions(
         raise AuditError.of("A002", message, did_you_mean(label, rest))
     chosen = list(features) or [one for one in rest if one != label]
     _check_features(chosen, rest, label)
-    rows, texts = texts_of(label, table.column(label))
+    rows, texts = index_texts(label, table.column(label))
     labels = tuple(plain_number(texts[row] or "") for row in rows.tolist())
     if "" in labels:
         message = f"{labels.count(''):,} rows have no label in {label!r}."
         raise AuditError.of("A002", message)
-    rows, texts = texts_of(members, table.column(members))
+    rows, texts = index_texts(members, table.column(members))
     is_member = parse_membership([texts[row] or "" for row in rows.tolist()])
     features_given = as_numbers(table.select(chosen)).combine_chunks()
     digest = digest_of(np.array([table_digest(features_given)]), np.array(labels), is_member)
