@@ -86,8 +86,8 @@ def test_the_ladder_represents_the_groups_of_ranges_or_sets():
 @pytest.mark.parametrize(
     ("values", "generalization", "message"),
     [
-        (["2020-01-01"], "mean", "no numbers, and have no mean"),
-        (["a"], "mean", "no numbers, and have no mean"),
+        (["2020-01-01"], "mean", "not numbers, and have no mean"),
+        (["a"], "mean", "not numbers, and have no mean"),
         (["a"], "median", "texts, which have no median"),
     ],
 )

@@ -74,7 +74,9 @@ def test_nothing_is_lost_where_every_cell_is_one_value():
 
 
 def test_a_range_among_sets_is_refused():
-    with pytest.raises(CertificateError, match="V002 The column 'x' holds a range, where sets"):
+    with pytest.raises(
+        CertificateError, match="V002 The column 'x' holds a range, but its generalisation is set"
+    ):
         prices(["[1 - 2]"], "set")
 
 
