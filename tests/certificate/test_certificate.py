@@ -17,7 +17,7 @@ from policy_engine.certificate.certifying import CertifiedRelease, check_bounds
 from policy_engine.certificate.page import certificate_html
 from policy_engine.certificate.shortcomings import file_figures, proven, shortcomings
 from policy_engine.engines.engine import EarlyStop, StoredData
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.errors import CertificateError, DataError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
@@ -154,7 +154,10 @@ def test_an_output_is_the_one_that_was_certified_or_it_is_told(certificate, rele
     other = certificate.model_copy(update={"output_digest": "0" * 64})
     with pytest.raises(CertificateError, match="V004 The output is not the one") as told:
         check_digest(other, output)
-    assert f"its sha-256 is {output.digest}, the certified one {'0' * 64}." in str(told.value)
+    message = f"The output is not the one that was certified: its sha-256 is {output.digest}, "
+    message += f"the certified one {'0' * 64}."
+    assert told.value.problems == (Problem("V004", message),)
+    assert told.value.source == output.location
 
 
 def test_check_names_the_class_and_the_bound_that_broke(certificate):
@@ -310,14 +313,20 @@ def test_a_certificate_is_a_table_of_a_page(certificate):
     reached = Estimate(value=0.5, low=0.4, high=0.6)
     bound = AttackBound(measure="auc", asked=0.6)
     attack = AttackMeasurement(attack="loss", bound=bound, reached=reached)
-    page = certificate_html(certificate.model_copy(update={"attacks": (attack,)}))
+    files = FilesMeasured(asked=FileBounds(smallest_leaf=10), smallest_leaf=12, rare_values=0)
+    changes = {"attacks": (attack,), "files": files, "rows_out": 1_234}
+    page = certificate_html(certificate.model_copy(update=changes))
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page)
-    assert f"{OUTPUT}: 6 rows" in page
+    assert f"{OUTPUT}: 1,234 rows" in page
+    assert '<td class="text">12</td>' in page  # beside figures with words
     assert cells == [
         *("measure", "asked", "achieved"),
         *("k", "at least 2", "2"),
         *("l of disease", "at least 2", "2"),
         *("loss", str(bound), "0.5 (95% interval 0.4 to 0.6)"),
+        *("smallestLeaf", "at least 10", "12"),
+        *("rareValues", "at most 0", "0"),
+        *("checks of the files", "all passed", "all"),
     ]
 
 
@@ -327,10 +336,50 @@ def with_recoding(certificate, recoding):
     return certificate.plan.model_copy(update={"steps": tuple(steps)})
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pe:certificate": {}}', "\xff", "[" * 9999])
-def test_what_is_no_certificate_is_refused(text):
-    with pytest.raises(CertificateError, match="V005"):
-        read_certificate(text)
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "PolicyError"),
+        ("{}", "KeyError"),
+        ("[]", "TypeError"),
+        ('{"pe:certificate": {}}', "ValidationError"),
+        ("\xff", "PolicyError"),
+        ("[" * 9999, "PolicyError"),
+    ],
+)
+def test_what_is_no_certificate_is_refused(text, error):
+    with pytest.raises(CertificateError) as told:
+        read_certificate(text, "c.jsonld")
+    message = f"The text is not a certificate of this version ({error})."
+    assert (told.value.problems, told.value.source) == ((Problem("V005", message),), "c.jsonld")
+
+
+SAYS_MORE = "The certificate contradicts itself, or says more than certificates do."
+IMPOSSIBLE = "The certificate contradicts itself. Its output has no rows."
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "message"),
+    [
+        ({}, {"@id": "http://x.org/other"}, SAYS_MORE),
+        ({}, {"note": "mine"}, SAYS_MORE),
+        ({"rows_out": 0}, {}, IMPOSSIBLE),
+    ],
+)
+def test_what_a_certificate_cannot_say_is_told_with_its_source(certificate, changes, more, message):
+    document = json.loads(certificate.model_copy(update=changes).to_jsonld())
+    with pytest.raises(CertificateError) as told:
+        read_certificate(json.dumps({**document, **more}), "c.jsonld")
+    assert (told.value.problems, told.value.source) == ((Problem("V005", message),), "c.jsonld")
+
+
+def test_a_certificate_that_commits_to_no_input_says_of_none_that_it_was_used(certificate):
+    silent = certificate.model_copy(update={"commitment": None})
+    document = json.loads(silent.to_jsonld())
+    assert document["prov:wasGeneratedBy"]["used"] == ["http://x.org/policy"]
+    assert read_certificate(silent.to_jsonld()) == silent
+    refused = json.loads(certificate.as_refusal().to_jsonld())
+    assert "pe:sha256" not in refused
 
 
 @pytest.mark.parametrize(

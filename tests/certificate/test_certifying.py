@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 from building import DATASET, people_policy
-from modelled import of_raw
+from modelled import of_raw, of_table
 
 from policy_engine import apply_policy
 from policy_engine.audits.gate import ModelFigures
@@ -144,9 +144,13 @@ def test_a_certificate_names_the_versions_of_what_made_it(made, trained):
     assert versions["python"] == platform.python_version()
     on_spark = made.release.plan.model_copy(update={"engine": "spark"})
     assert certified(made, plan=on_spark).certificate.versions.keys() == usual | {"pyspark"}
-    packages = certify(trained, None).certificate.versions.keys() - usual
-    assert "scikit-learn" in packages
-    assert ("keras" in packages) == (find_spec("keras") is not None)
+    audited = made.release.model_copy(
+        update={"plan": make_plan(read_policy(of_table())), "output": Stored.of_file(made.path)}
+    )
+    for release, engine in ((trained, None), (audited, made._engine)):
+        packages = certify(release, engine).certificate.versions.keys() - usual
+        assert "scikit-learn" in packages
+        assert ("keras" in packages) == (find_spec("keras") is not None)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from policy_engine.certificate.record import (
     read_record,
 )
 from policy_engine.data.commitment import Commitment
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.errors import CertificateError, DataError, Problem
 
 
 @pytest.fixture
@@ -126,14 +126,22 @@ def test_a_record_opens_no_output_without_its_certificate(recorded):
 
 def test_no_record_is_told(recorded):
     (recorded / "record.json").unlink()
-    with pytest.raises(DataError, match="C002 There is no record"):
+    with pytest.raises(DataError) as told:
+        certified(recorded)
+    message = f"There is no record '{recorded}/record.json'."
+    assert told.value.problems == (Problem("C002", message),)
+    (recorded / "record.json").mkdir()
+    with pytest.raises(DataError, match=r"^.*/record\.json: C003"):
         certified(recorded)
 
 
 def test_a_certificate_that_commits_to_nothing_is_opened_by_nobody(recorded):
     record = load_record(recorded / "record.json")
-    with pytest.raises(CertificateError, match="V008 The certificate commits to no input"):
+    with pytest.raises(CertificateError) as told:
         find_opening_record(record, None)
+    message = "The certificate commits to no input, so no record opens it."
+    assert told.value.problems == (Problem("V008", message),)
+    assert not record.opens(None)
 
 
 def test_a_place_is_named_by_its_path_from_the_root_or_as_it_is(tmp_path, monkeypatch):
@@ -166,15 +174,33 @@ def test_of_several_records_in_a_file_the_one_that_opens_is_taken(recorded):
     assert find_opening_record(later, later.commitment).nonce == "1" * 64
     with pytest.raises(CertificateError, match="V008") as told:
         find_opening_record(later, Commitment(value="2" * 64), "record.json")
-    assert told.value.source == "record.json"
+    message = "The record does not open the certificate: it is not of this release, or was changed."
+    assert (told.value.problems, told.value.source) == ((Problem("V008", message),), "record.json")
 
 
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", "null", "3", "NaN", b"\xff", "[" * 9999, '{"a": 1, "a": 1}']
 )
-def test_what_is_no_record_is_refused(text):
+def test_what_is_no_record_is_refused(text, tmp_path):
+    file = tmp_path / "r.json"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    message = "The text is not a record of a release, as this version writes it."
+    for read in (lambda: read_record(text, str(file)), lambda: load_record(file)):
+        with pytest.raises(CertificateError) as told:
+            read()
+        assert told.value.problems == (Problem("V005", message),)
+        assert told.value.source == str(file)
+
+
+def test_records_are_kept_one_beside_the_other_and_not_within(recorded):
+    record = load_record(recorded / "record.json")
+    beside = record.model_copy(update={"earlier": (record, record)})
+    assert read_record(beside.to_json()) == beside
+    assert [*beside.with_earlier()] == [record] * 3
+    assert beside.without_earlier() == record
+    within = record.model_copy(update={"earlier": (beside,)})
     with pytest.raises(CertificateError, match="V005"):
-        read_record(text)
+        read_record(within.to_json())
 
 
 def test_a_record_without_a_nonce_is_none(recorded):

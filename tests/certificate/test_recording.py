@@ -12,7 +12,13 @@ from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.publication import Publication
 from policy_engine.certificate.record import load_record
 from policy_engine.certificate.recording import RecordFile
-from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PolicyEngineError,
+    Problem,
+)
 
 
 def applied(folder, record="record.json", output="release", **more):
@@ -62,18 +68,26 @@ def test_nothing_else_is_overwritten_by_a_record(people, taken, overwrite):
 @pytest.mark.parametrize(
     ("place", "why", "hint"),
     [
-        ("", "A record is a file", "Give the path of a file."),
-        (".", "A record is a file, and '.*' is a folder", "Give the path of a file."),
-        ("none/record.json", "There is no folder '.*/none' for the record", ""),
-        ("s3a://bucket/r.json", "Given: 's3a://bucket/r.json'", "Give the path of a file."),
-        ("table:record", "Given: 'table:record'", "Give the path of a file."),
+        ("", "A record is a file, and '.' is a folder.", "Give the path of a file."),
+        (".", "A record is a file, and '{people}' is a folder.", "Give the path of a file."),
+        ("none/record.json", "There is no folder '{people}/none' for the record.", ""),
+        (
+            "s3a://bucket/r.json",
+            "A record is kept in a file of this machine. Given: 's3a://bucket/r.json'.",
+            "Give the path of a file.",
+        ),
+        (
+            "table:record",
+            "A record is kept in a file of this machine. Given: 'table:record'.",
+            "Give the path of a file.",
+        ),
     ],
 )
 def test_what_is_no_place_for_a_record_is_refused_before_anything_is_done(people, place, why, hint):
     before = files(people)
-    with pytest.raises(OutputError, match=f"O002 .*{why}") as told:
+    with pytest.raises(OutputError) as told:
         applied(people, place)
-    assert told.value.problems[0].hint == hint
+    assert told.value.problems == (Problem("O002", why.format(people=people), hint),)
     assert files(people) == before
 
 
@@ -92,11 +106,11 @@ def test_a_record_that_came_meanwhile_is_not_replaced(people, monkeypatch):
 
 def test_a_record_does_not_lie_in_the_output(people):
     for record in ("a.csv", "a.csv/record.json"):
-        with pytest.raises(
-            OutputError, match=r"O002 The record .* is not to lie in the output"
-        ) as told:
+        with pytest.raises(OutputError) as told:
             applied(people, record, output="a.csv")
-        assert told.value.problems[0].hint == "Give another path."
+        message = f"The record '{people / record}' is not to lie in the output."
+        assert told.value.problems == (Problem("O002", message, "Give another path."),)
+    applied(people, "a.csv.json", output="out/a.csv")
 
 
 def test_a_record_is_replaced_with_its_release_and_not_with_another(people):
@@ -245,8 +259,10 @@ def test_a_record_does_not_lie_in_the_folder_of_the_release(people, output, reco
         (people / "rel" / "kept").mkdir(parents=True)
     before = files(people)
     apart = "O002 The record .* for the owner alone.* Give a path outside of that folder"
-    with pytest.raises(OutputError, match=apart):
+    with pytest.raises(OutputError, match=apart) as told:
         applied(people, record, output=output)
+    message = f"The record {str(people / record)!r} is for the owner alone, and lies in the "
+    assert told.value.problems[0].message == f"{message}folder of the release, '{people}/rel'."
     made = applied(people, record=None, output=None)
     with pytest.raises(OutputError, match=apart):
         made.write(people / output, record=people / record)
@@ -258,3 +274,70 @@ def test_a_record_may_lie_below_the_folder_of_an_output_that_is_a_file(people):
     (people / "kept").mkdir()
     applied(people, "kept/record.json", output="out.csv")
     assert load_record(people / "kept" / "record.json")
+
+
+@pytest.mark.parametrize("had_earlier", [False, True])
+def test_a_record_that_cannot_be_written_leaves_what_there_was(people, monkeypatch, had_earlier):
+    made = applied(people, "record.json" if had_earlier else None)
+    before = files(people)
+    file = RecordFile(people / "record.json", made.path, people / "release", overwrite=True)
+
+    def full(_handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    told = r"record\.json: O002 The output cannot be written: No space left on device\.$"
+    with pytest.raises(OutputError, match=told), file.writing(made.record, lambda: False):
+        raise AssertionError("nothing is published without its record")
+    assert files(people) == before
+
+
+def test_a_record_that_is_not_written_once_more_opens_both_releases(people, monkeypatch):
+    first = applied(people)
+    file = RecordFile(people / "record.json", first.path, people / "release", overwrite=True)
+    second = first.record.model_copy(update={"nonce": "1" * 64})
+    with file.writing(second, lambda: True):
+        monkeypatch.setattr(file, "_write", fail)
+    record = load_record(people / "record.json")
+    assert [*record.with_earlier()] == [second, first.record]
+
+
+def fail(*_given, **_more):
+    raise OSError(5, "Input/output error")
+
+
+def test_a_record_is_written_where_files_cannot_be_linked(people, monkeypatch):
+    monkeypatch.setattr(os, "link", fail)
+    made = applied(people)
+    assert load_record(people / "record.json") == made.record
+    assert stat.S_IMODE((people / "record.json").stat().st_mode) == 0o600
+    assert list(people.glob(".*")) == []
+    monkeypatch.setattr(RecordFile, "_existing", lambda _self: None)
+    before = files(people)
+    late = RecordFile(people / "record.json", overwrite=True)
+    with pytest.raises(OutputError, match="O002"), late.writing(made.record, lambda: False):
+        pass
+    assert files(people) == before
+
+
+def test_a_record_that_is_there_is_told_with_its_place(people):
+    file = people / "record.json"
+    applied(people)
+    for overwrite, output, hint in [
+        (False, "release", "Give another path, or overwrite=True for the output of that record."),
+        (True, "other", "Only the record of the release that is replaced is overwritten; move it"),
+    ]:
+        with pytest.raises(OutputError) as told:
+            RecordFile(file, people / output / "anonPeople.csv", overwrite=overwrite)
+        [problem] = told.value.problems
+        assert (problem.code, problem.message) == ("O001", f"The record exists: {str(file)!r}.")
+        assert problem.hint.startswith(hint)
+    with pytest.raises(OutputError, match="O001 The record exists"):
+        RecordFile(file, overwrite=True)  # of a release in memory there is no place to compare
+
+
+def test_a_record_of_a_release_elsewhere_lies_wherever_there_is_a_folder(people):
+    for output in ("s3a://bucket/out/a.csv", "table:people"):
+        assert RecordFile(people / "record.json", output, output, overwrite=False)
+    with pytest.raises(OutputError, match="O002 A record cannot be named"):
+        RecordFile(people / "certificate.jsonld", "s3a://bucket/out/a.csv", overwrite=False)
