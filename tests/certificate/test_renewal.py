@@ -1,20 +1,24 @@
 """What a certificate may be renewed for, and what an output does not tell."""
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 from applying import asking
 from building import ANALYST, DATASET, OUTPUT, anonymize, column, people_policy, permission, policy
 from certifying import certified
+from modelled import of_table
 from typer.testing import CliRunner
 
 from policy_engine import apply_policy, certify_output, decide_request, query_data
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.certificate.renewal import check_making
+from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.cli import app
 from policy_engine.decision import Request
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.engines.engine import Stored
+from policy_engine.errors import CertificateError, DataError, Problem
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
@@ -240,3 +244,229 @@ def test_a_certificate_says_whether_its_making_is_known(unmade):
     assert done.exit_code == 0
     assert "not known, measured alone" in done.stdout
     assert "by this certificate nobody may read it" in done.stdout
+
+
+# -- every change, told whole ---------------------------------------------------------------------
+
+AGES = [column("age", generalization="interval", fanout=5)]
+OTHER = "http://x.org/Other"
+
+
+def certificate_of(parts, dataset=DATASET, **more):
+    return certified(read_policy(policy_of(parts, dataset, **more)))
+
+
+def policy_of(parts, dataset=DATASET, output=OUTPUT, uid="http://x.org/policy", keys=()):
+    """Return the policy of an action on a dataset, or on two that are joined by the name."""
+    target = [dataset, OTHER] if keys else dataset
+    rule = permission(action=anonymize(**parts), target=target, output=output)
+    text = policy([rule], uid=uid).replace(f"{DATASET}/", f"{dataset}/")
+    for key in keys:
+        text = text.replace(f'"{dataset}/{key}"', f'"{dataset}/{key}", "{OTHER}/{key}"')
+    return text
+
+
+def changes(before, now, record=None, *, renews=False):
+    """Return what is told of a release that was made as one policy says, by another."""
+    found = []
+    try:
+        check_making(before, make_plan(read_policy(now)), record, "out.csv", renews=renews)
+    except CertificateError as error:
+        found = [(error.source, one.code, one.message, one.hint) for one in error.problems]
+    said = ("out.csv", "V014", "Make the release again: policy-engine apply.")
+    assert all((source, code, hint) == said for source, code, _, hint in found)
+    return [message for _, _, message, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (PLAIN, PLAIN, []),
+        (PLAIN, {**PLAIN, "k": 2}, []),
+        (OPEN, HIDDEN, ["The column 'name' was given no pseudonyms."]),
+        (HIDDEN, OPEN, []),
+        (
+            HIDDEN,
+            {**HIDDEN, "pseudonymScope": "all"},
+            ["Its pseudonyms are of its own, and the policy asks for some of the scope 'all'."],
+        ),
+        (
+            {**HIDDEN, "pseudonymScope": "all"},
+            {**HIDDEN, "pseudonymScope": "one"},
+            [
+                (
+                    "Its pseudonyms are of the scope 'all', and the policy asks for some of the "
+                    "scope 'one'."
+                )
+            ],
+        ),
+        ({**HIDDEN, "pseudonymScope": "all"}, {**HIDDEN, "pseudonymScope": "all"}, []),
+        (
+            HIDDEN,
+            {**PLAIN, "quasi": ["age", "name"]},
+            ["The column 'name' was made unreadable, and its cells are read as values."],
+        ),
+        (
+            {**PLAIN, "redact": ["name"]},
+            {**PLAIN, "quasi": ["age", "name"]},
+            ["The column 'name' was made unreadable, and its cells are read as values."],
+        ),
+        (
+            PLAIN,
+            {**PLAIN, "quasi": AGES},
+            [
+                (
+                    "The column 'age' was generalised by its type, and the policy asks for "
+                    "interval (fanout 5)."
+                )
+            ],
+        ),
+        (
+            {**PLAIN, "quasi": [column("age", generalization="mean")]},
+            PLAIN,
+            ["The column 'age' was generalised by mean, and the policy asks for its type."],
+        ),
+        (PLAIN, {**PLAIN, "quasi": [column("age", generalization="set")]}, []),
+        ({**PLAIN, "quasi": [column("age", generalization="range")]}, PLAIN, []),
+        (
+            {**PLAIN, "quasi": [column("age", order="frequency")]},
+            {**PLAIN, "quasi": [column("age", weight=2)]},
+            [],
+        ),
+        (
+            {**PLAIN, "quasi": ["age", "zip"], "insensitive": ["ill"]},
+            PLAIN,
+            ["The column 'zip' was generalised, and the policy takes its cells for values."],
+        ),
+        (
+            {**PLAIN, "quasi": ["age", "zip"], "insensitive": ["ill"]},
+            {**PLAIN, "insensitive": ["ill"]},
+            [],
+        ),
+        (PLAIN, {**PLAIN, "quasi": ["age", "zip"], "insensitive": ["ill"]}, []),
+        (
+            {**SUPPRESSING, "maxSuppression": 0.5},
+            SUPPRESSING,
+            [
+                (
+                    "Of all rows 0.5 might be left out, and the policy allows 0. How many were is "
+                    "told by its record alone."
+                )
+            ],
+        ),
+        (
+            {**SUPPRESSING, "maxSuppression": 0.5},
+            {**SUPPRESSING, "maxSuppression": 0.5},
+            [],
+        ),
+        (
+            {**MASKED, "insensitive": ["zip", "ill"]},
+            {**MASKED, "masked": [TENS]},
+            [
+                (
+                    "The column 'zip' was made with no masking, and the policy asks for rounding, "
+                    "base 10."
+                )
+            ],
+        ),
+        ({**MASKED, "masked": [TENS]}, {**MASKED, "masked": [TENS]}, []),
+        ({**MASKED, "masked": [TENS]}, MASKED, []),
+        (MASKED, {**MASKED, "masked": [TENS]}, []),
+        (
+            {**OPEN, "quasi": AGES},
+            {**HIDDEN, "quasi": ["age"]},
+            [
+                (
+                    "The column 'age' was generalised by interval (fanout 5), and the policy asks "
+                    "for its type."
+                ),
+                "The column 'name' was given no pseudonyms.",
+            ],
+        ),
+    ],
+    ids=range(24),
+)
+def test_every_change_of_what_the_cells_mean_is_told(before, now, told):
+    assert changes(certificate_of(before), policy_of(now)) == told
+
+
+def test_an_output_of_another_asset_or_policy_or_from_other_data_is_told():
+    made = certificate_of(PLAIN)
+    again = "http://x.org/again"
+    named = f"It is certified as {OUTPUT}, and the policy makes {again}."
+    assert changes(made, policy_of(PLAIN, output=again)) == [named]
+    read = f"It was made from {DATASET}, and the policy reads {OTHER}."
+    assert changes(made, policy_of(PLAIN, OTHER)) == [read]
+    mine = policy_of(PLAIN, uid="http://x.org/mine")
+    issued = (
+        "It was made for the policy http://x.org/policy, and the one given is http://x.org/mine."
+    )
+    assert changes(made, mine) == []
+    assert changes(made, mine, renews=True) == [issued]
+
+
+def test_inputs_are_joined_as_they_were():
+    joined = {**PLAIN, "joinOn": ["name"]}
+    made = certificate_of(joined, keys=["name"])
+    assert changes(made, policy_of(joined, keys=["name"])) == []
+    read = f"It was made from {OTHER} and {DATASET}, and the policy reads {DATASET}."
+    assert changes(made, policy_of(PLAIN)) == [read]
+    other = {**PLAIN, "joinOn": ["pid"]}
+    told = ["Its inputs were joined otherwise than the policy joins them."]
+    assert changes(made, policy_of(other, keys=["pid"])) == told
+
+
+class Rows:
+    """What a record says of the rows of a release."""
+
+    def __init__(self, rows, suppressed):
+        self.input, self.suppressed = SimpleNamespace(rows=rows), suppressed
+
+
+@pytest.mark.parametrize(
+    ("suppressed", "told"),
+    [(0, []), (2, []), (3, ["3 rows were left out, and the policy allows 0.2 of all."])],
+)
+def test_the_record_says_how_many_rows_were_left_out(suppressed, told):
+    made = certificate_of({**SUPPRESSING, "maxSuppression": 0.9})
+    asked = policy_of({**SUPPRESSING, "maxSuppression": 0.2})
+    assert changes(made, asked, Rows(10, suppressed)) == told
+
+
+def test_what_does_not_tell_its_making_is_asked_nothing_unless_it_is_renewed():
+    made = certificate_of(PLAIN).model_copy(update={"made_by": None})
+    plan = make_plan(read_policy(policy_of(HIDDEN, OTHER)))
+    check_making(made, plan, None, "out.csv", renews=False)
+    with pytest.raises(CertificateError) as told:
+        check_making(made, plan, None, "out.csv", renews=True)
+    message = "Its certificate does not say how it was made: the output was measured, and no more."
+    hint = "Make it with policy-engine apply, or give the certificate that it was published with."
+    assert told.value.problems == (Problem("V016", message, hint),)
+    assert told.value.source == "out.csv"
+
+
+def test_who_made_an_output_is_known_for_its_policy_and_with_its_record():
+    made, plan = certificate_of(PLAIN), make_plan(read_policy(policy_of(PLAIN)))
+    other = make_plan(read_policy(policy_of(PLAIN, uid="http://x.org/mine")))
+    audited = make_plan(read_policy(of_table()))
+    record = Rows(10, 0)
+    assert is_renewable(made, plan, None)
+    assert not is_renewable(made, other, record)
+    assert not is_renewable(made.model_copy(update={"made_by": None}), plan, record)
+    assert is_renewable(made, audited, record)
+    assert not is_renewable(made, audited, None)
+
+
+def test_what_is_wrong_with_an_output_that_was_changed_is_told_with_that():
+    made = certificate_of(PLAIN)
+    same, other = Stored("a.csv", made.output_digest), Stored("a.csv", "0" * 64)
+    short = CertificateError.of("V001", "k is 1.")
+    assert with_change(short, None, other) is short
+    assert with_change(short, made, same) is short
+    both = with_change(short, made, other)
+    assert [one.code for one in both.problems] == ["V001", "V004"]
+    assert both.source == "a.csv"
+    sourced = CertificateError.of("V001", "k is 1.", "", "b.csv")
+    assert with_change(sourced, made, other).source == "b.csv"
+    changed = CertificateError.of("V004", "It was changed.")
+    assert with_change(changed, made, other) is changed

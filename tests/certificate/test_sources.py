@@ -9,7 +9,7 @@ from certifying import certified, sha256
 
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.sources import as_upstream, proof_asset, upstream_releases
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, Problem
 from policy_engine.plan.inputs import Read
 from policy_engine.policy import read_policy
 
@@ -95,6 +95,26 @@ def test_what_was_generalised_before_is_remembered_where_it_is_kept():
     assert (found["age"].generalization, found["zip"].generalization) == ("prefix", "")
 
 
+def test_a_column_that_was_masked_is_remembered_by_its_masking():
+    proof = made("age", masked=[column("pay", masking="rounding", base=10)])
+    found = generalised(proof)
+    assert found.keys() == {"age", "pay"}
+    assert found["pay"].generalization == "rounding"
+
+
+def test_a_column_is_remembered_with_its_taxonomy():
+    proof = made(column("age", generalization="taxonomy", taxonomy="t.csv"))
+    assert generalised(proof)["age"].taxonomy == "t.csv"
+
+
+def test_what_was_generalised_before_a_model_learnt_from_it_is_not_in_the_model():
+    first = made("age")
+    steps = tuple(one for one in first.plan.steps if one.step != "anonymize")
+    plan = first.plan.model_copy(update={"steps": steps})
+    later = first.model_copy(update={"plan": plan, "upstream": (as_upstream(first),)})
+    assert generalised(later) == {}
+
+
 def test_an_input_is_the_releases_that_are_given_for_it_or_lie_beside_it():
     proof = made("age")
     assert upstream_releases([ROWS], [], nothing_beside) == ()
@@ -107,20 +127,47 @@ def test_an_input_is_the_releases_that_are_given_for_it_or_lie_beside_it():
 
 def test_a_certificate_that_is_not_of_the_input_is_refused():
     other = made("age", output=AGAIN)
-    with pytest.raises(CertificateError, match=f"V013 No certificate is of the input '{OUTPUT}'"):
-        upstream_releases([ROWS], [other, word("http://x.org/o")], nothing_beside)
-    with pytest.raises(CertificateError, match=f"V013 The input is the release '{AGAIN}'") as told:
+    message = f"No certificate is of the input '{OUTPUT}' or '{DATASET}'. Given are those of "
+    message += f"'{AGAIN}' and 'http://x.org/o'."
+    people = ROWS.model_copy(update={"asset": DATASET, "location": "people.csv"})
+    with pytest.raises(CertificateError) as told:
+        upstream_releases([ROWS, people], [other, word("http://x.org/o")], nothing_beside)
+    assert (told.value.problems, told.value.source) == ((Problem("V013", message),), "rows.csv")
+    with pytest.raises(CertificateError) as told:
         upstream_releases([ROWS], [], lambda _: other)
-    assert f"Give it as {AGAIN}" in told.value.problems[0].hint
+    message = f"The input is the release '{AGAIN}' by the certificate beside it, not '{OUTPUT}'."
+    hint = f"Give it as {AGAIN}, and name that as the policy's target."
+    problem = Problem("V013", message, hint)
+    assert (told.value.problems, told.value.source) == ((problem,), "rows.csv")
+
+
+def test_of_several_inputs_each_is_looked_for_in_its_own_place():
+    first, other = made("age"), made("age", output=AGAIN)
+    reads = [ROWS, ROWS.model_copy(update={"asset": AGAIN, "location": "again.csv"})]
+    beside = {"rows.csv": first, "again.csv": other}
+    both = (as_upstream(first), as_upstream(other))
+    assert upstream_releases(reads, [], beside.get) == both
+    assert upstream_releases(reads, [other], {"rows.csv": first}.get) == both
+    assert upstream_releases(reads, [other], nothing_beside) == both[1:]
+    assert upstream_releases(reads, [other, first, other], nothing_beside) == both
 
 
 def test_a_certificate_that_does_not_hold_or_tells_no_making_is_of_no_input():
     proof = made("age")
     short = proof.measurements[0].model_copy(update={"achieved": 1})
     broken = proof.model_copy(update={"measurements": (short,)})
-    with pytest.raises(CertificateError, match=f"V013 The certificate of the input '{OUTPUT}'"):
-        upstream_releases([ROWS], [broken], nothing_beside)
-    with pytest.raises(CertificateError, match=f"V016 The input is '{OUTPUT}'") as told:
-        upstream_releases([ROWS], [], lambda _: proof.model_copy(update={"made_by": None}))
-    assert told.value.source == "rows.csv"
-    assert told.value.problems[0].hint.startswith("Make it with policy-engine apply")
+    short = "k is to be at least 2, but is 1 in a class of the output."
+    message = f"The certificate of the input '{OUTPUT}' does not hold. {short}"
+    for given in ([broken], [word(), broken]):
+        with pytest.raises(CertificateError) as told:
+            upstream_releases([ROWS], given, nothing_beside)
+        assert (told.value.problems, told.value.source) == ((Problem("V013", message),), "rows.csv")
+    unmade = proof.model_copy(update={"made_by": None})
+    for given, beside in (([], unmade), ([unmade], None), ([proof, unmade], None)):
+        with pytest.raises(CertificateError) as told:
+            upstream_releases([ROWS], given, lambda _, one=beside: one)
+        [problem] = told.value.problems
+        unknown = "Its certificate does not say how it was made: the output was measured, and no"
+        assert problem.message == f"The input is '{OUTPUT}'. {unknown} more."
+        assert (problem.code, told.value.source) == ("V016", "rows.csv")
+        assert problem.hint.startswith("Make it with policy-engine apply, or give the certificate")
