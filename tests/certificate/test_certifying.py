@@ -59,7 +59,7 @@ def made(people):
 
 
 def certified(made, place="", **changes):
-    facts = {"output": StoredData.of_file(made.path), **changes}
+    facts = {"output": StoredData.from_file(made.path), **changes}
     return certify(made.release.model_copy(update=facts), made._engine, place)
 
 
@@ -99,7 +99,7 @@ def test_an_output_whose_input_is_unknown_has_no_record(made):
 
 def test_of_a_model_the_table_that_it_learnt_from_is_measured_and_not_described(made):
     model = StoredData(location="/there/model", digest="4" * 64, rows=0)
-    found = certified(made, output=model, sanitised=StoredData.of_file(made.path))
+    found = certified(made, output=model, sanitised=StoredData.from_file(made.path))
     certificate = found.certificate
     assert (certificate.file, certificate.output_digest) == ("model", "4" * 64)
     assert [one.achieved for one in certificate.measurements] == [2, 2]
@@ -145,7 +145,10 @@ def test_a_certificate_names_the_versions_of_what_made_it(made, trained):
     on_spark = made.release.plan.model_copy(update={"engine": "spark"})
     assert certified(made, plan=on_spark).certificate.versions.keys() == usual | {"pyspark"}
     audited = made.release.model_copy(
-        update={"plan": make_plan(read_policy(of_table())), "output": Stored.of_file(made.path)}
+        update={
+            "plan": make_plan(read_policy(of_table())),
+            "output": StoredData.from_file(made.path),
+        }
     )
     for release, engine in ((trained, None), (audited, made._engine)):
         packages = certify(release, engine).certificate.versions.keys() - usual
@@ -181,7 +184,7 @@ def test_an_output_of_other_columns_is_told_with_all_of_them(made, columns, mess
     path = made.path
     path.write_text(f"{columns}\n" + ",".join("1" * (columns.count(",") + 1)) + "\n")
     with pytest.raises(CertificateError) as told:
-        certified(made, output=StoredData.of_file(path))
+        certified(made, output=StoredData.from_file(path))
     assert told.value.problems == tuple(Problem("V002", one) for one in messages)
     assert told.value.source == str(path)
 

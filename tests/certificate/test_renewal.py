@@ -17,7 +17,7 @@ from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.cli import app
 from policy_engine.decision import Request
-from policy_engine.engines.engine import Stored
+from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, DataError, Problem
 from policy_engine.plan.plan import make_plan
 from policy_engine.policy import read_policy
@@ -459,7 +459,7 @@ def test_who_made_an_output_is_known_for_its_policy_and_with_its_record():
 
 def test_what_is_wrong_with_an_output_that_was_changed_is_told_with_that():
     made = certificate_of(PLAIN)
-    same, other = Stored("a.csv", made.output_digest), Stored("a.csv", "0" * 64)
+    same, other = StoredData("a.csv", made.output_digest), StoredData("a.csv", "0" * 64)
     short = CertificateError.of("V001", "k is 1.")
     assert with_change(short, None, other) is short
     assert with_change(short, made, same) is short

@@ -122,10 +122,10 @@ def test_what_was_changed_since_it_was_measured_is_not_certified(released, place
     output = path.read_text()
     path.write_text(output.replace("flu", "cold", 1))
     with pytest.raises(CertificateError, match="V004 The output is not the one"):
-        renew(place, renewed, lambda: StoredData.of_file(path))
+        renew(place, renewed, lambda: StoredData.from_file(path))
     assert (people / "out" / "certificate.jsonld").read_bytes() == before
     path.write_text(output)
-    renew(place, renewed, lambda: StoredData.of_file(path))
+    renew(place, renewed, lambda: StoredData.from_file(path))
     assert load_certificate(people / "out") == renewed
     assert len([*(people / "out").iterdir()]) == 2  # nothing marks the folder as in use
 
@@ -148,5 +148,5 @@ def test_a_certificate_that_cannot_be_written_stays(released, monkeypatch):
 
     monkeypatch.setattr(renewing, "write_file", full)
     with pytest.raises(OutputError, match=f"^{path}: O002 The output cannot be written: No space"):
-        renew(path, load_certificate(people / "out"), lambda: StoredData.of_file(path))
+        renew(path, load_certificate(people / "out"), lambda: StoredData.from_file(path))
     assert (people / "out" / "certificate.jsonld").read_bytes() == before
