@@ -77,10 +77,10 @@ class Applicability:
         pairs = ((one, member) for one in asked for member in members)
         return best(self._is_met(clause, part, one, member) for one, member in pairs)
 
-    def facts(self, clause: Clause, part: Part = "action", name: str = "") -> RequestFacts:
+    def facts(self, clause: Clause) -> RequestFacts:
         """Return what the conditions of a rule are evaluated against."""
         is_closed = clause.rule.kind == "permission"
-        request, world = self._expanded(part, name).request, self._worlds[is_closed]
+        request, world = self._expanded("action", "").request, self._worlds[is_closed]
         facts = RequestFacts(request, world, self._time, self.closures)
         facts.purposes = purposes_of(self._told, is_closed=is_closed)
         set_rule(facts, clause, self.closures, self.closures)
@@ -89,7 +89,7 @@ class Applicability:
     def _is_covered(
         self, clause: Clause, part: Part, name: str, members: Sequence[Member]
     ) -> State:
-        expanded, facts = self._expanded(part, name), self.facts(clause, part, name)
+        expanded, facts = self._expanded(part, name), self.facts(clause)
         verdicts = covering_verdicts(part, name, members, expanded, facts)
         unnamed = [self._unnamed(clause, part, name, one) for one in members]
         return best([*unnamed, "unsatisfied" if verdicts is None else worst_state(verdicts)])
@@ -97,7 +97,7 @@ class Applicability:
     def _is_met(self, clause: Clause, part: Part, name: str, member: Member) -> State:
         known = self.closures
         names = known.needs(name) if part == "action" else (name,)
-        expanded, facts = self._expanded(part, name), self.facts(clause, part, name)
+        expanded, facts = self._expanded(part, name), self.facts(clause)
         verdicts = overlapping_verdicts(part, names, [member], expanded, facts)
         if verdicts is None:
             return self._unnamed(clause, part, name, member)
@@ -109,9 +109,8 @@ class Applicability:
         """Tell whether a name lies within a member that has none: that may be, or cannot."""
         if not is_blank(member.iri):
             return "unsatisfied"
-        verdicts = verdicts_about(
-            name, part, member, self._expanded(part, name), self.facts(clause, part, name)
-        )
+        expanded, facts = self._expanded(part, name), self.facts(clause)
+        verdicts = verdicts_about(name, part, member, expanded, facts)
         return worst(["unknown", worst_state(verdicts)])
 
     @cached_property

@@ -176,7 +176,7 @@ class _Flat:
 
     def _fail(self, code: str, message: str, spot: Spot) -> None:
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(code, message, "", Place("", *spot)))
+            self.problems.append(Problem(code, message, place=Place("", *spot)))
 
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)

@@ -188,7 +188,7 @@ def read_graph(
     broken = [Place("", *spot) for spot in islice(graph.broken_lists(), MAX_PROBLEMS)]
     if broken:
         message = "A list has one member and one rest at each place, and an end. This one has not."
-        raise error(*(Problem("F001", message, "", place) for place in broken), source=source)
+        raise error(*(Problem("F001", message, place=place) for place in broken), source=source)
     return graph
 
 

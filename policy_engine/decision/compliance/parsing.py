@@ -37,4 +37,4 @@ def _check_language(tag: str, place: Place, source: str) -> None:
     """Refuse what would not be the tag of a language where it is written down again."""
     if not _LANGUAGE.fullmatch(tag):
         message = f"{tag!r:.40} is not the tag of a language, such as 'en'."
-        raise PolicyError(Problem("F001", message, "", place), source=source)
+        raise PolicyError(Problem("F001", message, place=place), source=source)

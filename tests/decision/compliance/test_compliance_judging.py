@@ -1,0 +1,441 @@
+"""The state of each part, constraint and duty of a rule, and what is said beside it."""
+
+import pytest
+from compliance_texts import (
+    PARTS,
+    constrained,
+    for_purpose,
+    limit,
+    policy,
+    request,
+    world,
+)
+
+from policy_engine.data.rdf.statements import Literal
+from policy_engine.decision.compliance import compliance_report
+from policy_engine.terms import RDF
+
+EX = "http://example.com/"
+WARD, OTHER, HOSPITAL = f"{EX}ward", f"{EX}other", f"{EX}hospital"
+BOTH = ("permission", "prohibition")
+NOW, NEVER = '"2040-01-01"^^xsd:date', '"2020-01-01"^^xsd:date'
+LATER = limit("odrl:dateTime", "lt", NOW)
+
+
+def report(policy_text, request_text=None, world_text=None, **options):
+    [found] = compliance_report(
+        policy_text, request_text or request(), world_text or world(), **options
+    ).policies
+    return found
+
+
+def rule(*given, **options):
+    [found] = report(*given, **options).rules
+    return found
+
+
+# -- parts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("Target", "; odrl:target :ward"),
+        ("Party", "odrl:assignee :nurse ;"),
+        ("Action", "odrl:action odrl:read ;"),
+    ],
+)
+def test_part_that_the_request_does_not_name_is_not_known(part, said, kind):
+    found = rule(policy(kind=kind), request().replace(said, ""))
+    [unknown] = [one for one in found.premises if one.state != "satisfied"]
+    assert (unknown.part, unknown.state) == (part, "unknown")
+    assert unknown.reason == f"The request names no {part.lower()}."
+    assert found.active is (kind == "prohibition")
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(("part", "named"), [("party", "assignee"), ("target", "target")])
+def test_part_that_the_policy_does_not_name_may_be_that_of_the_request(part, named, kind):
+    found = rule(policy(f"odrl:{named} [ a odrl:Asset ]".replace("Asset", "Party"), kind))
+    why = f"It cannot be told whether the {part} of the request lies within the rule's."
+    assert [(one.state, one.reason) for one in found.premises] == [("unknown", why)]
+    assert found.active is (kind == "prohibition")
+
+
+GROWN = f":grown {limit(':age', 'gteq', '18')} ."
+UNNAMED = "[ a odrl:PartyCollection ; odrl:refinement :grown ]"
+STAFF = "[ a odrl:PartyCollection ; odrl:source :staff ; odrl:refinement :grown ]"
+BEDS = "[ a odrl:AssetCollection ; odrl:source :ward ; odrl:refinement :grown ]"
+IN_STAFF = ":nurse odrl:partOf :staff . :cook odrl:partOf :staff ."
+IN_WARD = ":bed odrl:partOf :ward . :cot odrl:partOf :ward ."
+
+
+@pytest.mark.parametrize(
+    ("part", "asked", "ages", "permitted", "prohibited"),
+    [
+        (f"assignee {UNNAMED}", ":nurse", {"nurse": 21}, "unknown", "unknown"),
+        (f"assignee {UNNAMED}", ":nurse", {"nurse": 17}, "unsatisfied", "unsatisfied"),
+        (f"assignee {UNNAMED}", ":nurse", {}, "unknown", "unknown"),
+        (
+            f"assignee {UNNAMED}",
+            ":cook, :nurse",
+            {"nurse": 21, "cook": 17},
+            "unsatisfied",
+            "unknown",
+        ),
+        (
+            f"assignee {UNNAMED}",
+            ":cook, :nurse",
+            {"nurse": 17, "cook": 21},
+            "unsatisfied",
+            "unknown",
+        ),
+        (f"assignee {STAFF}", ":nurse", {"nurse": 21}, "satisfied", "satisfied"),
+        (f"assignee {STAFF}", ":nurse", {"nurse": 17}, "unsatisfied", "unsatisfied"),
+        (f"assignee {STAFF}", ":nurse", {}, "unknown", "unknown"),
+        (
+            f"assignee {STAFF}",
+            ":cook, :nurse",
+            {"nurse": 21, "cook": 17},
+            "unsatisfied",
+            "satisfied",
+        ),
+        (f"assignee {STAFF}", ":staff", {"nurse": 21, "cook": 17}, "unsatisfied", "satisfied"),
+        (f"assignee {STAFF}", ":staff", {"nurse": 21, "cook": 19}, "satisfied", "satisfied"),
+        (f"assignee {STAFF}", ":guest", {"guest": 21}, "unsatisfied", "unsatisfied"),
+        (f"assignee {UNNAMED}, {STAFF}", ":nurse", {"nurse": 21}, "satisfied", "satisfied"),
+        (f"assignee {UNNAMED}, {STAFF}", ":guest", {"guest": 21}, "unknown", "unknown"),
+        (f"target {BEDS}", ":ward", {"bed": 21, "cot": 17}, "unsatisfied", "satisfied"),
+        (f"target {BEDS}", ":ward", {"bed": 21, "cot": 19}, "satisfied", "satisfied"),
+        (f"target {BEDS}", ":bed", {"bed": 21, "cot": 17}, "satisfied", "satisfied"),
+        (f"target {BEDS}", ":cot", {"bed": 21, "cot": 17}, "unsatisfied", "unsatisfied"),
+        (f"target {BEDS}", ":cot", {"bed": 21}, "unknown", "unknown"),
+        ("target :bed", ":ward", {}, "unsatisfied", "satisfied"),
+        ("target :ward", ":bed", {}, "satisfied", "satisfied"),
+        ("target :ward", ":other", {}, "unsatisfied", "unsatisfied"),
+        ("target :ward", ":bed, :other", {}, "unsatisfied", "satisfied"),
+    ],
+)
+def test_permission_covers_all_that_is_asked_and_prohibition_meets_some(
+    part, asked, ages, permitted, prohibited
+):
+    told = " ".join(f":{one} :age {age} ." for one, age in ages.items())
+    named = {"party": asked} if part.startswith("assignee") else {"target": asked}
+    for kind, state in zip(BOTH, (permitted, prohibited), strict=True):
+        text = policy(f"odrl:{part}", kind, GROWN if ":grown" in part else "")
+        found = rule(text, request(**named), world(f"{IN_STAFF} {IN_WARD} {told}"))
+        assert [one.state for one in found.premises] == [state]
+
+
+def test_each_premise_of_a_rule_has_a_node_of_its_own():
+    text = policy(f"{PARTS} ; odrl:constraint :a, :b", more=f":a {LATER} . :b odrl:xone :c, :d . ")
+    text += f":c {LATER} . :d {LATER} . :policy odrl:prohibition [ odrl:target :ward ] ."
+    found = report(text)
+    premises = [one for of in found.rules for one in of.premises]
+    premises += [inner for one in premises for inner in getattr(one, "premises", ())]
+    nodes = [found.node, *(one.node for one in (*found.rules, *premises))]
+    assert len(set(nodes)) == len(nodes) == 11
+
+
+# -- constraints ------------------------------------------------------------------------------
+
+
+CARE = "<https://www.mosaicrown.eu/ns/mosaicrown/1/purpose>"
+
+
+def told(operand, *values):
+    said = f"odrl:leftOperand {operand} ; odrl:rightOperand {', '.join(values)}"
+    return request(told=f"; sotw:context [ {said} ]")
+
+
+@pytest.mark.parametrize(
+    ("constraint", "asked", "state", "reason"),
+    [
+        (limit("odrl:spatial", "eq", ":home"), None, "unknown", "odrl:spatial is not known."),
+        (limit("odrl:spatial", "eq", ":home"), told("odrl:spatial", ":home"), "satisfied", ""),
+        (limit("odrl:spatial", "eq", ":home"), told("odrl:spatial", ":ward"), "unsatisfied", ""),
+        (
+            limit("odrl:spatial", "eq", ":home"),
+            told("odrl:spatial", ":home", ":ward"),
+            "unknown",
+            "odrl:spatial cannot be compared.",
+        ),
+        (
+            limit("odrl:spatial", "lt", "5"),
+            told("odrl:spatial", ":home"),
+            "unknown",
+            "odrl:spatial cannot be compared.",
+        ),
+        (
+            limit(":speed", "lt", "5"),
+            told(":speed", '"soon"^^xsd:date'),
+            "unknown",
+            f"{EX}speed cannot be compared.",
+        ),
+        (
+            limit("odrl:dateTime", "lt", ":a").replace(":rightOperand", ":rightOperandReference"),
+            None,
+            "unknown",
+            "odrl:dateTime cannot be compared.",
+        ),
+    ],
+)
+def test_constraint_that_is_not_known_says_what_is_not(constraint, asked, state, reason):
+    premise = rule(constrained(constraint), asked).premises[-1]
+    assert (premise.state, premise.reason, premise.constraint) == (state, reason, f"{EX}limit")
+
+
+def test_purposes_of_a_rule_are_one_premise_with_all_of_them():
+    found = rule(policy(f"{PARTS} ; {CARE} :care, :study"), for_purpose(":study"))
+    premise = found.premises[-1]
+    assert (premise.state, premise.constraint) == ("satisfied", "")
+    assert premise.left == (f"{EX}study",)
+    assert premise.right == (f"{EX}care", f"{EX}study")
+    assert premise.operator == "http://www.w3.org/ns/odrl/2/isAnyOf"
+
+
+@pytest.mark.parametrize(
+    ("operand", "left"),
+    [("odrl:purpose", [""]), ("odrl:deliveryChannel", [""]), ("odrl:spatial", [])],
+)
+def test_left_operand_that_nobody_tells_is_shown_where_a_request_tells_it(operand, left):
+    premise = rule(constrained(limit(operand, "eq", ":care"))).premises[-1]
+    assert [one.text for one in premise.left] == left
+
+
+@pytest.mark.parametrize(
+    ("right", "shown"),
+    [
+        (":home", (f"{EX}home",)),
+        (
+            '"home"@en',
+            (Literal("home", f"{RDF}langString", "en"),),
+        ),
+        (":home, :ward", (f"{EX}home", WARD)),
+        ("( :home :ward )", (f"{EX}home", WARD)),
+    ],
+)
+def test_right_operand_is_shown_as_it_is_written(right, shown):
+    premise = rule(constrained(limit("odrl:spatial", "isAnyOf", right))).premises[-1]
+    assert premise.right == shown
+
+
+@pytest.mark.parametrize(("channel", "states"), [("", (True, True)), (":net", (False, False))])
+def test_channel_that_is_not_told_is_none_for_permissions_alone(channel, states):
+    constraint = limit("odrl:deliveryChannel", "neq", ":net")
+    asked = told("odrl:deliveryChannel", channel) if channel else request()
+    found = [rule(constrained(constraint, kind), asked).active for kind in BOTH]
+    assert tuple(found) == states
+
+
+@pytest.mark.parametrize(
+    ("count", "active"), [("2", True), ("4", False), ("2, 3", False), ("true", False)]
+)
+def test_count_is_one_whole_number_of_every_rule(count, active):
+    more = ":policy odrl:permission :second . :second odrl:constraint :limit ."
+    text = constrained(limit("odrl:count", "lteq", "3"), more=more)
+    found = report(text, None, world(f":w a sotw:SotW ; odrl:count {count} ."))
+    assert [one.active for one in found.rules] == [active, active]
+
+
+def test_count_is_told_of_duties_too():
+    text = constrained(limit("odrl:count", "lteq", "3"), "obligation")
+    for count, active in ((2, True), (4, False)):
+        found = report(text, None, world(f":w a sotw:SotW ; odrl:count {count} ."))
+        assert [one.active for one in found.duties] == [active]
+        assert [one.premises[0].state for one in found.duties] == [
+            "satisfied" if active else "unsatisfied"
+        ]
+
+
+def test_value_that_cannot_be_read_is_not_known():
+    text = constrained(limit("odrl:spatial", "neq", ":home"))
+    wrong = ':w a sotw:SotW ; odrl:spatial "soon"^^xsd:date .'
+    assert rule(text, None, world(wrong)).premises[-1].state == "unknown"
+    party = policy(f"odrl:assignee {STAFF}", more=GROWN)
+    of = ':nurse odrl:partOf :staff ; :age "many"^^xsd:integer .'
+    assert [one.state for one in rule(party, None, world(of)).premises] == ["unknown"]
+
+
+def test_state_of_the_world_may_be_of_either_class():
+    text = constrained(limit("odrl:spatial", "eq", ":home"))
+    for kind in ("sotw:SotW", "<http://example.org/Sotw>"):
+        assert rule(text, None, world(f":w a {kind} ; odrl:spatial :home .")).active
+    assert not rule(text, None, world(":w a :World ; odrl:spatial :home .")).active
+
+
+@pytest.mark.parametrize(
+    ("said", "active"),
+    [
+        (":handover <http://www.w3.org/2000/01/rdf-schema#subClassOf> :care .", True),
+        (":handover a :care .", True),
+        (":handover skos:broader :care .", True),
+        (":handover :is :care .", False),
+    ],
+)
+def test_purpose_is_of_a_kind_by_what_the_world_says_of_it(said, active):
+    text = constrained(limit("odrl:purpose", "isA", ":care"))
+    assert rule(text, for_purpose(":handover"), world(said)).active is active
+
+
+def test_purpose_is_of_a_kind_by_the_word_of_its_request_alone():
+    text = constrained(limit("odrl:purpose", "isA", ":care"))
+    assert rule(text, for_purpose(":shift", ":shift a :care .")).active
+    assert rule(text, for_purpose('"shift"', ":shift a :care .")).active is False
+    assert rule(text, for_purpose(":handover", ":shift a :care .")).active is False
+
+
+# -- duties -----------------------------------------------------------------------------------
+
+PERFORMED, UNPERFORMED = "performanceState report:Performed", "performanceState report:Unperformed"
+VIOLATED = "deonticState report:Violated"
+FULFILLED = f"deonticState report:Fulfilled ; report:{UNPERFORMED}"
+
+
+@pytest.mark.parametrize("kind", ["permission", "obligation"])
+@pytest.mark.parametrize(
+    ("said", "constraint", "state"),
+    [
+        (PERFORMED, limit("odrl:dateTime", "lt", NOW), ("Performed", "Fulfilled", True)),
+        (PERFORMED, limit("odrl:dateTime", "lt", NEVER), ("Performed", "NonSet", False)),
+        (PERFORMED, limit("odrl:spatial", "eq", ":home"), ("Performed", "Fulfilled", True)),
+        (UNPERFORMED, limit("odrl:dateTime", "lt", NOW), ("Unperformed", "Violated", True)),
+        (UNPERFORMED, limit("odrl:dateTime", "lt", NEVER), ("Unperformed", "NonSet", False)),
+        (VIOLATED, limit("odrl:dateTime", "lt", NOW), ("Unknown", "Violated", True)),
+        (VIOLATED, limit("odrl:dateTime", "lt", NEVER), ("Unknown", "Violated", False)),
+        (FULFILLED, limit("odrl:dateTime", "lt", NOW), ("Unperformed", "Fulfilled", True)),
+        ("note 1", limit("odrl:dateTime", "lt", NOW), ("Unknown", "NonSet", True)),
+    ],
+)
+def test_duty_has_the_state_that_the_world_tells_or_its_performance_gives(
+    kind, said, constraint, state
+):
+    pay = f":pay odrl:action odrl:compensate ; odrl:constraint [ {constraint} ] ."
+    of_policy = f":policy odrl:obligation :pay . {pay}"
+    text = policy("odrl:duty :pay", more=pay) if kind == "permission" else policy(more=of_policy)
+    tells = world(f":told a report:DutyReport ; report:rule :pay ; report:{said} .")
+    found = report(text, None, tells)
+    duties = found.rules[0].conditions if kind == "permission" else found.duties
+    assert [(one.performance, one.deontic, one.active) for one in duties] == [state]
+    assert found.rules[0].active is not (kind == "permission" and state[1] == "Violated")
+    inactive = "Active" if state[2] else "Inactive"
+    plain = compliance_report(text, request(), tells).to_json()["policyReports"][0]["ruleReports"]
+    shown = plain[0]["conditionReports"] if kind == "permission" else plain[1:]
+    assert [one["activationState"] for one in shown] == [inactive]
+
+
+def test_each_duty_of_each_rule_has_a_node_of_its_own():
+    said = "[ a report:DutyReport ; report:rule :{} ; report:performanceState report:{} ] ."
+    tells = [said.format("pay", one) for one in ("Performed", "Unknown")]
+    more = ":policy odrl:permission :other ; odrl:obligation :pay, :inform . "
+    more += ":pay odrl:action odrl:compensate . "
+    more += ":other odrl:duty :pay . :inform odrl:action odrl:inform ."
+    found = report(policy("odrl:duty :pay, :log", more=more), None, world(" ".join(tells)))
+    duties = [duty for one in found.rules for duty in one.conditions]
+    nodes = [one.node for one in (*duties, *found.duties)]
+    assert len(set(nodes)) == len(nodes) == 8
+
+
+def test_obligation_has_a_node_beside_that_of_the_world():
+    tells = f":told a report:DutyReport ; report:rule :rule ; report:{PERFORMED} ."
+    [duty] = report(policy(kind="obligation"), None, world(tells)).duties
+    assert duty.node.startswith("urn:uuid:")
+    assert not duty.is_told
+
+
+def test_duty_without_a_name_is_told_of_by_nobody():
+    text = policy("odrl:duty [ odrl:action odrl:compensate ]")
+    tells = f"[ a report:DutyReport ; report:rule [] ; report:{VIOLATED} ] ."
+    assert [one.deontic for one in rule(text, None, world(tells)).conditions] == ["NonSet"]
+
+
+# -- owners -----------------------------------------------------------------------------------
+
+
+def spoken(kind="permission", asked=None, of_rule=PARTS, more="", told=""):
+    """Return the premise on who speaks for the ward, which another one owns."""
+    found = report(policy(of_rule, kind, more), asked, world(told), owners={WARD: OTHER})
+    premise = found.rules[0].premises[-1]
+    assert premise.part == "Party"
+    return premise.state, premise.reason
+
+
+NOBODY = f"The rule does not count: it names no assigner, and {OTHER} owns {WARD}."
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_rule_of_nobody_does_not_count_for_what_is_owned(kind):
+    assert spoken(kind) == ("unsatisfied", NOBODY)
+    assert spoken(kind, of_rule=f"{PARTS} ; odrl:assigner :other") == ("satisfied", "")
+    assert kind == "permission" or spoken(kind, request(target=":bed")) == ("satisfied", "")
+    no_target = request().replace("; odrl:target :ward", "")
+    assert spoken(kind, no_target) == ("unknown", "The request names no target.")
+
+
+LEAVE = ":policy odrl:permission :leave . :leave odrl:assigner :other ; odrl:target :ward ; "
+LEAVE += "odrl:assignee :hospital ; odrl:action odrl:grantUse"
+BUT = ". :policy odrl:conflict odrl:prohibit ; odrl:prohibition :no . :no"
+ISSUED = f"{PARTS} ; odrl:assigner :hospital"
+
+
+@pytest.mark.parametrize(
+    ("leave", "told", "is_let"),
+    [
+        ("", "", True),
+        ("; odrl:duty :pay", "", False),
+        (
+            "; odrl:duty :pay",
+            f":told a report:DutyReport ; report:rule :pay ; report:{PERFORMED} .",
+            True,
+        ),
+        (
+            "; odrl:duty :pay",
+            f":told a report:DutyReport ; report:rule :pay ; report:{VIOLATED} .",
+            False,
+        ),
+        (f"; odrl:constraint [ {limit('odrl:spatial', 'eq', ':home')} ]", "", False),
+        (
+            f"; odrl:constraint [ {limit('odrl:spatial', 'eq', ':home')} ]",
+            ":w a sotw:SotW ; odrl:spatial :home .",
+            True,
+        ),
+        (
+            f"{BUT} odrl:assigner :other ; odrl:target :ward",
+            "",
+            False,
+        ),
+        (f"{BUT} odrl:assigner :third ; odrl:target :ward", "", True),
+        (
+            f"{BUT} odrl:assigner :other ; odrl:target :ward ; odrl:action odrl:sell",
+            "",
+            True,
+        ),
+    ],
+)
+def test_leave_of_the_owner_is_given_where_its_duties_are_done_and_nothing_bars_it(
+    leave, told, is_let
+):
+    text = f"{LEAVE} {leave} ."
+    state, reason = spoken(of_rule=ISSUED, more=text, told=told)
+    assert state == ("satisfied" if is_let else "unsatisfied")
+    assert bool(reason) is not is_let
+
+
+def test_leave_in_an_offer_is_none():
+    of_offer = ":o a odrl:Offer ; odrl:permission :leave . :leave odrl:assigner :other ; "
+    of_offer += "odrl:target :ward ; odrl:assignee :hospital ; odrl:action odrl:grantUse ."
+    owners = {WARD: OTHER}
+    for kind, is_let in (("Set", True), ("Offer", False)):
+        text = policy(ISSUED, more=of_offer.replace("Offer", kind))
+        first = compliance_report(text, request(), world(), owners=owners).policies[0]
+        assert [one.active for one in first.rules] == [is_let]
+
+
+def test_who_owns_what_a_report_is_of_is_in_its_names():
+    texts = policy(ISSUED), request(), world()
+    nodes = {
+        compliance_report(*texts, owners=owners).policies[0].node
+        for owners in (None, {WARD: HOSPITAL}, {WARD: OTHER})
+    }
+    assert len(nodes) == 3
