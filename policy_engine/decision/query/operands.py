@@ -177,9 +177,11 @@ def _number(value: Value) -> Fraction:
         number = _read(value, "decimal", "double")
     if isinstance(number, bool) or not isinstance(number, int | float | Decimal):
         raise _mismatch(value, "a number")
+    if isinstance(number, int):  # which may be too large to be told from infinity as a float
+        return Fraction(number)
     if not isfinite(number):
         raise _mismatch(value, "a number")
-    return Fraction(number) if isinstance(number, int) else Fraction(Decimal(str(number)))
+    return Fraction(Decimal(str(number)))
 
 
 def _float(value: Value, *, is_single: bool) -> exp.Expr:
