@@ -1,0 +1,140 @@
+"""What is run on the rows that may be read: nothing but these, and what fails says so."""
+
+import pyarrow as pa
+import pytest
+
+from policy_engine.decision.query import running
+from policy_engine.decision.query.running import run
+from policy_engine.errors import InternalError, QueryError
+
+TABLES = {"t": pa.table({"a": ["1", "x"], "b": [1, 2]}), "u": pa.table({"a": ["1"]})}
+
+
+def ran(*sqls):
+    """Return the rows of queries, as columns."""
+    found = run(dict(enumerate(sqls)), TABLES)
+    return [one.to_pydict() for one in found.values()]
+
+
+@pytest.mark.parametrize(
+    ("sql", "columns"),
+    [
+        ("SELECT b FROM t", {"b": [1, 2]}),
+        ("SELECT b FROM T", {"b": [1, 2]}),
+        ("SELECT t.b FROM t JOIN u USING (a)", {"b": [1]}),
+        ("SELECT b AS x, b + 1 AS x FROM t", {"x": [1, 2], "x_2": [2, 3]}),
+        (
+            "SELECT 1 AS x, 2 AS x, 3 AS x_2, 4 AS x",
+            {"x": [1], "x_2": [2], "x_2_2": [3], "x_3": [4]},
+        ),
+        ("WITH a AS (SELECT 1 AS n) SELECT n FROM A", {"n": [1]}),
+        ("WITH a AS MATERIALIZED (SELECT 1 AS n) SELECT n FROM A", {"n": [1]}),
+        (
+            "WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT n + 1 FROM r WHERE n < 3) FROM r",
+            {"n": [1, 2, 3]},
+        ),
+        ("SELECT TIMESTAMPTZ '2020-01-01 00:00:00+00' = '2020-01-01 00:00:00' AS n", {"n": [True]}),
+    ],
+    ids=range(9),
+)
+def test_query_is_run_on_the_tables_that_are_given(sql, columns):
+    assert ran(sql) == [columns]
+
+
+def test_queries_are_run_one_after_another_on_one_set_of_tables():
+    assert ran("SELECT 1 AS n", "SELECT count(*) AS n FROM t") == [{"n": [1]}, {"n": [2]}]
+    assert ran() == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM nope",
+        "SELECT 1 FROM main.t",
+        "SELECT 1 FROM memory.main.t",
+        "SELECT 1 FROM duckdb_tables()",
+        "SELECT 1 FROM (SELECT 1 FROM nope)",
+        "SELECT (SELECT 1 FROM nope)",
+        "WITH a AS (SELECT 1 FROM nope) SELECT 1 FROM t",
+        "SELECT 1 FROM t UNION SELECT 1 FROM nope",
+        "SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM pg_tables)",
+        "SELECT * FROM range(5)",
+        "DESCRIBE t",
+        "SELECT 1 FROM t; SELECT 2",
+    ],
+)
+def test_query_that_reads_anything_else_is_not_run(sql):
+    with pytest.raises(InternalError) as caught:
+        ran(sql)
+    [problem] = caught.value.problems
+    said = "A query reads something that was not decided on."
+    assert (problem.code, problem.message) == ("X001", said)
+
+
+ON_A_VALUE = "TRY_CAST gives NULL where CAST fails."
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "message", "hint"),
+    [
+        (
+            "SELECT CAST(a AS INT) FROM t",
+            "Q008",
+            "The query fails on a value: conversion.",
+            ON_A_VALUE,
+        ),
+        (
+            "SELECT 9223372036854775807 + b FROM t",
+            "Q008",
+            "The query fails on a value: out of range.",
+            ON_A_VALUE,
+        ),
+        ("SELECT error('x')", "Q008", "The query fails on a value: invalid input.", ON_A_VALUE),
+        (
+            "SELECT 1 UNION SELECT 1, 2",
+            "Q008",
+            (
+                "The query fails: Binder Error: Set operations can only apply to expressions with "
+                "the same number of result columns."
+            ),
+            "",
+        ),
+        (
+            "SELECT FROM",
+            "Q005",
+            'DuckDB does not understand the query: syntax error at or near "FROM"',
+            "",
+        ),
+        (
+            "INSERT INTO t VALUES (1, 2)",
+            "Q005",
+            (
+                "DuckDB does not understand the query: Only SELECT statements can be serialized "
+                "to json!"
+            ),
+            "",
+        ),
+    ],
+    ids=range(6),
+)
+def test_query_that_fails_says_so_without_a_value(sql, code, message, hint):
+    with pytest.raises(QueryError) as caught:
+        ran(sql)
+    [problem] = caught.value.problems
+    assert (problem.code, problem.message, problem.hint) == (code, message, hint)
+
+
+def test_query_that_takes_too_long_says_so(monkeypatch):
+    monkeypatch.setattr(running, "_LONGEST", 0.2)
+    with pytest.raises(QueryError) as caught:
+        ran("SELECT count(*) FROM t, t a, t b" + "".join(f", t t{n}" for n in range(60)))
+    [problem] = caught.value.problems
+    assert (problem.code, problem.message) == ("Q008", "The query takes more than 0.2 seconds.")
+    assert problem.hint == "Read fewer rows, or join them by what is equal."
+
+
+def test_database_is_closed_to_everything_outside():
+    names = {"enable_external_access": "false", "lock_configuration": "true", "TimeZone": "UTC"}
+    names |= {name: value for name, value in running._CLOSED.items() if value == "false"}
+    asked = ", ".join(f"current_setting('{name}')::VARCHAR AS \"{name}\"" for name in names)
+    assert ran(f"SELECT {asked}") == [{name: [value] for name, value in names.items()}]
