@@ -56,7 +56,7 @@ class Applicability:
         self._told = told
         self._time = cast("datetime", value_of(time).value)
         self._members = RefinedMembers(world.of, lambda: asked.targets)
-        self._requests: dict[tuple[Part, str], ExpandedRequest] = {}
+        self._requests: dict[str, ExpandedRequest] = {}
 
     def clause(self, rule: Rule) -> Clause:
         """Return a rule made ready."""
@@ -122,17 +122,14 @@ class Applicability:
         return {one: with_told(self._world, told, labels, is_closed=one) for one in (True, False)}
 
     def _expanded(self, part: Part, name: str) -> ExpandedRequest:
-        """Return what is asked as one request, of several actions or parties that of a name."""
-        if (part, name) not in self._requests:
-            party, action = (*self._asked.parties, "")[0], (*self._asked.actions, "")[0]
-            request = Request.model_construct(
-                assignee=name if part == "party" else party,
-                action=name if part == "action" and name else action,
-                targets=self._asked.targets,
-            )
-            found = ExpandedRequest(request, self.closures, self._members)
-            self._requests[part, name] = found
-        return self._requests[part, name]
+        """Return what is asked as one request, of several actions that of a name."""
+        actions = self._asked.actions
+        action = name if part == "action" and name else (*actions, "")[0]
+        if action not in self._requests:
+            party, targets = (*self._asked.parties, "")[0], self._asked.targets
+            request = Request.model_construct(assignee=party, action=action, targets=targets)
+            self._requests[action] = ExpandedRequest(request, self.closures, self._members)
+        return self._requests[action]
 
 
 def best(states: Iterable[State]) -> State:

@@ -104,7 +104,7 @@ class _Flat:
     def take(self, subject: str) -> None:
         """Take up what is said of a node."""
         name = self._graph.name(subject)
-        node = self._node(name, self._graph.spots.get((subject,), UNKNOWN))
+        node = self._node(name, self._graph.spot(subject))
         if self._graph.about[subject].keys() - {_UID, TYPE}:
             self._subjects.setdefault(name, []).append(subject)
         for prop in self._graph.about[subject]:
@@ -153,9 +153,9 @@ class _Flat:
                 (REFINEMENT in node, "P015", "collections"),
             )
             for _, code, parts in [one for one in kinds if one[0] and len(subjects) > 1][:1]:
-                line = self._graph.spots.get((subjects[0],), UNKNOWN)[0]
+                line = self._graph.spot(subjects[0])[0]
                 message = f"Two {parts} have the uid {name!r}; the first is in line {line}."
-                self._fail(code, message, self._graph.spots.get((subjects[1],), UNKNOWN))
+                self._fail(code, message, self._graph.spot(subjects[1]))
 
     def _held(self, props: AbstractSet[str]) -> set[str]:
         """Return the names of what some properties lead to."""
@@ -182,17 +182,17 @@ class _Flat:
         prop = terms.canonical(predicate)
         said = self._graph.objects(subject, predicate)
         if NIL in self._graph.about[subject][predicate] and _has_meaning(prop):
-            spot = self._graph.spots.get((subject, predicate, NIL), UNKNOWN)
+            spot = self._graph.spot(subject, predicate, NIL)
             self._fail("P007", f"{terms.compact(prop)} may not be an empty list.", spot)
         is_list = prop in _IN_ORDER and self._graph.is_list(subject, predicate)
         said = said if is_list else self._distinct(said)
         values = [self._value(one) for one in said]
         values = [{"@list": values}] if is_list else values
         at = f"{node[POINTER]}/{escape(prop)}"
-        self.spots.setdefault(at, self._graph.spots.get((subject, predicate), UNKNOWN))
+        self.spots.setdefault(at, self._graph.spot(subject, predicate))
         start = len(node.get(prop, ()))
         for step, one in enumerate(said, start):
-            spot = self._graph.spots.get((subject, predicate, one), UNKNOWN)
+            spot = self._graph.spot(subject, predicate, one)
             self.spots.setdefault(f"{at}/{step}", spot)
         self._add(node, prop, values)
 

@@ -50,7 +50,7 @@ def purposes_of(told: Mapping[str, Terms], *, is_closed: bool) -> tuple[Literals
 
     Where it `is_closed`, one that tells no purpose has none: that is known.
     """
-    found = told.get(PURPOSE, ())
+    found = told[PURPOSE]
     return (_values(found) or ()) if found or not is_closed else _NOTHING
 
 

@@ -59,6 +59,10 @@ class StatementGraph:
         named = self.nodes(node, f"{terms.ODRL}uid") if is_blank(node) else ()
         return terms.canonical(named[0] if named else node)
 
+    def spot(self, *statement: Term) -> Spot:
+        """Return where a subject stands first, or it and a predicate, or with a value."""
+        return self.spots.get(statement, UNKNOWN)
+
     @cached_property
     def written(self) -> Mapping[str, str]:
         """The nodes of the text as they are first written, by what they go by."""
@@ -124,7 +128,7 @@ class StatementGraph:
             for predicate in said.keys() - {REST}:
                 for value in filter(self._is_list, said[predicate]):
                     if not self._is_whole(value, known):
-                        yield self.spots.get((node, predicate, value), UNKNOWN)
+                        yield self.spot(node, predicate, value)
 
     def _is_whole(self, value: Term, known: dict[Term, bool]) -> bool:
         """Tell whether a list ends; `known` are the cells that were looked at, each once."""

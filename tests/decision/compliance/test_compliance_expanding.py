@@ -159,6 +159,11 @@ def test_duty_of_a_policy_is_an_obligation():
     assert [one.conditions for one in found.rules] == [()]
 
 
+def test_policy_of_a_duty_alone_is_one_of_an_obligation():
+    text = f"{PREFIXES}:policy a odrl:Set ; odrl:duty :inform . :inform odrl:action odrl:inform ."
+    assert [one.rule for one in report(text).duties] == [f"{EX}inform"]
+
+
 def test_duty_of_a_permission_stays_one():
     more = ":rule odrl:duty :inform . :inform odrl:action odrl:inform ."
     found = report(policy(more=more))
@@ -215,6 +220,12 @@ def test_list_of_rules_parties_and_constraints_is_its_members():
         assert active(constrained(f"odrl:and {operands}", more=said)) == [is_active]
 
 
+def test_one_that_stands_twice_in_a_list_is_two_of_which_exactly_one_may_hold():
+    said = f":a {LATER} ."
+    for operands, is_active in (("( :a :a )", False), (":a, :a", True)):
+        assert active(constrained(f"odrl:xone {operands}", more=said)) == [is_active]
+
+
 def test_order_of_a_list_counts_where_one_comes_after_another():
     orders = {}
     for operands in (":a, :b", ":b, :a"):
@@ -222,6 +233,14 @@ def test_order_of_a_list_counts_where_one_comes_after_another():
         [premise] = report(constrained(f"odrl:or {operands}", more=said)).rules[0].premises[3:]
         orders[operands] = [one.constraint.removeprefix(EX) for one in premise.premises]
     assert orders == {":a, :b": ["a", "b"], ":b, :a": ["b", "a"]}
+
+
+def test_file_of_a_language_that_is_none_is_told(tmp_path):
+    file = tmp_path / "policy.ttl"
+    file.write_text(policy(more=":ward :name 'ward'@en-abcdefghi ."))
+    with pytest.raises(PolicyError) as caught:
+        compliance_report(file, request(), world())
+    assert caught.value.source == str(file)
 
 
 # -- texts ------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ WARD, OTHER, HOSPITAL = f"{EX}ward", f"{EX}other", f"{EX}hospital"
 BOTH = ("permission", "prohibition")
 NOW, NEVER = '"2040-01-01"^^xsd:date', '"2020-01-01"^^xsd:date'
 LATER = limit("odrl:dateTime", "lt", NOW)
+CARE = "<https://www.mosaicrown.eu/ns/mosaicrown/1/purpose>"
 
 
 def report(policy_text, request_text=None, world_text=None, **options):
@@ -128,20 +129,29 @@ def test_permission_covers_all_that_is_asked_and_prohibition_meets_some(
         assert [one.state for one in found.premises] == [state]
 
 
-def test_each_premise_of_a_rule_has_a_node_of_its_own():
-    text = policy(f"{PARTS} ; odrl:constraint :a, :b", more=f":a {LATER} . :b odrl:xone :c, :d . ")
-    text += f":c {LATER} . :d {LATER} . :policy odrl:prohibition [ odrl:target :ward ] ."
-    found = report(text)
-    premises = [one for of in found.rules for one in of.premises]
+def test_each_premise_of_each_rule_has_a_node_of_its_own():
+    more = f":a {LATER} . :b odrl:xone :c, :d . :c {LATER} . :d {LATER} . "
+    more += f":policy odrl:prohibition :not ; odrl:obligation :must . :not {CARE} :care ; "
+    more += "odrl:target :ward ; odrl:constraint :a, :b . :must odrl:constraint :a, :b ."
+    text = policy(f"{PARTS} ; {CARE} :care ; odrl:constraint :a, :b", more=more)
+    found = report(text, owners={WARD: OTHER})
+    premises = [one for of in (*found.rules, *found.duties) for one in of.premises]
     premises += [inner for one in premises for inner in getattr(one, "premises", ())]
-    nodes = [found.node, *(one.node for one in (*found.rules, *premises))]
-    assert len(set(nodes)) == len(nodes) == 11
+    nodes = [found.node, *(one.node for one in (*found.rules, *found.duties, *premises))]
+    assert len(premises) == 7 + 5 + 2 + 3 * 2
+    assert len(set(nodes)) == len(nodes)
+
+
+def test_refinement_of_each_action_that_is_asked_for_is_held_against_what_is_told_of_it():
+    few = f":few {limit(':level', 'lt', '1')} ."
+    text = policy("odrl:action [ rdf:value odrl:read ; odrl:refinement :few ]", "prohibition", few)
+    claimed = "; sotw:context [ odrl:leftOperand :level ; odrl:rightOperand %d ]"
+    for actions in ("odrl:sell, odrl:read", "odrl:read, odrl:sell"):
+        assert not rule(text, request(actions, told=claimed % 5)).active
+        assert rule(text, request(actions, told=claimed % 0)).active
 
 
 # -- constraints ------------------------------------------------------------------------------
-
-
-CARE = "<https://www.mosaicrown.eu/ns/mosaicrown/1/purpose>"
 
 
 def told(operand, *values):
@@ -420,6 +430,16 @@ def test_leave_of_the_owner_is_given_where_its_duties_are_done_and_nothing_bars_
     state, reason = spoken(of_rule=ISSUED, more=text, told=told)
     assert state == ("satisfied" if is_let else "unsatisfied")
     assert bool(reason) is not is_let
+
+
+def test_leave_is_for_each_target_by_itself():
+    both = request(target=":ward, :bed")
+    owners = {WARD: OTHER, f"{EX}bed": OTHER}
+    parts = ISSUED.replace(":ward", ":ward, :bed")
+    for target, is_let in ((":ward, :bed", True), (":ward", False), (":bed", False)):
+        leave = LEAVE.replace(":ward", target)
+        found = report(policy(parts, more=f"{leave} ."), both, owners=owners)
+        assert (found.rules[0].premises[-1].state == "satisfied") is is_let
 
 
 def test_leave_in_an_offer_is_none():
