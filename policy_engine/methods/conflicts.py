@@ -22,12 +22,12 @@ _MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
 
 
 def parameter_findings(
-    kind: type[BaseModel], given: Mapping[str, Any], notation: str
+    kind: type[BaseModel], values: Mapping[str, Any], notation: str
 ) -> list[Finding]:
     """Return what is wrong with the parameters of a model, `notation` being its name; each once."""
-    problems = list(kind.conflicts(given)) if issubclass(kind, PrivacyModel) else []
+    problems = list(kind.conflicts(values)) if issubclass(kind, PrivacyModel) else []
     try:
-        kind(**given)
+        kind(**values)
     except ValidationError as error:
         problems += [
             parameter_finding(kind, notation, detail) for detail in error.errors() if detail["loc"]
@@ -46,8 +46,8 @@ def role_conflicts(roles: Mapping[str, tuple[str, ...]], unit: str = "") -> Iter
             if times > 1:
                 yield Finding("M005", role, f"{column!r} is named {times} times under {role}.")
             if column in roles_by_column:
-                both = f"{roles_by_column[column]} and {role}"
-                message = f"{column!r} is both {both}. A column has one role."
+                roles_text = f"{roles_by_column[column]} and {role}"
+                message = f"{column!r} is both {roles_text}. A column has one role."
                 yield Finding("M005", role, message)
             roles_by_column.setdefault(column, role)
     if roles_by_column.get(unit, "identifier") != "identifier":
@@ -72,8 +72,10 @@ def setting_conflicts(role: str, settings: Mapping[str, Any]) -> Iterator[Findin
         yield Finding("M002", "generalization", message)
     for name, owner in _SETTING_OWNERS.items():
         if name in settings and generalization != owner:
-            given = repr(generalization) if generalization else "none"
-            message = f"{name} belongs to the generalization {owner!r}. Given: {given}."
+            generalization_text = repr(generalization) if generalization else "none"
+            message = (
+                f"{name} belongs to the generalization {owner!r}. Given: {generalization_text}."
+            )
             yield Finding("M003", name, message)
     if "order" in settings and generalization not in (None, "set"):
         message = f"order belongs to the generalization 'set'. Given: {generalization!r}."
@@ -86,26 +88,26 @@ def _distance_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:
         message = "The distance 'hierarchical' names no taxonomy. Add pe:taxonomy."
         yield Finding("M002", "distance", message)
     if "taxonomy" in settings and distance in (None, "variational", "ordered"):
-        given = repr(distance) if distance else "none"
-        message = f"taxonomy belongs to the distance 'hierarchical'. Given: {given}."
+        distance_text = repr(distance) if distance else "none"
+        message = f"taxonomy belongs to the distance 'hierarchical'. Given: {distance_text}."
         yield Finding("M003", "taxonomy", message)
 
 
-def option_conflicts(given: Mapping[str, Any]) -> Iterator[Finding]:
+def option_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield each option that the chosen algorithm does not have (M003)."""
-    algorithm = given.get("algorithm", "mondrian")
+    algorithm = values.get("algorithm", "mondrian")
     if algorithm not in _OPTIONS:
         return
     for other, options in _OPTIONS.items():
         for name in options if other != algorithm else ():
-            if name in given:
+            if name in values:
                 message = f"{name} is an option of {other}. The algorithm is {algorithm!r}."
                 yield Finding("M003", name, message)
-    if algorithm == "full-domain" and given.get("missing") == "wildcard":
+    if algorithm == "full-domain" and values.get("missing") == "wildcard":
         message = "missing 'wildcard' is an option of mondrian. The algorithm is 'full-domain'."
         yield Finding("M003", "missing", message)
-    if given.get("dimensionality") == "single":
+    if values.get("dimensionality") == "single":
         for name, value in _MULTIDIMENSIONAL.items():
-            if name in given and value in (None, given[name]):
-                message = f"{name} {format_value(given[name])} needs the dimensionality 'multi'."
+            if name in values and value in (None, values[name]):
+                message = f"{name} {format_value(values[name])} needs the dimensionality 'multi'."
                 yield Finding("M003", name, f"{message} Given: 'single'.")

@@ -99,11 +99,11 @@ def parameter_finding(kind: type[BaseModel], notation: str, detail: Mapping[str,
     if problem in ("missing", "too_short"):
         return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
     if problem == "extra_forbidden":
-        known = join_names(parameters(kind))
-        return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {known}.")
+        names = join_names(parameters(kind))
+        return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {names}.")
     if problem == "value_error":
         return Finding("M003", name, str(detail["ctx"]["error"]))
-    given = format_value(detail["input"])
+    value = format_value(detail["input"])
     allowed = describe_allowed(parameters(kind)[name])
-    message = f"{name} is not allowed to be {given}. Allowed is {allowed}."
+    message = f"{name} is not allowed to be {value}. Allowed is {allowed}."
     return Finding("M003", name, message)

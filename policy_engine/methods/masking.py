@@ -45,8 +45,8 @@ class Masking(Column, ABC):
     @property
     def figures(self) -> Mapping[str, float]:
         """The parameters by their names: of a column of integers, integers."""
-        given = self.model_dump(exclude={"name", "masking"})
-        return {name: value for name, value in given.items() if isinstance(value, float)}
+        values = self.model_dump(exclude={"name", "masking"})
+        return {name: value for name, value in values.items() if isinstance(value, float)}
 
     @property
     def bound(self) -> Bound:
@@ -64,9 +64,9 @@ class Masking(Column, ABC):
         return f"{self.name} ({self.how})"
 
 
-def number(given: float) -> Number:
+def number(parameter: float) -> Number:
     """Return a parameter as the exact number that its shortest text writes."""
-    return int(given) if given.is_integer() else Decimal(repr(given))
+    return int(parameter) if parameter.is_integer() else Decimal(repr(parameter))
 
 
 def masking_class(notation: str) -> type[Masking]:
@@ -75,9 +75,13 @@ def masking_class(notation: str) -> type[Masking]:
     return kind
 
 
-def exactly(given: float) -> str:
+def exactly(parameter: float) -> str:
     """Return a parameter as a text without an exponent, so that no two read alike."""
-    return f"{number(given):f}" if isinstance(number(given), Decimal) else str(number(given))
+    return (
+        f"{number(parameter):f}"
+        if isinstance(number(parameter), Decimal)
+        else str(number(parameter))
+    )
 
 
 @cache

@@ -36,8 +36,8 @@ class Parameter(NamedTuple):
 def method_parameters(notation: str) -> list[Parameter]:
     """Return a method's own parameters."""
     term, fields = terms.privacy_models()[notation], parameters(privacy_model_class(notation))
-    own = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
-    return [one._replace(engines=term.texts("engine")) for one in own]
+    parameters_of_method = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
+    return [one._replace(engines=term.texts("engine")) for one in parameters_of_method]
 
 
 def shared_parameters() -> list[Parameter]:

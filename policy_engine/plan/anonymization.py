@@ -97,12 +97,12 @@ class Anonymization(BaseModel):
         """Return which classes keep every bound on a sensitive column, (classes,) of bool."""
         import numpy as np  # noqa: PLC0415 (plans are made without it)
 
-        kept = np.ones(len(histogram.members), dtype=np.bool_)
+        holds = np.ones(len(histogram.members), dtype=np.bool_)
         for method, one in self._about():
             if one.name == column:
                 figures = method.figures(histogram, one, ancestries.get(column))
-                kept &= method.bound(one).hold_by_class(figures)
-        return kept
+                holds &= method.bound(one).hold_by_class(figures)
+        return holds
 
     def about(self, column: str) -> tuple[tuple[PrivacyModel, Sensitive], ...]:
         """Return the models that say something of a sensitive column."""
@@ -127,7 +127,7 @@ class Transformation(NamedTuple):
     """A permission to anonymise, what it requires, and the action that requires it.
 
     `joined` are the datasets that are first joined into one table, empty for a single one.
-    `columns_by_role` has its columns, each with its dataset; those that are `masked` are so value
+    `columns_by_role` has its columns, each with its dataset; `maskings` are those masked value
     by value.
     """
 
@@ -136,12 +136,12 @@ class Transformation(NamedTuple):
     action: Action
     joined: tuple[Joined, ...]
     columns_by_role: Roles
-    masked: tuple[Masking, ...] = ()
+    maskings: tuple[Masking, ...] = ()
 
     @property
     def released(self) -> tuple[str, ...]:
         """The names of the columns of the output."""
-        return (*self.anonymization.columns.released, *(one.name for one in self.masked))
+        return (*self.anonymization.columns.released, *(one.name for one in self.maskings))
 
 
 class Consent(NamedTuple):
@@ -156,4 +156,4 @@ class Consent(NamedTuple):
     anonymization: Anonymization | None = None
     columns_by_role: Roles = MappingProxyType({})
     on: str = ""
-    masked: tuple[Masking, ...] = ()
+    maskings: tuple[Masking, ...] = ()

@@ -8,7 +8,7 @@ from policy_engine.errors import NOWHERE, Place, PlanError, Problem
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised, Upstream
-from policy_engine.plan.reading_anonymization import places_of_columns
+from policy_engine.plan.reading_anonymization import column_places
 from policy_engine.plan.training import Modelling
 from policy_engine.policy import Policy
 
@@ -33,15 +33,19 @@ def check_read_as_meant(
     joined = transformation.joined if transformation else ()
     keys = [*_joined_on(joined, upstream)]
     upstream = _used_of(upstream, joined)
-    known = {one.name: one for each in upstream for one in each.generalised}
-    places = dict(places_of_columns(transformation)) if transformation else {}
+    cells_by_name = {one.name: one for each in upstream for one in each.generalised}
+    places = dict(column_places(transformation)) if transformation else {}
     uses = (*_uses(transformation), *_released_columns(transformation)) if transformation else ()
-    used = dict.fromkeys((*uses, *_learnt_from(learnt, known)))
-    problems = [_problem(known[name], use, upstream, places) for name, use in used if name in known]
+    used = dict.fromkeys((*uses, *_learnt_from(learnt, cells_by_name)))
+    problems = [
+        _problem(cells_by_name[name], use, upstream, places)
+        for name, use in used
+        if name in cells_by_name
+    ]
     problems += [_problem(column, "joined on", [of], places) for column, of in keys]
     if problems:
         raise PlanError(*problems, source=policy.source)
-    return tuple(known.values())
+    return tuple(cells_by_name.values())
 
 
 def _released_columns(transformation: Transformation) -> Iterator[tuple[str, str]]:
@@ -93,11 +97,11 @@ def _is_several(text: str) -> bool:
 
 
 def _learnt_from(
-    learnt: Sequence[Modelling], known: Mapping[str, Generalised]
+    learnt: Sequence[Modelling], cells_by_name: Mapping[str, Generalised]
 ) -> Iterator[tuple[str, str]]:
     """Yield the columns of which a model would take the cells as they are written."""
     unlearnt = ("calendar", *terms.maskings())
-    periods = [name for name, one in known.items() if one.generalization in unlearnt]
+    periods = [name for name, one in cells_by_name.items() if one.generalization in unlearnt]
     for one in learnt:
         yield one.label, _PREDICTED
         yield from ((name, _LEARNT) for name in one.features if name in periods)
@@ -107,7 +111,7 @@ def _uses(transformation: Transformation) -> Iterator[tuple[str, str]]:
     """Yield the columns whose values a transformation goes by, and what it does with them."""
     anonymization, columns = transformation.anonymization, transformation.anonymization.columns
     yield from ((name, "generalised again") for name in columns.quasi_names)
-    yield from ((one.name, "masked") for one in transformation.masked)
+    yield from ((one.name, "masked") for one in transformation.maskings)
     if any(method.is_about_values for method in anonymization.methods.values()):
         yield from ((name, "counted as values") for name in columns.sensitive_names)
     if columns.privacy_unit:
@@ -118,9 +122,9 @@ def _problem(
     column: Generalised, use: str, upstream: Sequence[Upstream], places: Mapping[str, Place]
 ) -> Problem:
     of = next(one.asset for one in upstream if column in one.generalised)
-    done = "masked" if column.generalization in terms.maskings() else "generalised"
+    change = "masked" if column.generalization in terms.maskings() else "generalised"
     message = (
-        f"The column {column.name!r} of {of} was {done}{column.how}: its cells stand for "
+        f"The column {column.name!r} of {of} was {change}{column.how}: its cells stand for "
         f"several values, and are not to be {use}."
     )
     hint = "Anonymise the data that it was made from anew, or name the column as insensitive."

@@ -63,8 +63,8 @@ def bounds_of(consent: Consent) -> tuple[str, ...]:
     """Return what a consent asks for, in words, none where it leaves open how."""
     if consent.anonymization is None:
         return ()
-    masked = map(str, consent.masked)
-    return (*map(_told, consent.anonymization.bounds()), *masked, *_option_settings(consent))
+    maskings = map(str, consent.maskings)
+    return (*map(_told, consent.anonymization.bounds()), *maskings, *_option_settings(consent))
 
 
 def _told(bound: Bound) -> str:
@@ -104,13 +104,13 @@ class _ConsentCheck:
         The keys of rows that are put together are the same: one that is released tells all.
         """
         keys = {one.asset: one.on for one in self.transformation.joined}
-        own = keys.get(self.asset)
+        key = keys.get(self.asset)
         for role, columns in self.transformation.columns_by_role.items():
             for asset, name, value in columns if role not in ("identifier", JOIN_ON) else ():
                 if asset == self.asset:
                     yield _Use(name, name, role, value)
-                elif own is not None and keys.get(asset) == name and role not in (UNIT, "redact"):
-                    yield _Use(own, name, role, value)
+                elif key is not None and keys.get(asset) == name and role not in (UNIT, "redact"):
+                    yield _Use(key, name, role, value)
 
     def shortfalls(self) -> Iterator[Shortfall]:
         yield from self._column_shortfalls()
@@ -119,51 +119,53 @@ class _ConsentCheck:
         yield from self._unit_shortfalls()
         yield from self._option_shortfalls()
 
-    def _shortfall(self, message: str, name: str = "", asked: Place | None = None) -> Shortfall:
+    def _shortfall(self, message: str, name: str = "", place: Place | None = None) -> Shortfall:
         """Return a shortfall of a parameter, where both texts name it if they do."""
         part, other = self.given.get(name), self.theirs.get(name)
-        own = asked or (part.place if part else self.consent.rule.place)
-        return Shortfall(message, own, other.place if other else self.transformation.rule.place)
+        owner_place = place or (part.place if part else self.consent.rule.place)
+        return Shortfall(
+            message, owner_place, other.place if other else self.transformation.rule.place
+        )
 
     def _column_shortfalls(self) -> Iterator[Shortfall]:
         """Yield the columns that are used as something that the owner does not let them be."""
         for name, column, role, value in self.used:
-            iri, (own, owner_value) = (
+            iri, (owner_role, owner_value) = (
                 column_iri(self.asset, name),
                 self.roles.get(name, ("", None)),
             )
             if role == UNIT:
-                if not own:
+                if not owner_role:
                     message = f"{iri} is used, which the owner does not name."
                     yield Shortfall(message, self.consent.rule.place, value.place)
                 continue
-            how = role if column == name else f"{role} under the name {column!r}"
-            if not own or own == JOIN_ON or (own == UNIT and role != "redact"):
-                message = f"{iri} is released as {how}, and the owner lets it not be released."
+            use = role if column == name else f"{role} under the name {column!r}"
+            if not owner_role or owner_role == JOIN_ON or (owner_role == UNIT and role != "redact"):
+                message = f"{iri} is released as {use}, and the owner lets it not be released."
                 yield Shortfall(message, self.consent.rule.place, value.place)
-            elif role != own and role not in _STRICTER.get(own, ()):
-                message = f"{iri} is {how}, and by the owner it is {own}."
+            elif role != owner_role and role not in _STRICTER.get(owner_role, ()):
+                message = f"{iri} is {use}, and by the owner it is {owner_role}."
                 yield Shortfall(message, owner_value.place if owner_value else NOWHERE, value.place)
-            elif owner_value is not None and role == own:
+            elif owner_value is not None and role == owner_role:
                 yield from self._setting_shortfalls(iri, owner_value, value)
 
-    def _setting_shortfalls(self, iri: str, own: Value, theirs: Value) -> Iterator[Shortfall]:
-        for name, value in own.settings.items():
+    def _setting_shortfalls(self, iri: str, required: Value, theirs: Value) -> Iterator[Shortfall]:
+        for name, value in required.settings.items():
             other = theirs.settings.get(name)
             if name == "taxonomy":
                 message = f"The taxonomy of {iri} is a file of the maker's, and cannot be compared."
                 yield Shortfall(message, value.place, theirs.place)
             elif name != "weight" and (other is None or other.value != value.value):
-                given = format_value(other.value) if other else "none"
-                message = f"The {name} of {iri} is {given}, and by the owner it is "
+                setting = format_value(other.value) if other else "none"
+                message = f"The {name} of {iri} is {setting}, and by the owner it is "
                 yield Shortfall(f"{message}{format_value(value.value)}.", value.place, theirs.place)
 
     def _join_shortfalls(self) -> Iterator[Shortfall]:
         for one in self.transformation.joined:
             if one.asset == self.asset and one.on != self.consent.on:
-                how = f"on {self.consent.on!r} alone" if self.consent.on else "with nothing"
+                limit = f"on {self.consent.on!r} alone" if self.consent.on else "with nothing"
                 message = f"{one.asset} is joined on {one.on!r}, and the owner lets it be joined "
-                yield self._shortfall(f"{message}{how}.", JOIN_ON)
+                yield self._shortfall(f"{message}{limit}.", JOIN_ON)
 
     def _bound_shortfalls(self) -> Iterator[Shortfall]:
         bounds = {(one.name, one.column): one for one in self.transformation.anonymization.bounds()}
@@ -172,23 +174,23 @@ class _ConsentCheck:
             for name in self._kept(bound.column) if bound.column else ("",):
                 other = bounds.get((bound.name, name))
                 if other is None or not _is_as_strict(other, bound):
-                    given = f"{other.asked:g}" if other else "nothing"
-                    message = f"The owner asks for {_told(bound)}, and the policy for {given}."
+                    figure = f"{other.asked:g}" if other else "nothing"
+                    message = f"The owner asks for {_told(bound)}, and the policy for {figure}."
                     yield self._shortfall(message, bound.parameter)
         yield from self._value_shortfalls()
 
     def _value_shortfalls(self) -> Iterator[Shortfall]:
         """Yield what models of the owner's measure otherwise: by another l, or distance."""
-        kept = [
+        released = [
             (one, name) for one in self.required.columns.sensitive for name in self._kept(one.name)
         ]
-        own = self.required.methods.get("recursive-l-diversity") if kept else None
+        required = self.required.methods.get("recursive-l-diversity") if released else None
         other = self.transformation.anonymization.methods.get("recursive-l-diversity")
-        if own is not None and other is not None and _l_of(other) < _l_of(own):
-            message = f"The owner asks for l at least {_l_of(own)}, and the policy for "
+        if required is not None and other is not None and _l_of(other) < _l_of(required):
+            message = f"The owner asks for l at least {_l_of(required)}, and the policy for "
             yield self._shortfall(f"{message}{_l_of(other)}.", "l")
         theirs = {one.name: one for one in self.transformation.anonymization.columns.sensitive}
-        for one, name in kept if "t-closeness" in self.required.methods else ():
+        for one, name in released if "t-closeness" in self.required.methods else ():
             if theirs[name].distance != one.distance:
                 message = f"The distance of {column_iri(self.asset, one.name)} is not the owner's."
                 yield self._shortfall(message, SENSITIVE)
@@ -214,19 +216,21 @@ class _ConsentCheck:
             yield self._shortfall(message, UNIT)
 
     def _option_shortfalls(self) -> Iterator[Shortfall]:
-        own, theirs = self.required.recoding, self.transformation.anonymization.recoding
-        if "maxSuppression" in self.given and theirs.max_suppression > own.max_suppression:
-            message = f"The owner lets {own.max_suppression:g} of the rows be suppressed, and the "
+        required, theirs = self.required.recoding, self.transformation.anonymization.recoding
+        if "maxSuppression" in self.given and theirs.max_suppression > required.max_suppression:
+            message = (
+                f"The owner lets {required.max_suppression:g} of the rows be suppressed, and the "
+            )
             message += f"policy {theirs.max_suppression:g}."
             yield self._shortfall(message, "maxSuppression")
-        if theirs.missing == "wildcard" != own.missing:
+        if theirs.missing == "wildcard" != required.missing:
             message = "Missing values match any, and by the owner they are values of their own."
             yield self._shortfall(message, "missing")
         scope = self.transformation.anonymization.columns.pseudonym_scope
         if scope not in ("", self.required.columns.pseudonym_scope) and self._has_pseudonyms():
             message = "Pseudonyms are shared with other releases, and the owner does not let them."
             yield self._shortfall(message, "pseudonymScope")
-        before, after = own.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
+        before, after = required.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
         for name in self.given:
             if name in before and name not in _COMPARED and before[name] != after[name]:
                 now, then = format_value(after[name]), format_value(before[name])

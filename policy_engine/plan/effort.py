@@ -70,8 +70,8 @@ def effort_of(plan: Plan, catalog: Catalog | None = None) -> Effort | None:
 def _nodes(anonymization: Anonymization, catalog: Catalog | None) -> int | None:
     """Return how many combinations of heights there are at most, None where values decide."""
     heights = [_heights(one, catalog) for one in anonymization.columns.quasi_identifier]
-    known = [one for one in heights if one is not None]
-    return math.prod(known) if len(known) == len(heights) else None
+    known_heights = [one for one in heights if one is not None]
+    return math.prod(known_heights) if len(known_heights) == len(heights) else None
 
 
 def _heights(column: QuasiIdentifier, catalog: Catalog | None) -> int | None:

@@ -107,7 +107,7 @@ def inputs_of(
         return (read,), None, drop
     assert transformation is not None  # noqa: S101 (what is joined is anonymised)
     datasets = [(one, catalog.dataset(one.asset) if catalog else None) for one in joined]
-    known = [dataset for _, dataset in datasets if dataset]
+    known_datasets = [dataset for _, dataset in datasets if dataset]
     problems = [
         problem
         for one, dataset in datasets
@@ -115,7 +115,9 @@ def inputs_of(
         for problem in missing_columns(_named(one), dataset)
     ]
     if problems:
-        raise DataError(*problems, source=known[0].location if len(known) == 1 else "")
+        raise DataError(
+            *problems, source=known_datasets[0].location if len(known_datasets) == 1 else ""
+        )
     ordered = tuple(_ordered(one, dataset) for one, dataset in datasets)
     reads = tuple(
         Read(
@@ -128,7 +130,11 @@ def inputs_of(
     )
     unit = transformation.anonymization.columns.privacy_unit
     counted = any(unit == one.on and unit in one.columns for one in ordered)
-    return reads, Join(inputs=ordered, may_repeat=counted), _dropped(ordered, transformation, known)
+    return (
+        reads,
+        Join(inputs=ordered, may_repeat=counted),
+        _dropped(ordered, transformation, known_datasets),
+    )
 
 
 def _named(one: Joined) -> tuple[str, ...]:
@@ -153,10 +159,10 @@ def _dropped(
     )
     keys = (one.on for one in joined if one.on not in one.columns)
     mentioned = {iri for one in joined for iri in one.named}
-    every = (column_iri(dataset.iri, name) for dataset in datasets for name in dataset.columns)
+    iris = (column_iri(dataset.iri, name) for dataset in datasets for name in dataset.columns)
     return Drop(
         identifiers=tuple(n for n in dict.fromkeys((*names, *keys)) if n not in released),
-        unmentioned=tuple(iri for iri in every if iri not in mentioned),
+        unmentioned=tuple(iri for iri in iris if iri not in mentioned),
     )
 
 

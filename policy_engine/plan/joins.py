@@ -118,13 +118,13 @@ def problems(rule: Rule, on: Constraint | None, roles: Roles, place: Place) -> l
     datasets = Datasets.of(rule)
     if len(datasets.iris) < 2:
         return [*_needless(on)]
-    problem_list = [*_overlapping(rule), *_alike(roles)]
+    problem_list = [*_overlapping(rule), *_name_problems(roles)]
     if on is None:
         message = f"{len(datasets.iris)} datasets are anonymised together, and nothing says how "
         message += "their rows are put together."
         hint = "Add a refinement with the leftOperand pe:joinOn, a column of each."
         return [*problem_list, Problem("M016", message, hint, place)]
-    problem_list += _contradicting(datasets, on, roles)
+    problem_list += _key_problems(datasets, on, roles)
     return sorted((*problem_list, *_unknown_columns(datasets, on)), key=place_order)
 
 
@@ -155,34 +155,34 @@ def _overlapping(rule: Rule) -> Iterator[Problem]:
                 yield Problem("M016", message, "", one.place)
 
 
-def _alike(roles: Roles) -> Iterator[Problem]:
+def _name_problems(roles: Roles) -> Iterator[Problem]:
     """Yield the columns of one name that would be two in the joined table."""
     first: dict[str, tuple[str, str]] = {}
     for asset, name, value in released_columns(roles):
-        other, known = first.setdefault(fold_name(name), (asset, name))
+        other, other_name = first.setdefault(fold_name(name), (asset, name))
         if other != asset:
-            given = join_names([column_iri(other, known), column_iri(asset, name)])
-            message = f"The output would have two columns {name!r}: {given}."
+            columns = join_names([column_iri(other, other_name), column_iri(asset, name)])
+            message = f"The output would have two columns {name!r}: {columns}."
             hint = "Leave one out, name it as an identifier, or rename it in its data."
             yield Problem("M016", message, hint, value.place)
 
 
-def _contradicting(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator[Problem]:
+def _key_problems(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator[Problem]:
     """Yield the columns joined on whose role, or masking, is not that of another: their cells are
     the same.
 
     Of columns that tell nothing it does not matter how they are left out.
     """
     keys = {(asset, name) for asset, name, _ in _keys(datasets, on)}
-    contradictions = [
+    keys_with_roles = [
         (role, asset, name, value)
         for role, columns in roles.items()
         for asset, name, value in columns
         if (asset, name) in keys
     ]
-    for role, asset, name, value in contradictions[1:]:
-        first, other, known, earlier = contradictions[0]
-        iri, other_iri = column_iri(asset, name), column_iri(other, known)
+    for role, asset, name, value in keys_with_roles[1:]:
+        first, other, other_name, earlier = keys_with_roles[0]
+        iri, other_iri = column_iri(asset, name), column_iri(other, other_name)
         if asset != other and role != first and not {role, first} <= _TELL_NOTHING:
             message = f"{iri} is {role}, and {other_iri} is {first}. {_BOTH_TELL}"
             yield Problem("M016", message, "Give them one role, or one of them none.", value.place)
@@ -210,10 +210,10 @@ def group_by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:
     used = {name for asset, name, _ in released_columns(roles) if (asset, name) not in left_out}
     by_name: dict[str, list[tuple[str, Value]]] = {}
     for role, columns in roles.items():
-        known: dict[str, str] = {}
+        first_asset: dict[str, str] = {}
         by_name[role] = []
         for asset, name, value in columns:
-            is_other = known.setdefault(name, asset) != asset
+            is_other = first_asset.setdefault(name, asset) != asset
             if role != _LEFT_OUT or not (is_other or name in used):
                 by_name[role].append((name, value))
     return by_name

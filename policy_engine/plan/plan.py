@@ -70,9 +70,9 @@ class Plan(_Frozen):
     by_consent: tuple[Consented, ...] = ()
 
     @model_serializer(mode="wrap")
-    def _omit_empty(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _omit_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out by whose leave it is made where that is nobody's but the assigner's."""
-        values: dict[str, Any] = written(self)
+        values: dict[str, Any] = serialize(self)
         return values if self.by_consent else {k: v for k, v in values.items() if k != "by_consent"}
 
     @model_validator(mode="after")
@@ -83,11 +83,13 @@ class Plan(_Frozen):
         once = [step.step for step in self.steps if step.phase == "columns"]
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
-        asked, made = self.anonymize, sorted(self.publish.columns)
-        unit = [asked.columns.privacy_unit] if asked and asked.columns.privacy_unit else []
+        anonymize, published = self.anonymize, sorted(self.publish.columns)
+        unit = (
+            [anonymize.columns.privacy_unit] if anonymize and anonymize.columns.privacy_unit else []
+        )
         released = [name for step in self.steps for name in step.released]
-        released = released if asked else [*learnt_from(self.train)]
-        if made != sorted(released) or sorted(self.columns) != sorted([*made, *unit]):
+        released = released if anonymize else [*learnt_from(self.train)]
+        if published != sorted(released) or sorted(self.columns) != sorted([*published, *unit]):
             raise ValueError("the columns of the steps are not the same")
         joined = [(one.asset, sorted(one.read)) for one in self.join.inputs] if self.join else []
         if self.join and joined != [(one.asset, sorted(one.columns)) for one in self.reads]:
@@ -160,11 +162,11 @@ class Plan(_Frozen):
             raise PlanError.of("M007", f"{self.rule} anonymises nothing: it trains a model.")
         return self.anonymize
 
-    def check_one_input(self, done: str) -> None:
+    def check_one_input(self, use: str) -> None:
         """Raise PlanError (M016) where several inputs were joined: they are no one table."""
         if self.join:
             message = f"{' and '.join(self.assets)} were joined: there is no one table that the "
-            message += f"output could be {done}."
+            message += f"output could be {use}."
             raise PlanError.of("M016", message, "Join them in a file of your own.")
 
     @property
@@ -283,8 +285,8 @@ def plan_of(
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
     unit = anonymization.columns.privacy_unit if anonymization else ""
-    read = join.columns if join else reads[0].columns
-    columns = tuple(name for name in read if name != unit)
+    read_columns = join.columns if join else reads[0].columns
+    columns = tuple(name for name in read_columns if name != unit)
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,
@@ -328,10 +330,10 @@ def _check_engine(
         anonymization = transformation.anonymization
         places = {name: part.place for name, part in parameters_of(transformation.action).items()}
         lacking = [
-            *_methods_lacking(anonymization, engine),
-            *_options_lacking(anonymization.recoding, engine),
+            *_lacking_methods(anonymization, engine),
+            *_lacking_options(anonymization.recoding, engine),
         ]
-        lacking += _maskings_lacking(transformation.masked, engine)
+        lacking += _lacking_maskings(transformation.maskings, engine)
         problems += [
             Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in lacking
         ]
@@ -347,19 +349,19 @@ _Lacking = Iterator[tuple[Finding, str]]
 """What an engine does not have, each with what is possible instead."""
 
 
-def _methods_lacking(anonymization: Anonymization, engine: EngineName) -> _Lacking:
-    known = terms.privacy_models()
-    has = [name for name, term in known.items() if engine in term.texts("engine")]
+def _lacking_methods(anonymization: Anonymization, engine: EngineName) -> _Lacking:
+    models = terms.privacy_models()
+    supported = [name for name, term in models.items() if engine in term.texts("engine")]
     for name in anonymization.methods:
-        if name not in has:
+        if name not in supported:
             message = f"The {engine} engine has no method {name!r}. "
-            message += f"It has {join_names(has) if has else 'none'}."
-            hint = f"Ask for another method, or {_elsewhere(known[name])}"
+            message += f"It has {join_names(supported) if supported else 'none'}."
+            hint = f"Ask for another method, or {_elsewhere(models[name])}"
             yield Finding("M009", "method", message), hint
 
 
-def _maskings_lacking(masked: Sequence[Masking], engine: EngineName) -> _Lacking:
-    for one in masked:
+def _lacking_maskings(maskings: Sequence[Masking], engine: EngineName) -> _Lacking:
+    for one in maskings:
         term = terms.maskings()[one.masking]
         if engine not in term.texts("engine"):
             message = f"The {engine} engine has no masking {one.masking!r}."
@@ -367,22 +369,20 @@ def _maskings_lacking(masked: Sequence[Masking], engine: EngineName) -> _Lacking
             yield Finding("M009", MASKED, message), hint
 
 
-def _options_lacking(recoding: Recoding, engine: EngineName) -> _Lacking:
+def _lacking_options(recoding: Recoding, engine: EngineName) -> _Lacking:
     options = recoding.model_dump(by_alias=True)
     for name, field in parameters(Recoding).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
         if options[name] != default and engine not in term.texts("engine"):
-            has = format_value(default)
-            message = (
-                f"The {engine} engine has no {name} {format_value(options[name])}. It has {has}."
-            )
+            own = format_value(default)
+            message = f"The {engine} engine has no {name} {format_value(options[name])}. It has {own}."
             # An option of full-domain cannot even be given its default beside mondrian (M003).
-            mend = (
+            fix = (
                 f"Leave {name} out"
                 if any(option_conflicts({name: default}))
-                else f"Give {name} {has}"
+                else f"Give {name} {own}"
             )
-            yield Finding("M009", name, message), f"{mend}, or {_elsewhere(term)}"
+            yield Finding("M009", name, message), f"{fix}, or {_elsewhere(term)}"
 
 
 def _elsewhere(term: terms.Term) -> str:

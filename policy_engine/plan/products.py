@@ -64,9 +64,9 @@ def check_plannable(policy: Policy) -> None:
     A policy that asks for nothing to be made is fine.
     """
     problems: list[Problem] = []
-    for read in (consents, products):
+    for derive in (consents, products):
         try:
-            read(policy)
+            derive(policy)
         except PlanError as error:
             problems += error.problems
     if problems:
@@ -90,7 +90,7 @@ def products(policy: Policy) -> tuple[Product, ...]:
     PlanError with every problem that shows without data, each with its place.
     """
     product_list = transformations(policy)
-    problems = [*_confused(policy)]
+    problems = [*_output_problems(policy)]
     outputs = [*_outputs(policy)]
     trained = [
         _model(policy, product_list, rule, action, outputs, problems)
@@ -152,10 +152,12 @@ def _model(
     targets = [target.iri for target in rule.targets]
     matches = (one for one in transformations_ if one.rule.output in targets)
     # Where none is named, any tells that the model is of something else.
-    asked = next(matches, next(iter(transformations_), None))
-    training, audits, wrong = read_model(policy, rule, action, asked, transformations_, outputs)
+    transformation = next(matches, next(iter(transformations_), None))
+    training, audits, wrong = read_model(
+        policy, rule, action, transformation, transformations_, outputs
+    )
     problems += wrong
-    return Product(asked, rule, training, audits)
+    return Product(transformation, rule, training, audits)
 
 
 def _table(
@@ -182,21 +184,23 @@ def _outputs(policy: Policy) -> Iterator[str]:
     yield from dict.fromkeys((*tables, *(rule.output for rule, _ in trained if rule.output)))
 
 
-def _confused(policy: Policy) -> Iterator[Problem]:
+def _output_problems(policy: Policy) -> Iterator[Problem]:
     """Yield the outputs of a policy that are, lie within or contain another of its outputs, and
     those that it makes something of again: each is known by its IRI alone."""
     tables, models = transforms(policy), trainings(policy)
-    making = sorted((*tables, *models), key=lambda one: (one[1].place.line, one[1].place.column))
-    for (first, _), (second, action) in combinations(making, 2):
+    making_rules = sorted(
+        (*tables, *models), key=lambda one: (one[1].place.line, one[1].place.column)
+    )
+    for (first, _), (second, action) in combinations(making_rules, 2):
         if not first.output or _is_own(first, second):
             continue
         if policy.hierarchy.overlaps("asset", first.output, second.output):
-            how = "is" if first.output == second.output else f"overlaps {first.output!r},"
-            message = f"The output {second.output!r} of {second.where()} {how} the output of "
+            relation = "is" if first.output == second.output else f"overlaps {first.output!r},"
+            message = f"The output {second.output!r} of {second.where()} {relation} the output of "
             message += f"{_told(first)}. Each output has an IRI of its own."
             yield Problem("M007", message, "", action.place)
     for rule, action in tables:
-        yield from _made_again(policy, rule, action, making)
+        yield from _made_again(policy, rule, action, making_rules)
     for rule, action in models:
         yield from _made_again(policy, rule, action, models)
 
@@ -216,8 +220,8 @@ def _made_again(
 
 def _is_own(first: Rule, second: Rule) -> bool:
     """Tell whether one of two rules makes its output of the other's: M012 tells what is wrong."""
-    made, of = {first.output, second.output}, (*first.targets, *second.targets)
-    return any(target.iri in made for target in of)
+    outputs, targets = {first.output, second.output}, (*first.targets, *second.targets)
+    return any(target.iri in outputs for target in targets)
 
 
 def _told(rule: Rule) -> str:

@@ -80,14 +80,19 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
         hint = "Write a permission for each."
         raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
-    columns_by_role, anonymization, masked = _anonymization(policy, rule, action)
+    columns_by_role, anonymization, maskings = _anonymization(policy, rule, action)
     on = columns_by_role.get(JOIN_ON, ())
     if len(on) > 1:
         message = f"A dataset is joined on one column. Given: {len(on)}."
         problem = Problem("M016", message, "", on[1][2].place)
         raise PlanError(problem, source=policy.source)
     return Consent(
-        rule, action, anonymization, columns_by_role, next((name for _, name, _ in on), ""), masked
+        rule,
+        action,
+        anonymization,
+        columns_by_role,
+        next((name for _, name, _ in on), ""),
+        maskings,
     )
 
 
@@ -108,13 +113,13 @@ def _check(policy: Policy, rule: Rule) -> None:
     if rule.output in [target.iri for target in rule.targets]:
         message = f"The output {rule.output!r} is the target itself; the result needs its own IRI."
         problems.append(Problem("M007", message, "", rule.place))
-    problems += bounds_on_rows(rule)
+    problems += row_bound_problems(rule)
     if problems:
         raise PlanError(*problems, source=policy.source)
 
 
-def bounds_on_rows(rule: Rule, done: str = "anonymised") -> Iterator[Problem]:
-    """Yield what would keep rows out of what is `done`: that is for all the rows there are.
+def row_bound_problems(rule: Rule, verb: str = "anonymised") -> Iterator[Problem]:
+    """Yield what would keep rows out of what is `verb`: that is for all the rows there are.
 
     What else bounds the permission, its time or its duties, decides who may read the output.
     """
@@ -123,11 +128,11 @@ def bounds_on_rows(rule: Rule, done: str = "anonymised") -> Iterator[Problem]:
         for leaf in leaves:
             name = column_name(target.iri, leaf.left_operand)
             if name is not None:
-                message = f"The constraint is about the rows' {name!r}, and all rows are {done}."
+                message = f"The constraint is about the rows' {name!r}, and all rows are {verb}."
                 hint = "Give the rows that are meant a dataset of their own."
                 yield Problem("M010", message, hint, leaf.place)
         if target.refinements:
-            message = f"The target is refined, and all of a dataset is {done}."
+            message = f"The target is refined, and all of a dataset is {verb}."
             yield Problem("M010", message, "Name the dataset that is meant.", target.place)
 
 
@@ -140,7 +145,7 @@ def parameters_of(action: Action) -> dict[str, Constraint]:
     }
 
 
-def places_of_columns(transformation: Transformation) -> Iterator[tuple[str, Place]]:
+def column_places(transformation: Transformation) -> Iterator[tuple[str, Place]]:
     """Yield the columns that a transformation names, each with its place."""
     for part in parameters_of(transformation.action).values():
         if terms.names_columns(part.left_operand):
@@ -151,9 +156,9 @@ def places_of_columns(transformation: Transformation) -> Iterator[tuple[str, Pla
 def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
     """Return what an action asks to be made of one dataset, or of several that are joined."""
     on = parameters_of(action).get(JOIN_ON)
-    columns_by_role, anonymization, masked = _anonymization(policy, rule, action, is_joined=True)
+    columns_by_role, anonymization, maskings = _anonymization(policy, rule, action, is_joined=True)
     roles = {role: columns for role, columns in columns_by_role.items() if role != JOIN_ON}
-    return Transformation(rule, anonymization, action, joined(rule, on, roles), roles, masked)
+    return Transformation(rule, anonymization, action, joined(rule, on, roles), roles, maskings)
 
 
 def _anonymization(
@@ -196,8 +201,8 @@ def _anonymization(
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
-    masked = (_masking(name, value) for name, value in roles.get(MASKED, ()))
-    return columns_by_role, Anonymization(**parts), tuple(masked)
+    maskings = (_masking(name, value) for name, value in roles.get(MASKED, ()))
+    return columns_by_role, Anonymization(**parts), tuple(maskings)
 
 
 Located = list[tuple[Finding, Value | None]]
@@ -211,13 +216,13 @@ def _parts(
 ) -> tuple[dict[str, Any], Located]:
     """Return columns, models and options as asked for, and what is wrong with each of them."""
     columns: dict[str, Any] = {"privacyUnit": unit}
-    for role, named in roles.items():
+    for role, columns_of_role in roles.items():
         if role == MASKED:
             continue
         column = _SETTINGS.get(role)
         columns[role] = [
             {"name": name, **read_settings(value, column)} if column else name
-            for name, value in named
+            for name, value in columns_of_role
         ]
     kinds = {notation: privacy_model_class(notation) for notation in notations}
     models, remaining = {}, set(values)
@@ -240,7 +245,11 @@ def _parts(
         message = "Every quasi-identifier has the weight 0. One at least has more."
         problem_list.append(Finding("M003", "quasi-identifier", message))
     problem_list += role_conflicts(
-        {role: tuple(name for name, _ in named) for role, named in roles.items()}, unit
+        {
+            role: tuple(name for name, _ in columns_of_role)
+            for role, columns_of_role in roles.items()
+        },
+        unit,
     )
     return {"columns": columns, "methods": models, "recoding": options}, [
         (f, None) for f in problem_list
@@ -269,7 +278,9 @@ _SETTINGS: Mapping[str, type[Column]] = {
 def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     """Return that no method asked for has a parameter, and which methods have it."""
     owners = [
-        known for known in terms.privacy_models() if name in parameters(privacy_model_class(known))
+        notation
+        for notation in terms.privacy_models()
+        if name in parameters(privacy_model_class(notation))
     ]
     *head, last = notations
     subject = f"{', '.join(head)} and {last} have" if head else f"{last} has"

@@ -55,33 +55,33 @@ class Spelling:
         name = dataset and dataset.find_column(column_name(dataset.iri, iri) or "")
         return (dataset, name) if dataset and name else None
 
-    def problem(self, named: Named) -> Problem | None:
+    def problem(self, asset: Named) -> Problem | None:
         """Return what is wrong with the name of an asset: nothing, where it is not about the
         data at all, or names a dataset or a column of it."""
-        column = self.column(named.iri)
-        if column and (not named.is_exact or column_name(column[0].iri, named.iri) == column[1]):
+        column = self.column(asset.iri)
+        if column and (not asset.is_exact or column_name(column[0].iri, asset.iri) == column[1]):
             return None
-        for above in _above(named.iri):
+        for above in _above(asset.iri):
             if above in self.outputs:
                 return None
             if above in self.datasets:
-                return self._no_column(named, self.datasets[above], above)
-        near = next((one for one in map(fold_name, _above(named.iri)) if one in self._folded), "")
+                return self._no_column(asset, self.datasets[above], above)
+        near = next((one for one in map(fold_name, _above(asset.iri)) if one in self._folded), "")
         if not near:
             return None
-        message = f"No data is given for {named.iri!r}. IRIs are told apart letter by letter."
+        message = f"No data is given for {asset.iri!r}. IRIs are told apart letter by letter."
         hint = f"Did you mean {self._folded[near]!r}, or what lies in it?"
-        return Problem("C001", message, hint, named.place)
+        return Problem("C001", message, hint, asset.place)
 
-    def _no_column(self, named: Named, dataset: Dataset, above: str) -> Problem | None:
-        rest = named.iri[len(above) + 1 :]
-        if named.iri == above:
+    def _no_column(self, asset: Named, dataset: Dataset, above: str) -> Problem | None:
+        rest = asset.iri[len(above) + 1 :]
+        if asset.iri == above:
             return None
-        if named.iri[len(above)] == "/" and rest and not _CUTS.search(rest):
-            return missing_column(unquote(rest), dataset, named.place)
-        message = f"{named.iri!r} is not a column of {dataset.iri}. Its columns are {above}/..."
+        if asset.iri[len(above)] == "/" and rest and not _CUTS.search(rest):
+            return missing_column(unquote(rest), dataset, asset.place)
+        message = f"{asset.iri!r} is not a column of {dataset.iri}. Its columns are {above}/..."
         hint = "In a name, / ? # and a blank are written as %2F, %3F, %23 and %20."
-        return Problem("C005", message, hint, named.place)
+        return Problem("C005", message, hint, asset.place)
 
 
 def column_problems(
@@ -92,7 +92,7 @@ def column_problems(
     Each has its place. What `policies` make besides is not a column of the data.
     """
     spelling = Spelling.of(catalog, [policy, *policies])
-    problems = (spelling.problem(named) for named in assets_of(policy))
+    problems = (spelling.problem(asset) for asset in assets_of(policy))
     return sorted(dict.fromkeys(filter(None, problems)), key=place_order)
 
 
@@ -158,9 +158,9 @@ def _edge_assets(hierarchy: Hierarchy, place: Place) -> Iterator[Named]:
         yield Named(terms.canonical(iri), place)
 
 
-def _respelt(named: Iterable[Named], spelling: Spelling) -> Iterator[tuple[str, str]]:
+def _respelt(assets: Iterable[Named], spelling: Spelling) -> Iterator[tuple[str, str]]:
     """Yield that a name in another case is part of the column, and the column part of it."""
-    for one in named:
+    for one in assets:
         column = spelling.column(one.iri)
         iri = terms.canonical(column_iri(column[0].iri, column[1])) if column else one.iri
         if iri != one.iri:

@@ -102,11 +102,11 @@ class Mask(_Frozen, Step):
         )
 
 
-def _masking(given: Mapping[str, Any]) -> Masking:
-    notation = given.get("masking")
+def _masking(facts: Mapping[str, Any]) -> Masking:
+    notation = facts.get("masking")
     if not is_known(notation):
         raise ValueError("a masking is given by its notation")
-    return masking_class(str(notation))(**given)
+    return masking_class(str(notation))(**facts)
 
 
 class Anonymize(Anonymization, Step):
@@ -187,13 +187,13 @@ def steps_of(transformation: Transformation, digests: Mapping[str, str]) -> list
 
     `digests` are those of the taxonomies, by name.
     """
-    steps = [one.step for one in transformation.masked]
+    steps = [one.step for one in transformation.maskings]
     steps += [one.step for one in transformation.anonymization.methods.values()]
     return [_MAKERS[kind](transformation, digests) for kind in dict.fromkeys(steps)]
 
 
 def _mask(transformation: Transformation, _: Mapping[str, str]) -> Mask:
-    return Mask(columns=transformation.masked)
+    return Mask(columns=transformation.maskings)
 
 
 def _anonymize(transformation: Transformation, digests: Mapping[str, str]) -> Anonymize:

@@ -133,14 +133,14 @@ Architecture = Annotated[Network | Estimator, Field(discriminator="kind")]
 def read_architecture(text: str | bytes, source: str = "") -> Network | Estimator:
     """Read a description of a model. Raises AuditError (A009) with every problem in it."""
     try:
-        given = json.loads(text)
+        description = json.loads(text)
     except (ValueError, RecursionError) as error:
         why = "it is nested too deep" if isinstance(error, RecursionError) else error
         raise AuditError.of("A009", f"The text is not JSON: {why}.", source=source) from None
-    if isinstance(given, dict) and "kind" not in given:
-        given = {"kind": "estimator" if "name" in given else "network", **given}
+    if isinstance(description, dict) and "kind" not in description:
+        description = {"kind": "estimator" if "name" in description else "network", **description}
     try:
-        return _adapter().validate_python(_to_tuples(given))
+        return _adapter().validate_python(_to_tuples(description))
     except RecursionError:
         raise AuditError.of("A009", "The description is nested too deep.", source=source) from None
     except ValidationError as error:
@@ -154,12 +154,12 @@ def _adapter() -> TypeAdapter[Network | Estimator]:
     return TypeAdapter(Architecture)
 
 
-def _to_tuples(given: Any) -> Any:
-    if isinstance(given, list):
-        return tuple(map(_to_tuples, given))
-    if isinstance(given, dict):
-        return {name: _to_tuples(value) for name, value in given.items()}
-    return given
+def _to_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_to_tuples, value))
+    if isinstance(value, dict):
+        return {name: _to_tuples(part) for name, part in value.items()}
+    return value
 
 
 def _format_error(detail: Mapping[str, Any]) -> str:

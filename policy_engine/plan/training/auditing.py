@@ -28,7 +28,7 @@ from policy_engine.policy import Action, Constraint, Rule, Value
 
 _SHADOWS: int = MembershipInference.model_fields["shadow_models"].default
 _MOST = 10_000
-_Given = Mapping[str, Constraint]
+_Parts = Mapping[str, Constraint]
 
 
 class AuditReader:
@@ -54,13 +54,13 @@ class AuditReader:
         ]
         for _, duty in audited:
             for action in filter(is_audit, duty.actions):
-                given = self.refinements.constraints_by_name(
+                parts = self.refinements.constraints_by_name(
                     action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL))
                 )
                 modelling = (
-                    training if of_model else self.trainings.modelling(action, given, output)
+                    training if of_model else self.trainings.modelling(action, parts, output)
                 )
-                one = self._audit(duty, action, given, output, modelling)
+                one = self._audit(duty, action, parts, output, modelling)
                 audit_list += [one] if one else []
         if audited:
             self._check_countable()
@@ -81,24 +81,24 @@ class AuditReader:
         return False
 
     def _audit(
-        self, duty: Rule, action: Action, given: _Given, output: str, modelling: Modelling | None
+        self, duty: Rule, action: Action, parts: _Parts, output: str, modelling: Modelling | None
     ) -> Audit | None:
-        self._check_method(given, action)
-        method = self._method(given, action)
+        self._check_method(parts, action)
+        method = self._method(parts, action)
         if method is None or modelling is None:
             return None
         plain = Modelling(**{name: getattr(modelling, name) for name in Modelling.model_fields})
-        files = self._files(given, of_model=isinstance(modelling, Training))
+        files = self._files(parts, of_model=isinstance(modelling, Training))
         return Audit(duty=duty.label(), asset=output, method=method, modelling=plain, files=files)
 
-    def _files(self, given: _Given, *, of_model: bool) -> FileBounds:
+    def _files(self, parts: _Parts, *, of_model: bool) -> FileBounds:
         """Return the bounds on the files of a model; note those that say nothing."""
         least = {"smallest_leaf": FEWEST, "rare_values": 0}
         bounds = {}
         for name, (field, lowest) in zip(OF_FILES, least.items(), strict=True):
-            if name not in given:
+            if name not in parts:
                 continue
-            part, number = given[name], self.refinements.number(given[name])
+            part, number = parts[name], self.refinements.number(parts[name])
             if not of_model:
                 message = f"{name} is about the files of a model, and what is released is a table."
                 self.refinements.add("M013", message, "", part.place)
@@ -110,11 +110,11 @@ class AuditReader:
                 bounds[field] = int(number)
         return FileBounds(**bounds)
 
-    def _check_method(self, given: _Given, action: Action) -> None:
+    def _check_method(self, parts: _Parts, action: Action) -> None:
         """Note an audit by no method or an unknown one; membership inference names itself."""
         known = terms.audit_methods()
-        if "method" in given:
-            part = given["method"]
+        if "method" in parts:
+            part = parts["method"]
             notation = str(part.right_operands[0].value).removeprefix(terms.PE)
             if notation not in known:
                 message = (
@@ -126,17 +126,17 @@ class AuditReader:
             hint = "Add a refinement with the leftOperand mosaicrown:method."
             self.refinements.add("M013", message, hint, action.place)
 
-    def _method(self, given: _Given, action: Action) -> MembershipInference | None:
+    def _method(self, parts: _Parts, action: Action) -> MembershipInference | None:
         before = len(self.refinements.problems)
-        fpr, shadows = self._fpr(given, action), self._shadows(given)
-        attempts = self._count(given["attempts"], 1) if "attempts" in given else None
-        bounds = [self._bound(name, given[name], fpr) for name in MEASURES if name in given]
+        fpr, shadows = self._fpr(parts, action), self._shadows(parts)
+        attempts = self._count(parts["attempts"], 1) if "attempts" in parts else None
+        bounds = [self._bound(name, parts[name], fpr) for name in MEASURES if name in parts]
         if not mentions(action, *MEASURES):
             message = f"The audit bounds nothing. It may bound {join_names(MEASURES)}."
             hint = "Add a refinement such as pe:auc lteq 0.6."
             self.refinements.add("M013", message, hint, action.place)
-        attacks = tuple(self._attacks(given["attack"])) if "attack" in given else ()
-        self._check_shows(given, action)
+        attacks = tuple(self._attacks(parts["attack"])) if "attack" in parts else ()
+        self._check_shows(parts, action)
         if not bounds or len(self.refinements.problems) > before:
             return None
         attack_settings = {"attacks": attacks} if attacks else {}
@@ -145,26 +145,26 @@ class AuditReader:
             {"bounds": tuple(filter(None, bounds)), **counts, **attack_settings}
         )
 
-    def _check_shows(self, given: _Given, action: Action) -> None:
+    def _check_shows(self, parts: _Parts, action: Action) -> None:
         """Note bounds that hold whatever is given away, by the attacks that are asked for."""
-        if "recall" in given and not mentions(action, *(set(MEASURES) - {"recall"})):
+        if "recall" in parts and not mentions(action, *(set(MEASURES) - {"recall"})):
             message = "recall alone bounds nothing: it is small for an attack that calls few "
             message += "members, be it sure of each of them."
             hint = "Add a refinement with the leftOperand pe:auc or pe:tprAtFpr."
-            self.refinements.add("M013", message, hint, given["recall"].place)
-        if "tprAtFpr" not in given or "attack" not in given:
+            self.refinements.add("M013", message, hint, parts["recall"].place)
+        if "tprAtFpr" not in parts or "attack" not in parts:
             return
-        for notation in self._named(given["attack"]):
+        for notation in self._named(parts["attack"]):
             if not terms.attacks()[notation].flag("ranks"):
                 message = f"The attack {notation!r} says yes or no, and has no threshold that "
                 message += "could be set to a share of false alarms: tprAtFpr says nothing of it."
                 hint = "Leave the attack out, or bound precision or auc instead of tprAtFpr."
-                self.refinements.add("M013", message, hint, given["attack"].place)
+                self.refinements.add("M013", message, hint, parts["attack"].place)
 
-    def _fpr(self, given: _Given, action: Action) -> float:
-        if "fpr" not in given:
+    def _fpr(self, parts: _Parts, action: Action) -> float:
+        if "fpr" not in parts:
             return DEFAULT_FPR
-        part = given["fpr"]
+        part = parts["fpr"]
         fpr = self.refinements.number(part)
         if fpr is not None and not 0 < fpr < 1:
             self.refinements.add(
@@ -177,10 +177,10 @@ class AuditReader:
             self.refinements.add("M013", message, hint, part.place)
         return DEFAULT_FPR if fpr is None else fpr
 
-    def _shadows(self, given: _Given) -> int:
-        if "shadowModels" not in given:
+    def _shadows(self, parts: _Parts) -> int:
+        if "shadowModels" not in parts:
             return _SHADOWS
-        return self._count(given["shadowModels"], FEWEST_SHADOWS)
+        return self._count(parts["shadowModels"], FEWEST_SHADOWS)
 
     def _count(self, part: Constraint, fewest: int) -> int:
         """Return how many there are to be of something; note where that is out of its range."""
@@ -229,7 +229,7 @@ class AuditReader:
         for notation, value in _notations(part):
             if notation not in known:
                 message = f"The attack {notation!r} is not known. Known are {join_names(known)}."
-                self.refinements.add("M013", message, _meant(notation, known), value.place)
+                self.refinements.add("M013", message, _attack_hint(notation, known), value.place)
             elif notation in attack_names:
                 message = f"The attack {notation!r} is asked for twice."
                 self.refinements.add("M013", message, "", value.place)
@@ -239,10 +239,10 @@ class AuditReader:
 
     def _check_countable(self) -> None:
         """Note what keeps members of a training from being told from other records."""
-        if not self.refinements.asked:
+        if not self.refinements.transformation:
             return
-        anonymization = self.refinements.asked.anonymization
-        parameters_ = parameters_of(self.refinements.asked.action)
+        anonymization = self.refinements.transformation.anonymization
+        parameters_ = parameters_of(self.refinements.transformation.action)
         places = {name: part.place for name, part in parameters_.items()}
         if anonymization.recoding.max_suppression:
             message = "An audit needs to know who was trained on, and suppressed rows were not."
@@ -263,9 +263,9 @@ def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:
         yield notations.get(str(value.value), str(value.value)), value
 
 
-def _meant(notation: str, known: Collection[str]) -> str:
+def _attack_hint(notation: str, attacks: Collection[str]) -> str:
     """Return `Did you mean ...?` with the nearest attacks, or with all kinds of the nearest one."""
-    kind = nearest(notation, {name.partition("-")[0] for name in known})
-    kinds = [name for name in known if name.startswith(f"{kind}-")] if kind else []
-    near = did_you_mean(notation, known)
+    kind = nearest(notation, {name.partition("-")[0] for name in attacks})
+    kinds = [name for name in attacks if name.startswith(f"{kind}-")] if kind else []
+    near = did_you_mean(notation, attacks)
     return near or (f"Did you mean {join_names(kinds, 'or')}?" if kinds else "")

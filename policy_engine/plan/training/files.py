@@ -27,9 +27,9 @@ class FileBounds(_Frozen):
 
     def replace_bounds(self, *others: "FileBounds") -> "FileBounds":
         """Return bounds that hold where all of these do."""
-        every = (self, *others)
+        bounds = (self, *others)
         return FileBounds(
-            smallest_leaf=max(one.smallest_leaf for one in every),
+            smallest_leaf=max(one.smallest_leaf for one in bounds),
             rare_values=min(one.rare_values for one in others) if others else self.rare_values,
         )
 

@@ -20,7 +20,7 @@ def audit_parameters(notation: str) -> list[Parameter]:
 
 def _parameter(iri: str, engines: tuple[str, ...]) -> Parameter:
     name = terms.local_name(iri)
-    kind, default = _bound(name) if name in MEASURES else _others()[name]
+    kind, default = _bound(name) if name in MEASURES else _other_parameters()[name]
     definition = terms.vocabulary()[iri].definition
     return Parameter(terms.compact(iri), kind, default, definition, engines)
 
@@ -30,14 +30,17 @@ def _bound(name: str) -> tuple[str, str]:
     return f"a bound from {lowest} on, below 1", "none"
 
 
-def _others() -> dict[str, tuple[str, str]]:
+def _other_parameters() -> dict[str, tuple[str, str]]:
     """Return what else there is by name: what it may be, and what it is where it is not given."""
-    own, model = MembershipInference.model_fields, Modelling.model_fields
+    audit, model = MembershipInference.model_fields, Modelling.model_fields
     files = FileBounds.model_fields
     return {
         "fpr": (describe_allowed(AttackBound.model_fields["fpr"]), f"{DEFAULT_FPR:g}"),
-        "attack": ("attacks", ", ".join(own["attacks"].default)),
-        "shadowModels": (describe_allowed(own["shadow_models"]), f"{own['shadow_models'].default}"),
+        "attack": ("attacks", ", ".join(audit["attacks"].default)),
+        "shadowModels": (
+            describe_allowed(audit["shadow_models"]),
+            f"{audit['shadow_models'].default}",
+        ),
         "attempts": ("an integer from 1 to 10000", "any number"),
         "smallestLeaf": (
             describe_allowed(files["smallest_leaf"]),

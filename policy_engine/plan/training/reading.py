@@ -6,7 +6,7 @@ from policy_engine import terms
 from policy_engine.errors import Problem, join_names
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import MEMBERSHIP, certified_duties
-from policy_engine.plan.reading_anonymization import bounds_on_rows, forbidden
+from policy_engine.plan.reading_anonymization import forbidden, row_bound_problems
 from policy_engine.plan.training.auditing import AuditReader
 from policy_engine.plan.training.model import Audit, Training
 from policy_engine.plan.training.refining import Refinements
@@ -26,46 +26,48 @@ def read_model(
 
     `transformation` is that of the records it learns from, `transformations` are all of the policy.
     """
-    read = Refinements(policy, transformation, transformations, outputs)
-    read.problems += [*forbidden(policy, rule), *bounds_on_rows(rule, "learnt from")]
-    reader = TrainingReader(read)
+    refinements = Refinements(policy, transformation, transformations, outputs)
+    refinements.problems += [*forbidden(policy, rule), *row_bound_problems(rule, "learnt from")]
+    reader = TrainingReader(refinements)
     training = reader.training(rule, action)
     audits = AuditReader(reader).audits(rule.output, training, of_model=True) if rule.output else ()
     if training and not transformation and not any(certified_duties(policy, rule.output)):
         message = "A model of data that nobody sanitised needs an audit. No duty asks for one."
         hint = f"Add a duty {terms.compact(MEMBERSHIP)} to the permission on {rule.output}."
-        read.add("M012", message, hint, rule.place)
-    _check_one_input(transformation, read)
-    _check_unmasked(transformation, read, "M012")
-    return training, audits, read.problems
+        refinements.add("M012", message, hint, rule.place)
+    _check_one_input(transformation, refinements)
+    _check_unmasked(transformation, refinements, "M012")
+    return training, audits, refinements.problems
 
 
 def table_audits(
     policy: Policy, transformation: Transformation, outputs: Collection[str]
 ) -> tuple[tuple[Audit, ...], list[Problem]]:
     """Return the audits of a table, and what is wrong with them."""
-    read = Refinements(policy, transformation, (transformation,), outputs)
-    audits = AuditReader(TrainingReader(read)).audits(
+    refinements = Refinements(policy, transformation, (transformation,), outputs)
+    audits = AuditReader(TrainingReader(refinements)).audits(
         transformation.rule.output, None, of_model=False
     )
     if audits:
-        _check_one_input(transformation, read)
-        _check_unmasked(transformation, read, "M013")
-    return audits, read.problems
+        _check_one_input(transformation, refinements)
+        _check_unmasked(transformation, refinements, "M013")
+    return audits, refinements.problems
 
 
-def _check_one_input(transformation: Transformation | None, read: Refinements) -> None:
+def _check_one_input(transformation: Transformation | None, refinements: Refinements) -> None:
     """Note a join whose table a model would learn from before it is released."""
     if transformation is not None and transformation.joined:
         message = "Models are not trained, nor tables audited, in the policy that joins datasets."
         hint = f"Train on {transformation.rule.output} in a policy of its own."
-        read.add("M016", message, hint, transformation.rule.place)
+        refinements.add("M016", message, hint, transformation.rule.place)
 
 
-def _check_unmasked(transformation: Transformation | None, read: Refinements, code: str) -> None:
+def _check_unmasked(
+    transformation: Transformation | None, refinements: Refinements, code: str
+) -> None:
     """Note masked columns of a table that models learn from: nobody says what they would learn."""
-    if transformation is not None and transformation.masked:
+    if transformation is not None and transformation.maskings:
         message = "Models are not trained, nor tables audited, where columns are masked: "
-        message += f"{join_names(one.name for one in transformation.masked)}."
+        message += f"{join_names(one.name for one in transformation.maskings)}."
         hint = f"Train on {transformation.rule.output} in a policy of its own."
-        read.add(code, message, hint, transformation.rule.place)
+        refinements.add(code, message, hint, transformation.rule.place)

@@ -24,19 +24,19 @@ _SEVERAL = ("attack", "feature")
 class Refinements:
     """Reads what refines the actions to train and to audit, and collects what is wrong.
 
-    `asked` is the permission to anonymise what is trained on or audited, if any, and what it asks
-    for; `anonymised` are all that the policy has, and `outputs` what it releases.
+    `transformation` is the permission to anonymise what is trained on or audited, if any, and what
+    it asks for; `anonymised` are all that the policy has, and `outputs` what it releases.
     """
 
     def __init__(
         self,
         policy: Policy,
-        asked: Transformation | None,
+        transformation: Transformation | None,
         anonymised: Sequence[Transformation],
         outputs: Collection[str],
     ) -> None:
         self.policy = policy
-        self.asked = asked
+        self.transformation = transformation
         self.anonymised = anonymised
         self.outputs = outputs
         self.problems: list[Problem] = []
@@ -47,7 +47,7 @@ class Refinements:
 
     def inputs(self) -> Sequence[Asset]:
         """Return what is anonymised."""
-        return self.asked.rule.targets if self.asked else ()
+        return self.transformation.rule.targets if self.transformation else ()
 
     def constraints_by_name(self, action: Action, allowed: Sequence[str]) -> dict[str, Constraint]:
         """Return the refinements of an action by the local name of their operand."""

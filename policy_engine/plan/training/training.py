@@ -18,7 +18,7 @@ from policy_engine.plan.training.refining import OF_MODEL, Refinements, mentions
 from policy_engine.policy import Action, Constraint, Rule
 from policy_engine.policy.collecting.files import read_file
 
-_Given = Mapping[str, Constraint]
+_Parts = Mapping[str, Constraint]
 
 
 class TrainingReader:
@@ -32,11 +32,14 @@ class TrainingReader:
         if len(rule.targets) != 1 or not rule.output:
             message = "A permission to train names one target and an output, the model's IRI."
             number = f"{len(rule.targets)} target{'s' * (len(rule.targets) != 1)}"
-            given = f"{number} and {'an' if rule.output else 'no'} output"
-            self.refinements.add("M012", f"{message} Given: {given}.", "", rule.place)
+            outputs = f"{number} and {'an' if rule.output else 'no'} output"
+            self.refinements.add("M012", f"{message} Given: {outputs}.", "", rule.place)
             return None
         target = rule.targets[0].iri
-        if self.refinements.asked and target != self.refinements.asked.rule.output:
+        if (
+            self.refinements.transformation
+            and target != self.refinements.transformation.rule.output
+        ):
             tables = " and ".join(one.rule.output for one in self.refinements.anonymised)
             message = f"The model is trained on {target}, but what is anonymised is {tables}. "
             message += "A plan makes one thing of another."
@@ -45,17 +48,17 @@ class TrainingReader:
         if rule.output in (target, *(one.iri for one in self.refinements.inputs())):
             message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
             self.refinements.add("M012", message, "", rule.place)
-        given_ = self.refinements.constraints_by_name(action, OF_MODEL)
-        modelling_ = self.modelling(action, given_, target, is_released=True)
-        if modelling_ and modelling_.architecture.keeps_records:
+        parts = self.refinements.constraints_by_name(action, OF_MODEL)
+        model = self.modelling(action, parts, target, is_released=True)
+        if model and model.architecture.keeps_records:
             message = "What is released is a file, and that of this model holds "
-            message += f"{modelling_.architecture.keeps_records}."
-            self.refinements.add("M012", message, "Take another model.", given_["model"].place)
-        modelling_ = self._set_leaves(modelling_, given_) if modelling_ else None
-        return Training(**dict(modelling_), output=rule.output) if modelling_ else None
+            message += f"{model.architecture.keeps_records}."
+            self.refinements.add("M012", message, "Take another model.", parts["model"].place)
+        model = self._set_leaves(model, parts) if model else None
+        return Training(**dict(model), output=rule.output) if model else None
 
     def modelling(
-        self, action: Action, given: _Given, target: str, *, is_released: bool = False
+        self, action: Action, parts: _Parts, target: str, *, is_released: bool = False
     ) -> Modelling | None:
         """Return how a model of a table is trained, None where something is wrong with it.
 
@@ -64,21 +67,21 @@ class TrainingReader:
         before = len(self.refinements.problems)
         self._check_given(action)
         values = {
-            name: self.refinements.columns(given[name], target)
+            name: self.refinements.columns(parts[name], target)
             for name in _COLUMNS
-            if name in given
+            if name in parts
         }
         label = next(iter(values.get("label", ())), "")
         features = tuple(values.get("feature", ()))
         if label:
-            self._check_columns(label, features, given)
-        if self.refinements.asked and not features:
-            features = _default_features(self.refinements.asked.anonymization, label)
-        if self.refinements.asked and is_released and "feature" not in given:
-            quasi = self.refinements.asked.anonymization.columns.quasi_names
+            self._check_columns(label, features, parts)
+        if self.refinements.transformation and not features:
+            features = _default_features(self.refinements.transformation.anonymization, label)
+        if self.refinements.transformation and is_released and "feature" not in parts:
+            quasi = self.refinements.transformation.anonymization.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
-        architecture = self._architecture(given["model"]) if "model" in given else Network()
-        share = self._share(given["trainingShare"]) if "trainingShare" in given else DEFAULT_SHARE
+        architecture = self._architecture(parts["model"]) if "model" in parts else Network()
+        share = self._share(parts["trainingShare"]) if "trainingShare" in parts else DEFAULT_SHARE
         if (
             not label
             or architecture is None
@@ -90,20 +93,20 @@ class TrainingReader:
             asset=target, label=label, features=features, architecture=architecture, share=share
         )
 
-    def _set_leaves(self, modelling: Modelling, given: _Given) -> Modelling | None:
+    def _set_leaves(self, modelling: Modelling, parts: _Parts) -> Modelling | None:
         """Return a model that is released, its leaves of enough records; note one with smaller.
 
         Records of one class of an anonymisation reach one leaf together, unless more than its
         quasi-identifiers are learnt from.
         """
         quasi = (
-            self.refinements.asked.anonymization.columns.quasi_names
-            if self.refinements.asked
+            self.refinements.transformation.anonymization.columns.quasi_names
+            if self.refinements.transformation
             else ()
         )
         fewest = (
-            max(FEWEST, self.refinements.asked.anonymization.k)
-            if self.refinements.asked
+            max(FEWEST, self.refinements.transformation.anonymization.k)
+            if self.refinements.transformation
             else FEWEST
         )
         architecture = modelling.architecture
@@ -114,7 +117,7 @@ class TrainingReader:
             message = f"A leaf of the model may hold {leaf:g} records. In a model that is "
             message += f"released every leaf holds {fewest} or more."
             hint = f"Leave out min_samples_leaf, or give {fewest} or more."
-            self.refinements.add("M012", message, hint, given["model"].place)
+            self.refinements.add("M012", message, hint, parts["model"].place)
             return None
         return modelling.model_copy(
             update={"architecture": architecture.with_smallest_leaf(fewest)}
@@ -126,31 +129,31 @@ class TrainingReader:
             hint = "Add a refinement with the leftOperand pe:label."
             message = "A model needs the column that it is to predict."
             self.refinements.add("M012", message, hint, action.place)
-        if not self.refinements.asked and not mentions(action, "feature"):
+        if not self.refinements.transformation and not mentions(action, "feature"):
             hint = "Add a refinement with the leftOperand pe:feature."
             message = "A model of a table that is not anonymised needs its features by name."
             self.refinements.add("M012", message, hint, action.place)
 
-    def _check_columns(self, label: str, features: tuple[str, ...], given: _Given) -> None:
+    def _check_columns(self, label: str, features: tuple[str, ...], parts: _Parts) -> None:
         """Note a label that is not released as it is, and features that are not to be had."""
         if label in features:
             message = f"The label {label!r} is among the features, so there is nothing to predict."
-            self.refinements.add("M012", message, "", given["feature"].place)
-        if self.refinements.asked is None:
+            self.refinements.add("M012", message, "", parts["feature"].place)
+        if self.refinements.transformation is None:
             return
-        columns = self.refinements.asked.anonymization.columns
+        columns = self.refinements.transformation.anonymization.columns
         released = (*columns.sensitive_names, *columns.insensitive)
         if label not in released:
             message = f"The label {label!r} is not released as it is. "
             message += f"Those are {join_names(released)}." if released else "No column is."
-            self.refinements.add("M012", message, "", given["label"].place)
-        usable = _default_features(self.refinements.asked.anonymization, label)
+            self.refinements.add("M012", message, "", parts["label"].place)
+        usable = _default_features(self.refinements.transformation.anonymization, label)
         for name in features:
             if name not in (*usable, label):
                 message = f"There is no feature {name!r} in what is released. "
                 message += f"There are {join_names(usable)}."
                 self.refinements.add(
-                    "M012", message, did_you_mean(name, usable), given["feature"].place
+                    "M012", message, did_you_mean(name, usable), parts["feature"].place
                 )
 
     def _share(self, part: Constraint) -> float | None:
