@@ -52,12 +52,17 @@ def agree(
 
 
 def _notes(agreement: "Policy") -> Iterator[str]:
-    """Yield what the party is told of an agreement: the outputs and the duties that it has."""
+    """Yield the notes on an agreement: its outputs, and the duties that it brings."""
     for asset in sorted({rule.output for rule in agreement.rules} - {""}):
-        told = "is made by one policy alone: beside another agreement of this offer this one is"
-        yield f"{asset} {told} refused (P019)."
-    owed = [*agreement.obligations, *(one for rule in agreement.permissions for one in rule.duties)]
-    for duty in owed:
-        done = " and ".join(compact(action.iri) for action in duty.actions)
+        yield (
+            f"{asset} is made by one policy alone: beside another agreement of this offer this "
+            "one is refused (P019)."
+        )
+    duties = [
+        *agreement.obligations,
+        *(one for rule in agreement.permissions for one in rule.duties),
+    ]
+    for duty in duties:
+        actions = " and ".join(compact(action.iri) for action in duty.actions)
         name = shlex.quote(duty.label())
-        yield f"its {duty.kind} {done} is to be fulfilled: fulfil --duty {name}"
+        yield f"its {duty.kind} {actions} is to be fulfilled: fulfil --duty {name}"

@@ -86,7 +86,7 @@ _PATIENCE = 10.0
 class _Pace:
     """How fast a stage goes, once two steps of it are done: the first may be slower by far.
 
-    What is told in hundredths goes on in whole numbers; all else with each word.
+    A total in hundredths advances in whole numbers; any other with each report.
     """
 
     def __init__(self) -> None:
@@ -111,22 +111,22 @@ _STEPS = 2
 
 
 class _Lines:
-    """Says how far a command is: what it was last told, every ten seconds, told anew or not."""
+    """Prints how far a command is, every ten seconds, whether or not there is news."""
 
     def __init__(self, *, time_left: bool) -> None:
         self._time_left, self._lock = time_left, threading.Lock()
         self._said, self._done, self._total = "", 0, 0
         self._stage, self._pace = "", _Pace()
 
-    def tell(self, said: str, done: int, total: int) -> None:
-        """Note how far a stage is; what takes long without a word is said at once."""
+    def tell(self, message: str, done: int, total: int) -> None:
+        """Note how far a stage is; compiling, which takes long without news, is printed at once."""
         with self._lock:
-            stage = said.partition(",")[0]
+            stage = message.partition(",")[0]
             if stage != self._stage:
                 self._stage, self._pace = stage, _Pace()
             self._pace.tell(done, total)
-            self._said, self._done, self._total = said, done, total
-        if "compiling" in said:
+            self._said, self._done, self._total = message, done, total
+        if "compiling" in message:
             self.say()
 
     def say(self) -> None:
@@ -195,18 +195,20 @@ def progress_bar(*, time_left: bool = False) -> Iterator[Callable[[str, int, int
         tasks: dict[str, Any] = {}
         paces: dict[str, _Pace] = {}
 
-        def show(said: str, done: int, total: int) -> None:
-            stage = said.partition(",")[0]
+        def show(message: str, done: int, total: int) -> None:
+            stage = message.partition(",")[0]
             for name, task in tasks.items():
                 if name != stage:
                     end = bar.tasks[task].total or 1
                     bar.update(task, completed=end, total=end, left="")
             if stage not in tasks:
-                tasks[stage] = bar.add_task(said, total=total or None, left="")
+                tasks[stage] = bar.add_task(message, total=total or None, left="")
                 paces[stage] = _Pace()
             paces[stage].tell(done, total)
             left, total_known = paces[stage].left(done, total), total or None
-            bar.update(tasks[stage], completed=done, total=total_known, description=said, left=left)
+            bar.update(
+                tasks[stage], completed=done, total=total_known, description=message, left=left
+            )
 
         yield show
         for task in tasks.values():

@@ -1,4 +1,4 @@
-"""The commands that attack: what a model tells of the records it was trained on."""
+"""The commands that attack: what a model reveals of the records it was trained on."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -226,7 +226,7 @@ def resumable(out: Path | None) -> Iterator[None]:
 def _cache_note(out: Path) -> str:
     cache = out / "cache"
     if cache.is_dir() and any(cache.iterdir()):
-        return f"{cache} keeps what models said, to go on from"
+        return f"{cache} keeps the answers of models, to go on from"
     return f"{out} keeps no model's words to go on from"
 
 

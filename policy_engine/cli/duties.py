@@ -1,4 +1,5 @@
-"""The commands of duties: `fulfil` records that one was done, `duties` lists what is owed."""
+"""The commands of duties: `fulfil` records that one was done, `duties` lists the outstanding
+ones."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -113,7 +113,7 @@ def fitted_model(
 ) -> "FittedModel | None":
     """Return the fitted model that options name, None where they name none.
 
-    Raises RequestError for options that are of a fitted model and stand without one.
+    Raises RequestError for options of a fitted model where none is given.
     """
     options = {
         "--trust-pickle": trust_pickle,

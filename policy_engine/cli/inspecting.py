@@ -129,12 +129,12 @@ def graph(
 
 def _drawing_format(output: Path | None, requested: DrawingFormat | None) -> _Drawn:
     """Return what to draw in. Raises RequestError (U001) where the ending says nothing."""
-    wanted = (
+    ending = (
         requested.value if requested else _ENDINGS.get(output.suffix.lower()) if output else "svg"
     )
-    for known in get_args(_Drawn):
-        if wanted == known:
-            return known  # type: ignore[no-any-return]
+    for name in get_args(_Drawn):
+        if ending == name:
+            return name  # type: ignore[no-any-return]
     raise usage_error(f"--output ends in .svg, .mmd or .dot. {str(output)!r} was given.")
 
 
@@ -267,7 +267,7 @@ def _replay_lines(difference: "Difference") -> Iterator[str]:
 
 
 def _format_entries(numbers: Sequence[int]) -> str:
-    """Return which entries of the log are meant, the first of many by number."""
+    """Return the entries of the log that a request names, the first of many by number."""
     if len(numbers) == 1:
         return f"entry {numbers[0]} of the log"
     more = len(numbers) - _NAMED
@@ -337,7 +337,7 @@ def report_lines(report: "TestReport", min_coverage: float) -> Iterator[str]:
 
 def _coverage_text(report: "TestReport", min_coverage: float) -> str:
     covered = sum(rule.covered for rule in report.rules)
-    # Rounded, but never up to what is asked for.
+    # Rounded, but never up to the bound.
     share = round(report.coverage * 100, 1)
     if share > report.coverage * 100 and share >= min_coverage > report.coverage * 100:
         share = int(report.coverage * 1_000) / 10

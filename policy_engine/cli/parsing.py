@@ -72,7 +72,7 @@ _LIMIT = re.compile("[0-9]{1,18}")
 
 
 def parse_limits(options: list[str]) -> "Limits":
-    """Return the limits of a text's size. Raises RequestError for one that is none."""
+    """Return the limits of a text's size. Raises RequestError for one that cannot be understood."""
     from policy_engine.policy.syntax.limits import Limits, limits_with  # noqa: PLC0415
 
     limits = {}
@@ -129,7 +129,8 @@ def _exists(path: str) -> bool:
 
 
 def load_contexts(options: list[str]) -> dict[str, Any]:
-    """Return the JSON-LD contexts given by URL. Raises RequestError where one is none."""
+    """Return the JSON-LD contexts given by URL. Raises RequestError where one cannot be
+    understood."""
     if not options:
         return {}
     from policy_engine.policy import read_file  # noqa: PLC0415

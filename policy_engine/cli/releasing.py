@@ -267,8 +267,8 @@ def _print_release(release: "VerifiedRelease") -> None:
     out = console()
     out.print(certificate_table(release.certificate, release.record))
     drop = release.plan.drop
-    for what, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
-        out.print(f"{what}, not released: {', '.join(names) or 'none'}", markup=False)
+    for heading, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
+        out.print(f"{heading}, not released: {', '.join(names) or 'none'}", markup=False)
     for warning in release_warnings(release):
         out.print(f"beware: {warning}", markup=False)
     out.print(f"written: {release.path}", markup=False, soft_wrap=True)

@@ -81,8 +81,8 @@ def parse_acting(
 ) -> dict[str, Any]:
     """Return who acts, and by what it is decided whether they may, as the API takes it.
 
-    `policy` asks for what is made, `more` are looked at besides. Raises RequestError for what is
-    of a party's request where none acts.
+    `policy` asks for the output, `more` are considered as well. Raises RequestError for options of
+    a party's request where no party acts.
     """
     check_log(log, log_key)
     request_options: dict[str, Any] = {
@@ -92,9 +92,9 @@ def parse_acting(
         "--log": log,
     }
     request_options |= {"--policy": more} if policy is None else {}
-    stated = [name for name, value in request_options.items() if value]
-    if stated and party is None:
-        raise usage_error(f"{stated[0]} is for --as PARTY. Without it the owner acts.")
+    acting_options = [name for name, value in request_options.items() if value]
+    if acting_options and party is None:
+        raise usage_error(f"{acting_options[0]} is for --as PARTY. Without it the owner acts.")
     from policy_engine.api.deciding import load_world  # noqa: PLC0415
 
     state = None
@@ -129,8 +129,8 @@ def with_acting_options(*without: str) -> Callable[[Callable[..., None]], Callab
     ]
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command)
-        others = [one for name, one in own.parameters.items() if name != "acting"]
+        signature = inspect.signature(command)
+        parameters_kept = [one for name, one in signature.parameters.items() if name != "acting"]
 
         @wraps(command)
         def run(**given: Any) -> None:
@@ -141,8 +141,8 @@ def with_acting_options(*without: str) -> Callable[[Callable[..., None]], Callab
             command(acting=parse_acting(given["reading"], first, more, **who), **given)
 
         # What typer makes options of.
-        parameters = [*others, *options]
-        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        parameters = [*parameters_kept, *options]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run
 
@@ -166,14 +166,16 @@ def parse_reading(
 ) -> "Reading":
     """Return what policies are read with. Raises RequestError for what cannot be understood.
 
-    The vocabularies are read at once, so that what is wrong with one is not said of a policy.
+    The vocabularies are read at once, so that a policy is not blamed for what is wrong with one.
     """
     from policy_engine.policy import Reading  # noqa: PLC0415
 
     with exit_with_two(PolicyEngineError):
         contexts, limits = load_contexts(context or []), parse_limits(limit or [])
-        read = Reading(contexts, limits=limits, vocabularies=vocabulary or ()).vocabulary
-        return Reading(contexts, tuple(parent or ()), limits, (read,) if read else ())
+        vocabulary_read = Reading(contexts, limits=limits, vocabularies=vocabulary or ()).vocabulary
+        return Reading(
+            contexts, tuple(parent or ()), limits, (vocabulary_read,) if vocabulary_read else ()
+        )
 
 
 def with_reading_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -190,16 +192,16 @@ def with_reading_options(*without: str) -> Callable[[Callable[..., None]], Calla
     ]
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command)
-        others = [one for name, one in own.parameters.items() if name != "reading"]
+        signature = inspect.signature(command)
+        parameters_kept = [one for name, one in signature.parameters.items() if name != "reading"]
 
         @wraps(command)
         def run(**given: Any) -> None:
             command(reading=parse_reading(**{name: given.pop(name) for name in names}), **given)
 
         # What typer makes options of.
-        run.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in [*others, *options]}
+        run.__signature__ = signature.replace(parameters=[*parameters_kept, *options])  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in [*parameters_kept, *options]}
         return run
 
     return decorated
@@ -207,7 +209,7 @@ def with_reading_options(*without: str) -> Callable[[Callable[..., None]], Calla
 
 def with_quiet_option(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command name the values of the data that its problems are about, unless told not to."""
-    own = inspect.signature(command)
+    signature = inspect.signature(command)
     option = inspect.Parameter(
         "quiet_values", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietOption
     )
@@ -221,7 +223,7 @@ def with_quiet_option(command: Callable[..., None]) -> Callable[..., None]:
                 error.problems = tuple(one.with_values() for one in error.problems)
             raise
 
-    parameters = [*own.parameters.values(), option]
-    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    parameters = [*signature.parameters.values(), option]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run

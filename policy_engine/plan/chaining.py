@@ -23,12 +23,11 @@ def check_read_as_meant(
 ) -> tuple[Generalised, ...]:
     """Return the columns of the input whose cells stand for several values.
 
-    Raises PlanError (M015) where a plan takes cells that stand for several values for values.
+    Raises PlanError (M015) where a plan would use such cells as values.
 
     A range, a set or a node of a taxonomy is not a value: two that overlap would count as
-    different ones, and what is lost would be told of the cells alone, not of what they were
-    made from. A model learns from what they stand for, but for the periods of calendars and
-    masked values.
+    different ones, and the loss would be measured on the cells alone, not on what they were made
+    from. A model can learn from them, except from the periods of calendars and masked values.
     """
     joined = transformation.joined if transformation else ()
     keys = [*_joined_on(joined, upstream)]
@@ -99,7 +98,7 @@ def _is_several(text: str) -> bool:
 def _learnt_from(
     learnt: Sequence[Modelling], cells_by_name: Mapping[str, Generalised]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the columns of which a model would take the cells as they are written."""
+    """Yield the columns whose cells a model would use as they are written."""
     unlearnt = ("calendar", *terms.maskings())
     periods = [name for name, one in cells_by_name.items() if one.generalization in unlearnt]
     for one in learnt:

@@ -12,7 +12,7 @@ _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-
 
 
 def read_settings(value: Value, kind: type[Column]) -> dict[str, Any]:
-    """Return what is said of a column, by the names of the settings of its `kind`."""
+    """Return the settings of a column, by name; `kind` is their model."""
     fields = parameters(kind)
     return {
         name: one.value if is_text(fields[name]) else to_plain(one.value)

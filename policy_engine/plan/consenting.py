@@ -21,15 +21,15 @@ _STRICTER: Mapping[str, tuple[str, ...]] = {
     SENSITIVE: ("redact",),
     "identifier": ("redact",),
 }
-"""By each role those in which a column tells no more; in none at all it tells nothing."""
+"""For each role, the roles in which a column reveals no more; without a role it reveals nothing."""
 _COMPARED = ("maxSuppression", "missing", "pseudonymScope", "method", "k")
 """Parameters that have a comparison of their own, besides those of the privacy models."""
 
 
 class Shortfall(NamedTuple):
-    """Where what is made falls short of what an owner asks: the sentence, and both places.
+    """Where a transformation falls short of what an owner asks: the sentence, and both places.
 
-    `asked` is the place in the owner's text, `place` that in the text of the maker.
+    `asked` is the place in the owner's text, `place` that in the maker's.
     """
 
     message: str
@@ -38,8 +38,8 @@ class Shortfall(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """A column of an owner's as it is used: the column of the joined table that tells its cells,
-    in which role."""
+    """How an owner's column is used: the column of the joined table with its cells, and its
+    role."""
 
     name: str
     made: str
@@ -48,11 +48,10 @@ class _Use(NamedTuple):
 
 
 def shortfalls(consent: Consent, transformation: Transformation, asset: str) -> list[Shortfall]:
-    """Return in what a transformation falls short of what an owner's consent asks of it.
+    """Return where a transformation falls short of what an owner's consent asks.
 
-    What is asked of the target of the consent, which may be a collection, is compared with the
-    dataset `asset` that is transformed, column by column of the same name. What cannot be compared
-    with what is asked falls short of it.
+    The target of the consent, which may be a collection, is compared with the dataset `asset`
+    that is transformed, column by column of the same name. What cannot be compared falls short.
     """
     if consent.anonymization is None:
         return []
@@ -60,7 +59,7 @@ def shortfalls(consent: Consent, transformation: Transformation, asset: str) -> 
 
 
 def bounds_of(consent: Consent) -> tuple[str, ...]:
-    """Return what a consent asks for, in words, none where it leaves open how."""
+    """Return what a consent asks for, in words; empty where it permits any transformation."""
     if consent.anonymization is None:
         return ()
     maskings = map(str, consent.maskings)
@@ -99,9 +98,9 @@ class _ConsentCheck:
         self.used = [*self._used()]
 
     def _used(self) -> Iterator[_Use]:
-        """Yield the columns of the dataset that are used; its key under the names of others too.
+        """Yield the columns of the dataset that are used; its key also under the names of others.
 
-        The keys of rows that are put together are the same: one that is released tells all.
+        Joined rows have the same key: releasing one dataset's key releases all of them.
         """
         keys = {one.asset: one.on for one in self.transformation.joined}
         key = keys.get(self.asset)
@@ -120,7 +119,7 @@ class _ConsentCheck:
         yield from self._option_shortfalls()
 
     def _shortfall(self, message: str, name: str = "", place: Place | None = None) -> Shortfall:
-        """Return a shortfall of a parameter, where both texts name it if they do."""
+        """Return a shortfall of a parameter, with its place in both texts where they name it."""
         part, other = self.given.get(name), self.theirs.get(name)
         owner_place = place or (part.place if part else self.consent.rule.place)
         return Shortfall(
@@ -128,7 +127,7 @@ class _ConsentCheck:
         )
 
     def _column_shortfalls(self) -> Iterator[Shortfall]:
-        """Yield the columns that are used as something that the owner does not let them be."""
+        """Yield the columns that are used in a role that the owner does not permit."""
         for name, column, role, value in self.used:
             iri, (owner_role, owner_value) = (
                 column_iri(self.asset, name),
@@ -180,7 +179,7 @@ class _ConsentCheck:
         yield from self._value_shortfalls()
 
     def _value_shortfalls(self) -> Iterator[Shortfall]:
-        """Yield what models of the owner's measure otherwise: by another l, or distance."""
+        """Yield where the owner's models measure differently: by another l, or distance."""
         released = [
             (one, name) for one in self.required.columns.sensitive for name in self._kept(one.name)
         ]

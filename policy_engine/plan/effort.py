@@ -1,4 +1,4 @@
-"""How large the search for classes is, as far as that can be told before it is made."""
+"""How large the search for classes is, as far as that is known beforehand."""
 
 import math
 

@@ -20,9 +20,9 @@ class _Frozen(BaseModel):
 
 
 class Read(_Frozen, Step):
-    """Read columns of an asset from where it lies; the location is empty until it is known.
+    """Read columns of an asset; the location is empty until the plan is bound to data.
 
-    `generalised` are those whose cells an earlier release made, where one is known to be read.
+    `generalised` are those whose cells an earlier release generalised.
     """
 
     phase: ClassVar[Phase] = "read"
@@ -35,7 +35,7 @@ class Read(_Frozen, Step):
     generalised: tuple[Generalised, ...] = ()
 
     def public(self) -> Self:
-        """Return it without where the input lies and what it was made from."""
+        """Return it without the location of the input and what that was made from."""
         return self.model_copy(update={"location": "", "format": "", "generalised": ()})
 
     def policy_part(self) -> Self:
@@ -44,11 +44,11 @@ class Read(_Frozen, Step):
 
 
 class Join(_Frozen, Step):
-    """Put rows of several inputs together that have the same key, as one row of a table.
+    """Join several inputs on a key, into one table.
 
-    A row without a partner in every other input is left out, and so is one without a key. A key
-    stands in one row of each input or, where it tells persons apart that are counted
-    (`may_repeat`), in several rows of one of them.
+    A row without a partner in every other input, or without a key, is left out. A key occurs in
+    one row of each input or, where it identifies the persons that are counted (`may_repeat`), in
+    several rows of one of them.
     """
 
     phase: ClassVar[Phase] = "join"
@@ -100,7 +100,7 @@ def inputs_of(
     """Return what is read, its columns in the order of the data where that is known.
 
     Of the `target`, or of the datasets that are `joined`. Raises DataError (C005) with all columns
-    that the data lacks, (C001) where there is none.
+    that the data lacks, (C001) where no data is given for one.
     """
     if not joined:
         read, drop = _single_input(target, transformation, training, catalog)

@@ -21,7 +21,7 @@ _TELL_NOTHING = {_LEFT_OUT, "redact", "privacyUnit"}
 
 
 class Joined(BaseModel):
-    """One dataset of a join: the column by which its rows are told, and what of it is used.
+    """One dataset of a join: the column it is joined on, and the columns used.
 
     `columns` are those of it that are in the joined table; the column `on` is among them only
     where it plays a role of its own. `identifiers` are those that are named and left out.
@@ -36,7 +36,7 @@ class Joined(BaseModel):
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The columns that are read, that of the join the last, unless it is used besides."""
+        """The columns that are read; the column `on` is the last unless it is used as well."""
         return self.columns if self.on in self.columns else (*self.columns, self.on)
 
     def sorted_columns(self) -> "Joined":
@@ -52,7 +52,7 @@ class Joined(BaseModel):
 
 
 class Datasets(NamedTuple):
-    """The datasets that a permission is about, by which the IRIs of their columns are told."""
+    """The datasets that a permission is about, by which IRIs of columns are resolved."""
 
     iris: tuple[str, ...]
 
@@ -79,8 +79,8 @@ Roles = Mapping[str, Sequence[Named]]
 def joined(rule: Rule, on: Constraint | None, roles: Roles) -> tuple[Joined, ...]:
     """Return the datasets that a permission to anonymise joins; none where it has one target.
 
-    `roles` are the columns by the name of their role, without those it joins `on`. What is wrong
-    is told by `problems`.
+    `roles` are the columns by the name of their role, without those it joins `on`. `problems`
+    reports what is wrong.
     """
     datasets = Datasets.of(rule)
     if on is None or len(datasets.iris) < 2:
@@ -203,7 +203,7 @@ def _masking(value: Value) -> dict[str, Any]:
 def group_by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:
     """Return the columns of a joined table by role, each by its name alone.
 
-    Of several that are left out and have one name, one is told, unless another of that name is
+    Of several that are left out and have one name, one is kept, unless another of that name is
     in the table.
     """
     left_out = {(asset, name) for asset, name, _ in roles.get(_LEFT_OUT, ())}

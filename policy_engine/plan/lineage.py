@@ -1,4 +1,4 @@
-"""What a release was made from, back to what no certificate tells of, and who made it."""
+"""What a release was made from, back to inputs without a certificate, and who made it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -13,9 +13,9 @@ _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 class Generalised(BaseModel):
     """A column of a release whose cells stand for several values, and how they were made.
 
-    Without a `generalization` that was decided by its type. A taxonomy is named as the policy of
-    the release names it, `unlisted` tells where values stand that it lacks; `mask` stands for the
-    ends of texts that a prefix hides.
+    Its type decided how where `generalization` is empty. The taxonomy has the name that the policy
+    of the release gives it; `unlisted` says where values are put that it lacks; `mask` is the
+    character that replaces the ends of texts under a prefix.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -28,14 +28,14 @@ class Generalised(BaseModel):
 
     @property
     def how(self) -> str:
-        """Return by what it was generalised, after a blank; empty where its type decided."""
+        """Return `" by 'METHOD'"`, empty where its type decided."""
         return f" by {self.generalization!r}" if self.generalization else ""
 
 
 class Upstream(BaseModel):
-    """A certified release that another one was made from, as its certificate told it then.
+    """A certified release that another one was made from, as its certificate described it.
 
-    The digests are sha-256: that of the output, by which the release is known, that of its
+    The digests are sha-256: that of the output, which identifies the release, that of its
     certificate's text, and that of the policy it was made for. `generalised` are its columns
     whose cells stand for several values. `upstream` is what that release was itself made from.
     PROV-O calls the relation `prov:wasDerivedFrom`.
@@ -53,7 +53,7 @@ class Upstream(BaseModel):
 
 
 class Maker(BaseModel):
-    """The party who made a release, to what end, and the rules by which it was permitted to."""
+    """The party who made a release, its purpose, and the rules that permitted it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

@@ -56,8 +56,8 @@ class Plan(_Frozen):
     """The steps that carry out one permission of a policy, or one to train on another's output.
 
     `policy_digest` is the digest of what the policy means; assignees and purposes are those that
-    the output is made for. `by_consent` are the rules by which owners of inputs let others make it:
-    what they ask for is asked for by the policy, at least.
+    the output is made for. `by_consent` are the rules by which owners of inputs consent to it; the
+    policy asks for no less than they do.
     """
 
     policy: str
@@ -71,13 +71,13 @@ class Plan(_Frozen):
 
     @model_serializer(mode="wrap")
     def _omit_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out by whose leave it is made where that is nobody's but the assigner's."""
+        """Omit `by_consent` where it is empty, as in plans of one owner."""
         values: dict[str, Any] = serialize(self)
         return values if self.by_consent else {k: v for k, v in values.items() if k != "by_consent"}
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Plan":
-        """Raise ValueError for what no policy becomes: whoever reads a plan relies on it."""
+        """Raise ValueError for steps that no policy has: whoever reads a plan relies on that."""
         if not _ORDER.fullmatch("".join(f"{step.phase} " for step in self.steps)):
             raise ValueError("the steps are not those of a plan, in their order")
         once = [step.step for step in self.steps if step.phase == "columns"]
@@ -113,7 +113,7 @@ class Plan(_Frozen):
 
     @property
     def join(self) -> Join | None:
-        """The step that makes one table of several inputs, None where there is one."""
+        """The step that joins several inputs into one table, None where there is one input."""
         return next((step for step in self.steps if isinstance(step, Join)), None)
 
     @property
@@ -127,7 +127,7 @@ class Plan(_Frozen):
         return tuple(one.asset for one in self.reads)
 
     def iri_of(self, name: str) -> str:
-        """Return the IRI of the input's column that a column of the table is."""
+        """Return the IRI of a column of the table, by the input that it comes from."""
         inputs = self.join.inputs if self.join else ()
         asset = next((one.asset for one in inputs if name in one.columns), self.assets[0])
         return column_iri(asset, name)
@@ -163,10 +163,10 @@ class Plan(_Frozen):
         return self.anonymize
 
     def check_one_input(self, use: str) -> None:
-        """Raise PlanError (M016) where several inputs were joined: they are no one table."""
+        """Raise PlanError (M016) where several inputs were joined: there is not one table."""
         if self.join:
-            message = f"{' and '.join(self.assets)} were joined: there is no one table that the "
-            message += f"output could be {use}."
+            message = f"{' and '.join(self.assets)} were joined: they are not one table that "
+            message += f"the output could be {use}."
             raise PlanError.of("M016", message, "Join them in a file of your own.")
 
     @property
@@ -181,7 +181,7 @@ class Plan(_Frozen):
 
     @property
     def fewest(self) -> int:
-        """How many records everything that a model of this plan tells stands for at least."""
+        """How many records every figure of a model of this plan is about, at least."""
         return max(FEWEST, self.anonymize.k) if self.anonymize else FEWEST
 
     @property
@@ -193,7 +193,7 @@ class Plan(_Frozen):
 
     @property
     def values_read(self) -> tuple[str, ...]:
-        """The columns of the input of which the values matter, in their order."""
+        """The columns of the input whose values some step depends on, in their order."""
         names = {name for step in self.steps for name in step.values_read}
         return tuple(name for name in self.columns if name in names)
 
@@ -212,16 +212,15 @@ class Plan(_Frozen):
         return self._only(Publish)
 
     def without_audits(self) -> "Plan":
-        """Return the plan as far as it is about a table: it trains and attacks nothing."""
+        """Return the plan without the steps that train or attack models."""
         steps = tuple(step for step in self.steps if not isinstance(step, Train | AuditStep))
         return self.model_copy(update={"steps": steps})
 
     def public(self) -> "Plan":
-        """Return the plan with all that its policy says, and nothing that the data does.
+        """Return the plan with what its policy says, and nothing that only the data tell.
 
-        Where the input lies, what it was made from, columns that the policy does not mention, and
-        the digests of taxonomies are left out: what is not released is not told of by a digest
-        either.
+        The location of the input, what it was made from, columns that the policy does not mention,
+        and the digests of taxonomies are left out: a digest would confirm a guess.
         """
         return self.model_copy(update={"steps": tuple(step.public() for step in self.steps)})
 
@@ -239,15 +238,14 @@ def make_plan(
     cells: CellStyle = "text",
     upstream: Sequence[Upstream] = (),
 ) -> Plan:
-    """Return the plan that carries out what the policy permits to be made of data.
+    """Return the plan that makes one output of a policy.
 
-    That is one anonymisation, one model, or a model of what was anonymised, with the audits that
-    its duties ask for: sanitise, train, audit, publish. Of several outputs, `asset` is the one.
-    With a catalog, the plan is bound to the data; without, it says what would be done to whatever
-    lies there. `upstream` tells of the release that the data are: its generalised columns are not
-    read as values. Raises PlanError with every problem that shows without the data's values, or
-    with all that the engine does not have (M009), and DataError where the data lacks a column or a
-    taxonomy cannot be read.
+    The output is an anonymised table, a model, or a model of an anonymised table, with the audits
+    that duties ask for. `asset` names it where the policy has several. With a catalog, the plan is
+    bound to the data; without, it says what would be done to any data. `upstream` describes the
+    releases that the data are: their generalised columns are not read as values. Raises PlanError
+    with every problem that shows without the data's values, or with everything that the engine
+    lacks (M009), and DataError where the data lacks a column or a taxonomy cannot be read.
     """
     return plan_of(policy, chosen(policy, asset), catalog, engine, cells, upstream)
 
@@ -260,7 +258,7 @@ def plan_of(
     cells: CellStyle = "text",
     upstream: Sequence[Upstream] = (),
 ) -> Plan:
-    """Return the plan that makes one output of a policy. All else is as for `make_plan`."""
+    """Return the plan that makes a given output of a policy; otherwise as `make_plan`."""
     sanitised, training, audits = product.transformation, product.training, product.audits
     rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
     _check_engine(policy, sanitised, engine, audited=bool(training or audits))
@@ -302,7 +300,7 @@ def plan_of(
 def _add_generalised(
     reads: Sequence[Read], join: Join | None, generalised: Sequence[Generalised]
 ) -> tuple[Read, ...]:
-    """Return what is read with what is known of its cells."""
+    """Return the steps that read, each with its columns that are generalised."""
     used = [one.columns for one in (join.inputs if join else reads)]
     return tuple(
         read.model_copy(update={"generalised": tuple(g for g in generalised if g.name in names)})
@@ -311,7 +309,8 @@ def _add_generalised(
 
 
 def _readers(policy: Policy, rule: Rule, training: Training | None) -> Iterator[str]:
-    """Yield who an output is made for: the rule's assignees, and all who may use a model."""
+    """Yield the parties an output is made for: the rule's assignees, and all who may use a
+    model."""
     users = (one for one in policy.permissions if training and _is_on(one, training.output))
     for one in (rule, *users):
         yield from (party.iri for party in one.assignees)
@@ -324,7 +323,7 @@ def _is_on(rule: Rule, asset: str) -> bool:
 def _check_engine(
     policy: Policy, transformation: Transformation | None, engine: EngineName, *, audited: bool
 ) -> None:
-    """Raise PlanError with every method and every option asked for that the engine lacks."""
+    """Raise PlanError (M009) with every method and option that the engine lacks."""
     problems = []
     if transformation is not None:
         anonymization = transformation.anonymization
@@ -346,7 +345,7 @@ def _check_engine(
 
 
 _Lacking = Iterator[tuple[Finding, str]]
-"""What an engine does not have, each with what is possible instead."""
+"""What an engine lacks, each with a hint at what is possible instead."""
 
 
 def _lacking_methods(anonymization: Anonymization, engine: EngineName) -> _Lacking:
@@ -375,7 +374,9 @@ def _lacking_options(recoding: Recoding, engine: EngineName) -> _Lacking:
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
         if options[name] != default and engine not in term.texts("engine"):
             own = format_value(default)
-            message = f"The {engine} engine has no {name} {format_value(options[name])}. It has {own}."
+            message = (
+                f"The {engine} engine has no {name} {format_value(options[name])}. It has {own}."
+            )
             # An option of full-domain cannot even be given its default beside mondrian (M003).
             fix = (
                 f"Leave {name} out"

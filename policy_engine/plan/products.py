@@ -1,4 +1,4 @@
-"""What a policy has made of data, each output by itself: what is wrong with it is told at once."""
+"""The outputs of a policy, each by itself; everything that is wrong is reported at once."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
@@ -109,23 +109,23 @@ def products(policy: Policy) -> tuple[Product, ...]:
 
 
 def chosen(policy: Policy, asset: str = "") -> Product:
-    """Return one of the outputs that a policy has made: the only one, unless it is named.
+    """Return one output of a policy: the one named, or the only one.
 
-    Raises PlanError as `products`, and M007 where there is none, no such one, or several.
+    Raises PlanError as `products`, and M007 where there is no output, not this one, or several.
     """
     return one_of(products(policy), policy, asset)
 
 
 def one_of(candidates: Sequence[Product], policy: Policy, asset: str = "") -> Product:
-    """Return one of all that a policy has made: the only one, unless it is named.
+    """Return one of several outputs: the one named, or the only one.
 
-    Raises PlanError (M007) where there is none, no such one, or several.
+    Raises PlanError (M007) where there is no output, not this one, or several.
     """
     by_asset = {one.asset: one for one in candidates}
     if asset in by_asset:
         return by_asset[asset]
     if not by_asset:
-        message = "The policy has nothing made: it has no permission to anonymize or to train."
+        message = "The policy has no output: it has no permission to anonymize or to train."
         raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
     if asset:
         message = f"The policy does not make {asset!r}. It makes {join_names(by_asset)}."

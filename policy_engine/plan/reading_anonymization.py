@@ -119,7 +119,7 @@ def _check(policy: Policy, rule: Rule) -> None:
 
 
 def row_bound_problems(rule: Rule, verb: str = "anonymised") -> Iterator[Problem]:
-    """Yield what would keep rows out of what is `verb`: that is for all the rows there are.
+    """Yield what would exclude rows: all rows of a dataset are `verb`.
 
     What else bounds the permission, its time or its duties, decides who may read the output.
     """
@@ -129,11 +129,11 @@ def row_bound_problems(rule: Rule, verb: str = "anonymised") -> Iterator[Problem
             name = column_name(target.iri, leaf.left_operand)
             if name is not None:
                 message = f"The constraint is about the rows' {name!r}, and all rows are {verb}."
-                hint = "Give the rows that are meant a dataset of their own."
+                hint = "Give these rows a dataset of their own."
                 yield Problem("M010", message, hint, leaf.place)
         if target.refinements:
             message = f"The target is refined, and all of a dataset is {verb}."
-            yield Problem("M010", message, "Name the dataset that is meant.", target.place)
+            yield Problem("M010", message, "Name a dataset of these rows alone.", target.place)
 
 
 def parameters_of(action: Action) -> dict[str, Constraint]:
@@ -295,7 +295,7 @@ def _masking(name: str, value: Value) -> Masking:
 
 
 def _kind(role: str, settings_: Mapping[str, Any]) -> tuple[type[Column], str]:
-    """Return the model of what is said of a column, and what it is called."""
+    """Return the model of a column's settings, and its name."""
     if role != MASKED:
         return _SETTINGS[role], role
     notation = str(settings_.get("masking"))

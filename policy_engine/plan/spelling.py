@@ -30,7 +30,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Spelling:
-    """Which column of the data an asset's IRI stands for.
+    """Which column of the data an asset's IRI names.
 
     Names are matched as SQL matches them: in any case, and else letter by letter, whatever form
     of Unicode the data writes these in.
@@ -50,14 +50,14 @@ class Spelling:
         return {fold_name(iri): iri for iri in self.datasets}
 
     def column(self, iri: str) -> tuple[Dataset, str] | None:
-        """Return the dataset and the column of it that an IRI stands for, if any."""
+        """Return the dataset and the column that an IRI names, None where it names none."""
         dataset = self.datasets.get(terms.dataset_of(iri))
         name = dataset and dataset.find_column(column_name(dataset.iri, iri) or "")
         return (dataset, name) if dataset and name else None
 
     def problem(self, asset: Named) -> Problem | None:
-        """Return what is wrong with the name of an asset: nothing, where it is not about the
-        data at all, or names a dataset or a column of it."""
+        """Return what is wrong with the name of an asset: None where it names a dataset or column
+        of the data, or is not about them."""
         column = self.column(asset.iri)
         if column and (not asset.is_exact or column_name(column[0].iri, asset.iri) == column[1]):
             return None
@@ -69,8 +69,8 @@ class Spelling:
         near = next((one for one in map(fold_name, _above(asset.iri)) if one in self._folded), "")
         if not near:
             return None
-        message = f"No data is given for {asset.iri!r}. IRIs are told apart letter by letter."
-        hint = f"Did you mean {self._folded[near]!r}, or what lies in it?"
+        message = f"No data is given for {asset.iri!r}. IRIs are compared letter by letter."
+        hint = f"Did you mean {self._folded[near]!r}, or something in it?"
         return Problem("C001", message, hint, asset.place)
 
     def _no_column(self, asset: Named, dataset: Dataset, above: str) -> Problem | None:
@@ -89,7 +89,7 @@ def column_problems(
 ) -> list[Problem]:
     """Return a problem (C005, C001) for every column that a policy names and the data lacks.
 
-    Each has its place. What `policies` make besides is not a column of the data.
+    Each has its place. The outputs of `policies` are not columns of the data.
     """
     spelling = Spelling.of(catalog, [policy, *policies])
     problems = (spelling.problem(asset) for asset in assets_of(policy))
@@ -104,7 +104,7 @@ def respell_hierarchies(
 ) -> Hierarchy:
     """Return hierarchies joined, with every other case of a column's name made one with it.
 
-    `targets` are what a request names besides. Raises DataError where a policy, a hierarchy or a
+    `targets` are those of a request. Raises DataError where a policy, a hierarchy or a
     target names a column that the data lacks (C005), or a dataset in another spelling (C001).
     """
     for policy in policies:

@@ -329,7 +329,7 @@ def test_a_prohibition_of_a_regulator_reaches_what_was_joined(tmp_path, target, 
 def test_a_leave_is_valid_by_itself_and_makes_nothing():
     assert check_policy(insurer()).permissions
     assert check_policy(letting(INSURER, [CLAIMS, VISITS])).permissions
-    with pytest.raises(PlanError, match="M007 The policy has nothing made"):
+    with pytest.raises(PlanError, match="M007 The policy has no output"):
         plan_policy(insurer())
 
 

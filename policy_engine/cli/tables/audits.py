@@ -65,7 +65,7 @@ def _plain(table: Table) -> Table:
 
 
 def marks_lines(audit: MembershipAudit) -> Iterator[str]:
-    """Yield what the marks in the table of attacks stand for, as markup."""
+    """Yield what the marks in the table of attacks mean, as markup."""
     if any(at.randomised for one in audit.attacks for at in one.figures.tpr_at_fpr):
         yield (
             "by coin: too many records share the highest scores for any threshold to have so few "

@@ -86,14 +86,14 @@ def _maker_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
 
 
 def _model_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    """Yield what is told of the models that were attacked, and with what."""
+    """Yield what is known of the attacked models, and with what they were attacked."""
     if not certificate.attempts:
         return
     yield "attempts at a model", f"{certificate.attempts:,}"
     for one in certificate.models:
         yield "right about its members", format_percent(one.on_members)
         yield "right about other records", format_percent(one.on_others)
-        yield "membership told by labels alone", format_percent(one.baseline)
+        yield "membership guessed from labels alone", format_percent(one.baseline)
     added = dict.fromkeys(
         name for step in certificate.plan.audits for name in step.method.gate_attacks
     )

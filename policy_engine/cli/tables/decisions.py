@@ -20,13 +20,11 @@ def decision_lines(decision: Decision) -> Iterator[str]:
 
 
 def explanation(decision: Decision) -> Iterator[str]:
-    """Yield the answer as one would give it to a person: who, what, when, why, what is owed."""
+    """Yield the decision in sentences: who, what, when, why, and which duties are outstanding."""
     request = decision.request
-    purpose = (
-        f" for {terms.compact(request.purpose)}" if request.purpose else ", for no purpose said"
-    )
+    purpose = f" for {terms.compact(request.purpose)}" if request.purpose else ", without a purpose"
     targets = " together with ".join(request.targets)
-    when = f"{decision.time:%Y-%m-%d %H:%M:%S %Z}" if decision.time else "a time not said"
+    when = f"{decision.time:%Y-%m-%d %H:%M:%S %Z}" if decision.time else "an unknown time"
     clock = " by the clock" if decision.time_by == "clock" else ""
     yield escape(
         f"{request.assignee} asks to {terms.local_name(request.action)} {targets}{purpose}, "

@@ -1,4 +1,4 @@
-"""What is owed by whom, as a table on a terminal."""
+"""The outstanding duties of parties, as a table on a terminal."""
 
 from collections import Counter
 from collections.abc import Sequence

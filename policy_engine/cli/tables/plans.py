@@ -23,7 +23,7 @@ def plan_table(plan: Plan) -> Table:
     """Return what will be done, a row a step."""
     table = new_table(f"Plan for {plan.publish.asset}", "step", "what", "how")
     for read in plan.reads:
-        location = read.location or "wherever it lies"
+        location = read.location or "not bound to data"
         columns = f"{escape(location)}: {printed_list(read.columns)}"
         table.add_row("read", escape(read.asset), columns)
         if read.generalised:

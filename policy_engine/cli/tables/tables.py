@@ -34,7 +34,7 @@ def new_table(title: str, *columns: str) -> Table:
 def print_fitting(out: Console, table: Table) -> None:
     """Print a table or, where the terminal is too narrow for it, the same row by row.
 
-    Then what stands in the first column is on a line of its own, and all else below it by name.
+    Then the first column is on a line of its own, and the others are below it, by name.
     """
     endless = out.options.update(max_width=_ENDLESS)
     if out.measure(table, options=endless).maximum <= out.width:

@@ -118,7 +118,7 @@ class AuditReader:
             notation = str(part.right_operands[0].value).removeprefix(terms.PE)
             if notation not in known:
                 message = (
-                    f"The method {notation!r} is none of audits. Known are {join_names(known)}."
+                    f"The method {notation!r} is not one of audits. Known are {join_names(known)}."
                 )
                 self.refinements.add("M013", message, did_you_mean(notation, known), part.place)
         elif action.iri == AUDIT:
@@ -238,7 +238,7 @@ class AuditReader:
             attack_names.add(notation)
 
     def _check_countable(self) -> None:
-        """Note what keeps members of a training from being told from other records."""
+        """Note what would make the members of a training indistinguishable from other records."""
         if not self.refinements.transformation:
             return
         anonymization = self.refinements.transformation.anonymization

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 FEWEST = 10
-"""How many of the records that it learns from whatever a released model tells stands for at least:
-the threshold of output checking. Where records are anonymised it is k, if that is more."""
+"""How many training records every figure of a released model is about, at least: the threshold of
+output checking. Where records are anonymised it is k, if that is more."""
 
 
 class _Frozen(BaseModel):
@@ -15,11 +15,11 @@ class _Frozen(BaseModel):
 
 
 class FileBounds(_Frozen):
-    """Bounds on what the files of a model tell, which hold whether or not a policy names them.
+    """Bounds on what the files of a model reveal; they hold whether or not a policy names them.
 
-    `smallest_leaf` is how many of the records trained on there are at least in every leaf, and
-    have every value and class that the files tell of; `rare_values` how many values of fewer
-    records may stand in them.
+    `smallest_leaf` is how many training records there are, at least, in every leaf and of every
+    value and class in the files; `rare_values` is how many values of fewer records they may
+    contain.
     """
 
     smallest_leaf: Annotated[int, Field(ge=FEWEST)] = FEWEST
@@ -35,9 +35,9 @@ class FileBounds(_Frozen):
 
 
 class FilesMeasured(_Frozen):
-    """What was found in the files of a model, read as they were written.
+    """What the files of a model reveal, read back as they were written.
 
-    `smallest_leaf` is told as far as it is asked for: how much more it is concerns nobody.
+    `smallest_leaf` is no more than what is asked for: how much more it is concerns nobody.
     `broken` are the checks that failed, which no bound allows.
     """
 
@@ -52,16 +52,16 @@ class FilesMeasured(_Frozen):
         return not list(self.shortcomings())
 
     def shortcomings(self) -> Iterator[str]:
-        """Yield what the files give away and should not, a sentence each."""
+        """Yield what the files reveal and should not, a sentence each."""
         if self.smallest_leaf < self.asked.smallest_leaf:
             yield (
                 f"smallestLeaf at least {self.asked.smallest_leaf} is asked for, but the model's "
-                f"files tell of {self.smallest_leaf} records by themselves."
+                f"files have a leaf, a value or a class of {self.smallest_leaf} records."
             )
         if self.rare_values > self.asked.rare_values:
             yield (
-                f"rareValues at most {self.asked.rare_values} is asked for, but in the model's "
-                f"files stand {self.rare_values} values that fewer than "
+                f"rareValues at most {self.asked.rare_values} is asked for, but the model's files "
+                f"contain {self.rare_values} values that fewer than "
                 f"{self.asked.smallest_leaf} records have."
             )
         yield from self.broken

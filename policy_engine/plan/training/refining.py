@@ -86,7 +86,7 @@ class Refinements:
         return False
 
     def number(self, part: Constraint) -> float | None:
-        """Return the number on the right, None where there stands a name."""
+        """Return the number on the right, None where it is a name."""
         try:
             return float(str(part.right_operands[0].value))
         except ValueError:

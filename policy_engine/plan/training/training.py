@@ -135,7 +135,7 @@ class TrainingReader:
             self.refinements.add("M012", message, hint, action.place)
 
     def _check_columns(self, label: str, features: tuple[str, ...], parts: _Parts) -> None:
-        """Note a label that is not released as it is, and features that are not to be had."""
+        """Note a label that is not released as it is, and features that are not released."""
         if label in features:
             message = f"The label {label!r} is among the features, so there is nothing to predict."
             self.refinements.add("M012", message, "", parts["feature"].place)
@@ -150,8 +150,8 @@ class TrainingReader:
         usable = _default_features(self.refinements.transformation.anonymization, label)
         for name in features:
             if name not in (*usable, label):
-                message = f"There is no feature {name!r} in what is released. "
-                message += f"There are {join_names(usable)}."
+                message = f"The output has no feature {name!r}. "
+                message += f"It has {join_names(usable)}."
                 self.refinements.add(
                     "M012", message, did_you_mean(name, usable), parts["feature"].place
                 )
