@@ -284,7 +284,7 @@ def test_an_interrupted_audit_says_what_is_kept(files, monkeypatch):
     (files / "half" / "cache").mkdir()
     (files / "half" / "cache" / "model.npz").touch()
     answer = run(files, "--attacks", "loss", "--out", str(files / "half"))
-    assert f"interrupted; {files / 'half' / 'cache'} keeps what models said" in answer.stderr
+    assert f"interrupted; {files / 'half' / 'cache'} keeps the answers of models" in answer.stderr
     assert run(files, "--attacks", "loss").stderr == "interrupted; nothing was written\n"
 
 
