@@ -120,6 +120,7 @@ def reading_permissions(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
             targets=(Asset(rule.output),),
             actions=tuple(map(Action, reading)),
             uid=rule.uid,
+            name=rule.name,
             assigners=rule.assigners,
             issuers=rule.issuers,
             assignees=rule.assignees,

@@ -13,6 +13,7 @@ from hashlib import sha256
 import pytest
 from decision.ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, rule, where
 from places import ROOT
+from policy.owners.owning import attested
 
 from policy_engine import terms
 from policy_engine.api.deciding import query_data
@@ -29,7 +30,7 @@ from policy_engine.decision.log import (
     verify_log,
 )
 from policy_engine.errors import LogError, OutputError, RequestError
-from policy_engine.policy import Asset, Party, Rule
+from policy_engine.policy import Action, Asset, Party, Rule
 from policy_engine.policy.model import ANONYMIZE
 
 NAMES = ["log.jsonl", "log.sqlite"]
@@ -126,6 +127,29 @@ def test_executions_of_a_rule_without_uid_are_known_under_texts_that_all_of_them
     assert [history.is_known("p", NAMED, one) for one in "abc"] == [False, True, False]
     assert history.is_known("p", "urn:r", "a")
     assert history.is_known("q", NAMED, "a")
+
+
+def test_what_rules_without_uid_make_is_read_as_often_as_each_of_them_lets(tmp_path):
+    made = [
+        Rule(
+            "permission",
+            (Asset(TABLE),),
+            (Action(f"{ODRL}derive"),),
+            name=f"permission derive T {output}",
+            output=output,
+            assigners=(Party(BOB),),
+            constraints=(where("count", "lteq", 1),),
+        )
+        for output in ("urn:one", "urn:two")
+    ]
+    decider = Decider([policy(*made)], [attested(policy(one)) for one in made])
+    log = DecisionLog.open(tmp_path / "log.jsonl")
+    found = [
+        log.decide(decider, asking(ANN, output), World(time=NOON))
+        for output in ("urn:one", "urn:one", "urn:two")
+    ]
+    assert [one.permitted for one in found] == [True, False, True]
+    assert [one.rule for one in found] == [made[0].name, "", made[1].name]
 
 
 @pytest.mark.parametrize(
