@@ -108,9 +108,9 @@ def test_a_deed_is_told_with_all_that_its_entry_says():
 
 
 def entries(number):
-    first, made = Chain().next(None, decision()), []
+    made = [Chain().next(None, decision())]
     while len(made) < number:
-        made.append(Chain().next(made[-1], decision()) if made else first)
+        made.append(Chain().next(made[-1], decision()))
     return made
 
 
