@@ -42,6 +42,54 @@ def test_all_that_is_wrong_with_a_world_is_told_at_once_in_our_words_with_places
     assert "The state of the world has no key 'tim'. It has 'time', 'values'," in text
 
 
+FACT = "a fact is a text, a number, a boolean or a time, or a list of these."
+COUNT = "a count is an integer of 0 or more; given: "
+PAIRS = "lists of pairs, each a narrower name and a wider one."
+WRONG = [
+    ({"time": 3}, "time: a time is an ISO 8601 text such as 2026-06-01T12:00:00Z; given: 3."),
+    ({"values": 3}, "values: it holds facts by left operand."),
+    ({"values": {"spatial": {"a": 1}}}, f"values.odrl:spatial: {FACT}"),
+    ({"values": {"dateTime": "x"}}, "values: odrl:dateTime is given as the time of the world"),
+    ({"values": {"purpose": "x"}}, "values: odrl:purpose is given as the purpose of the request"),
+    ({"values": {"pe:jointly": "x"}}, "values: pe:jointly is given as the targets of the request"),
+    ({"of": 3}, "of: it holds, by the IRI of a party, an asset or an action, facts by left"),
+    ({"of": {"urn:a": 3}}, "of.urn:a: it holds facts by left operand."),
+    ({"of": {"urn:a": {"spatial": {}}}}, f"of.urn:a.odrl:spatial: {FACT}"),
+    ({"of": {"urn:a": {"purpose": "x"}}}, "of: odrl:purpose is given as the purpose of the"),
+    ({"counts": 3}, "counts: it holds whole numbers by rule."),
+    ({"counts": {"r": -1}}, f"counts.r: {COUNT}-1."),
+    ({"counts": {"r": True}}, f"counts.r: {COUNT}True."),
+    ({"counts": {"p": {"r": -1}}}, f"counts.p: {COUNT}-1."),
+    ({"duties": 3}, "duties: it holds what became of duties by their uid."),
+    ({"duties": {"d": 3}}, "duties.d: a duty is fulfilled or violated; given: 3."),
+    ({"memberships": 3}, f"memberships: it holds {PAIRS}"),
+    ({"memberships": {"party": 3}}, "memberships.party: it is a list of pairs, each a narrower"),
+    ({"memberships": {"party": [3]}}, "memberships.party.0: it is a pair of a narrower name"),
+    ({"memberships": {"perhaps": [["urn:a", "urn:b"]]}}, "memberships: what may be part of what"),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), WRONG, ids=[told[:40] for _, told in WRONG])
+def test_what_is_wrong_with_a_part_of_a_world_is_told_by_what_is_allowed(given, told):
+    [(code, _, message)] = refused(given)
+    assert code == "D003"
+    assert message.startswith(f"In the state of the world, {told}")
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"), [({"tim": 3}, "time"), ({"memberships": {"parti": []}}, "party")]
+)
+def test_a_key_that_is_nearly_one_is_told_the_one(given, nearest):
+    with pytest.raises(RequestError) as error:
+        read_world(given)
+    assert error.value.problems[0].hint == f"Did you mean {nearest!r}?"
+
+
+@pytest.mark.parametrize("least", [{"counts": {"r": 0}}, {"memberships": {"party": []}}, {}])
+def test_the_least_that_a_world_may_say_is_read(least):
+    assert read_world(least).model_dump(exclude_unset=True).keys() == least.keys()
+
+
 @pytest.mark.parametrize("given", ["[1]", "3", "null"])
 def test_what_is_no_object_is_no_world(given):
     [(code, line, message)] = refused(given)

@@ -165,12 +165,13 @@ def same(text):
         (lambda text: text.replace(b"permit", b"denied", 1), {}, "effect' is wrong"),
         (lambda text: text.replace(b'"r"', b'"s"', 1), {}, "entry 1, it was changed"),
         (lambda text: text[:-2], {}, "it is not JSON"),
+        (lambda text: text[:-3] + b"\xff" + text[-2:], {}, "it is not JSON"),
         (lambda text: b"[%b]" % text, {}, "it says nothing whole"),
         (lambda text: b" " + text, {}, "not written as the log writes it"),
         (same, {"fault": "the file ends within it"}, "the file ends within it"),
         (same, {"columns": (1, "0" * 64)}, "say other than the entry"),
     ],
-    ids=["effect", "rule", "cut", "list", "blank", "torn", "columns"],
+    ids=["effect", "rule", "cut", "byte", "list", "blank", "torn", "columns"],
 )
 def test_an_entry_that_is_not_as_it_was_written_is_refused(change, parts, told):
     [one] = entries(1)

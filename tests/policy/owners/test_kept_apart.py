@@ -101,6 +101,20 @@ def test_what_is_derived_by_a_policy_that_has_ended_was_made_from_all_that_it_na
         assert found.permitted == is_permitted
 
 
+def test_who_is_to_have_read_a_column_has_not_read_it_by_what_was_made_of_it(tmp_path):
+    first = Constraint(f"{PE}readSoFar", f"{ODRL}isAllOf", (Value(f"{VISITS}/x"),))
+    reads = [
+        rule("permission", f"{VISITS}/y", action="read", constraints=(first,), uid="urn:y"),
+        rule("permission", f"{VISITS}/x", action="read", uid="urn:x"),
+    ]
+    decider = Decider(
+        [SECOND, policy(HOSPITAL, *reads, uid="urn:lets")], [PROOFS[TWO]], owners=OWNERS
+    )
+    log = DecisionLog.open(tmp_path / "log.jsonl")
+    targets = f"{TWO}/x", f"{VISITS}/y", f"{VISITS}/x", f"{VISITS}/y"
+    assert [answer(decider, one, log) for one in targets] == [True, False, True, True]
+
+
 def test_an_owner_keeps_nothing_apart_in_what_he_released_and_withdrew(tmp_path):
     log = DecisionLog.open(tmp_path / "log.jsonl")
     assert answer(deciding(FIRST, keeper=HOSPITAL), f"{ONE}/x", log)

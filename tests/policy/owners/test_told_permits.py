@@ -59,6 +59,11 @@ def test_a_permit_by_leave_to_grant_use_is_an_execution_of_the_leave_by_who_gran
     )
 
 
+def test_leave_to_anonymize_lets_nobody_permit_reading():
+    found = asked(READS, ANONYMIZES)
+    assert found.near_misses[0].missing == (f"{INSURER} does not own {VISITS}",)
+
+
 def test_a_permit_of_ones_own_is_an_execution_of_no_leave():
     own = policy(HOSPITAL, rule("permission", VISITS, uid="urn:own"), uid="urn:h")
     found = asked(own, GRANTS)
