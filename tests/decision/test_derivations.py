@@ -1,9 +1,10 @@
-"""What is told of what was made from what, by the word of a person."""
+"""What is told of what was made from what, by certificates and by the word of a person."""
 
 import pytest
-from policy.owners.owning import CLAIMS, HOSPITAL, VISITS, attested, policy, rule
+from certifying import certified, sha256
+from policy.owners.owning import CLAIMS, HOSPITAL, NOON, VISITS, attested, makes, policy, rule
 
-from policy_engine.decision import Decider
+from policy_engine.decision import Decider, World
 from policy_engine.decision.derivations import Derivation, DerivationSource, derivations
 
 SUM = "http://e.org/Sum"
@@ -34,3 +35,52 @@ def test_what_is_attested_for_another_text_of_its_policy_no_longer_stands():
     [found] = derivations(Decider([adds(VISITS)], [word]))
     assert found.sources == (DerivationSource(VISITS),)
     assert found.end_reason == (f"{SUM}, whose attestation is not valid for urn:adds as it is now.")
+
+
+SAFE, AGAIN = "http://e.org/Safe", "http://e.org/Again"
+UNTIL = {"@value": "2026-06-02T00:00:00Z", "@type": "xsd:dateTime"}
+JUNE = [{"leftOperand": "dateTime", "operator": "lt", "rightOperand": UNTIL}]
+FIRST, SECOND = makes(SAFE, VISITS, HOSPITAL, constraint=JUNE), makes(AGAIN, SAFE, HOSPITAL)
+OF_FIRST = certified(FIRST)
+OF_SECOND = certified(SECOND, OF_FIRST)
+KNOWN = DerivationSource(SAFE, sha256(SAFE))
+
+
+def told(policies, proofs, time=NOON):
+    return derivations(Decider(policies, proofs), World(time=time))
+
+
+@pytest.mark.parametrize("proofs", [[OF_FIRST, OF_SECOND], [OF_SECOND, OF_FIRST]])
+def test_what_is_certified_was_made_from_the_releases_that_its_certificate_names(proofs):
+    assert set(told([FIRST, SECOND], proofs)) == {
+        Derivation(SAFE, sha256(SAFE), (DerivationSource(VISITS),)),
+        Derivation(AGAIN, sha256(AGAIN), (KNOWN,)),
+    }
+
+
+def test_a_release_whose_certificate_is_not_there_is_told_with_what_was_made_from_it():
+    none = f"{SAFE}, of which no certificate is given that is valid for {FIRST.uid}."
+    assert told([FIRST, SECOND], [OF_SECOND]) == (
+        Derivation(AGAIN, sha256(AGAIN), (KNOWN,), f"{AGAIN} was made from {none}"),
+        Derivation(SAFE, sha256(SAFE), (), none),
+    )
+
+
+def test_what_was_made_under_a_policy_that_is_not_there_no_longer_stands():
+    ended = f"{SAFE}, whose policy {FIRST.uid} is not among those in force."
+    assert told([SECOND], [OF_FIRST, OF_SECOND]) == (
+        Derivation(SAFE, sha256(SAFE), (DerivationSource(VISITS),), ended),
+        Derivation(AGAIN, sha256(AGAIN), (KNOWN,), f"{AGAIN} was made from {ended}"),
+    )
+
+
+def test_what_is_not_made_any_more_is_told_to_be_so_with_what_was_made_from_it():
+    late = "is not to be made any more: dateTime is 2026-07-01T12:00:00Z, not before 2026-06-02"
+    safe, again = told([FIRST, SECOND], [OF_FIRST, OF_SECOND], NOON.replace(month=7))
+    assert safe.end_reason.startswith(f"{SAFE}, which {late}")
+    assert again.end_reason.startswith(f"{AGAIN} was made from {SAFE}, which {late}")
+
+
+def test_what_was_not_released_was_made_from_nothing():
+    unreleased = OF_FIRST.model_copy(update={"output_digest": None})
+    assert told([FIRST], [unreleased]) == ()
