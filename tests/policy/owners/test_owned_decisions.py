@@ -71,6 +71,16 @@ def test_a_strangers_permission_opens_nothing_of_mine_and_says_why():
     assert [one.applies for one in found.matches] == [False]
 
 
+def test_a_strangers_permission_for_others_lacks_both():
+    found = decided([policy(INSURER, rule("permission", VISITS, assignees=[STAFF]))])
+    assert found.near_misses[0].missing == (
+        f"it is for {STAFF}, not {ANN}",
+        f"{INSURER} does not own {VISITS}",
+    )
+    elsewhere = policy(INSURER, rule("permission", CLAIMS, assignees=[ANN]))
+    assert decided([elsewhere]).near_misses[0].missing == (f"it does not cover {VISITS}",)
+
+
 def test_a_policy_without_an_assigner_opens_nothing_once_owners_are_stated():
     assert is_permitted([policy("", READS)], owners=None)
     found = decided([policy("", READS)])

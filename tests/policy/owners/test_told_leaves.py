@@ -7,8 +7,10 @@ from matched import anonymizing
 from owning import CLAIMS, HOSPITAL, INSURER, NOON, REGULATOR, VISITS, lets, makes, policy, rule
 
 from policy_engine.decision import Decider, World
+from policy_engine.decision.history import History
 from policy_engine.plan.lineage import Consented
 from policy_engine.policy import Constraint, Rule, Value, read_policy
+from policy_engine.policy.model import ANONYMIZE, COUNT
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
@@ -114,3 +116,15 @@ def test_a_leave_that_is_given_is_told_with_what_it_asks_for():
     assert deciding(asking(2)).given_consents(MADE, SAFE, world) == (given,)
     assert deciding(asking(2)).given_consents(MADE, "http://e.org/Other", world) == ()
     assert deciding(asking(3)).given_consents(MADE, SAFE, world) == ()
+
+
+def test_a_leave_that_is_spent_is_not_given_again():
+    once = leave(constraints=(Constraint(COUNT, f"{ODRL}lteq", (Value(1),)),))
+    history, world = History(), World(time=NOON)
+    [given] = deciding(once).given_consents(MADE, SAFE, world, history)
+    assert (given.policy, given.rule) == (once.uid, NAME)
+    assert [*deciding(once).missing_consents(MADE, world, history)] == []
+    history.record_execution((once.uid, NAME), INSURER, ANONYMIZE, [VISITS], [])
+    assert deciding(once).given_consents(MADE, SAFE, world, history) == ()
+    [found] = deciding(once).missing_consents(MADE, world, history)
+    assert found.why.endswith("make it: its constraint is unsatisfied: count is 2, not at most 1")
