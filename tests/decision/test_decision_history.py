@@ -21,6 +21,7 @@ from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import Deed, History, MadeFrom
 from policy_engine.decision.log import (
     DecisionLog,
+    chain,
     pending,
     read_history,
     read_log,
@@ -472,6 +473,47 @@ def test_a_state_that_was_changed_is_left_aside(tmp_path, key):
     forged = sha256(fewer).hexdigest().encode() if key else digest
     kept(path).write_bytes(forged + b"\n" + fewer)
     assert not DecisionLog.open(path, key).decide(decider, asking()).permitted
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"null", b"{}", b'{"format":5}', b'{"format":6,"mark":[]}'],
+    ids=["nothing", "torn", "list", "null", "empty", "older", "part"],
+)
+def test_a_state_of_another_shape_is_left_aside(tmp_path, body):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 2))]
+    answers(path, given, asking())
+    kept(path).write_bytes(sha256(body).hexdigest().encode() + b"\n" + body)
+    kept(path).chmod(0o600)
+    assert answers(path, given, asking(), asking()) == [True, False]
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_a_state_that_others_may_write_is_left_aside(tmp_path, mode):
+    path, given = tmp_path / "log.jsonl", [counted(where("count", "lteq", 9))]
+    answers(path, given, *[asking()] * 4)
+    assert snapshots.load(path, chain.Chain()).mark.number == 3
+    kept(path).chmod(mode)
+    assert snapshots.load(path, chain.Chain()).mark.number == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "saved", "is_kept"),
+    [(2, 0, False), (3, 0, True), (5, 3, False), (6, 3, True), (89, 80, False), (90, 80, True)],
+)
+def test_a_state_is_kept_anew_where_enough_was_added(monkeypatch, tmp_path, number, saved, is_kept):
+    monkeypatch.setattr(snapshots, "LEAST", 3)
+    path, found = tmp_path / "log.jsonl", History()
+    found.record_permit(ANN, READ, [TABLE])
+    mark = state.Mark(number, "0" * 64, 7)
+    snapshots.save(state.LogState(chain.Chain(KEY), str(path), found, mark, saved))
+    assert kept(path).exists() == is_kept
+    if is_kept:
+        path.touch()
+        again = snapshots.load(path, chain.Chain(KEY))
+        assert (again.mark, again.saved, again.history) == (mark, number, found)
+        assert snapshots.load(path, chain.Chain()).mark.number == 0
 
 
 @pytest.mark.usefixtures("few")

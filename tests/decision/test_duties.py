@@ -1,6 +1,7 @@
 """Duties: recorded as fulfilled or violated in a log, and listed with who owes them until when."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -283,10 +284,22 @@ def test_a_remedy_is_owed_by_whoever_infringed_a_prohibition(tmp_path):
     remedy = {"uid": "ex:p#gone", "action": "delete", "target": "ex:Visits"}
     ban = {"uid": "ex:p#ban", "target": "ex:Visits", "action": "distribute", "remedy": remedy}
     market = Market(tmp_path, policy(prohibition=ban))
-    with pytest.raises(RequestError, match="D006 No policy has the duty 'ex:p#ban'"):
+    known = f"D006 No policy has the duty 'ex:p#ban'. Known are '{E}p#gone'."
+    with pytest.raises(RequestError, match=re.escape(known)):
         market.do("ex:p#ban", "Cid")
     market.do("ex:p#ban", "Cid", violated=True)
     assert market.dues() == [("gone", "Cid", "outstanding")]
+
+
+def test_a_duty_that_no_policy_has_is_refused_with_the_nearest(tmp_path):
+    market = Market(tmp_path, policy())
+    with pytest.raises(
+        RequestError, match=r"^D006 No policy has the duty 'ex:p#pay'. None has any"
+    ):
+        market.do("ex:p#pay", "Ann")
+    market.policies = (policy(permission={**READ, "duty": PAY}),)
+    with pytest.raises(RequestError, match=f"Did you mean '{E}p#pay'"):
+        market.do("ex:p#pays", "Ann")
 
 
 def test_several_policies_with_one_duty_are_told_apart(tmp_path):
