@@ -7,8 +7,10 @@ from building import ANALYST, DATASET, OUTPUT, people_policy
 from certifying import certified
 from ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, policy, rule, where
 
+from policy_engine import terms
 from policy_engine.decision import Decider, Request, World
-from policy_engine.policy import Action, Asset, Party, Rule, read_policy
+from policy_engine.decision.history import History
+from policy_engine.policy import Action, Asset, Hierarchy, Party, Rule, read_policy
 
 ASKED = Request(assignee=ANN, action=READ, targets=(TABLE,))
 OLD = where("T/age", "gt", 65, prefix="http://e.org/")
@@ -77,6 +79,40 @@ def test_a_prohibition_that_no_row_can_lift_denies():
         found = access(allows(1), bars, **world)
         assert found.decision.permitted == permitted
         assert bool(found.permissions) == permitted
+
+
+def test_what_is_read_together_with_the_rows_counts():
+    apart = where("jointly", "isAnyOf", "http://e.org/Other", prefix=terms.PE)
+    bars = rule("prohibition", uid="urn:bars", constraints=(apart,))
+    decider = Decider([policy(allows(1), bars)])
+    for together, permitted in (
+        ((), True),
+        ((TABLE,), True),
+        ((TABLE, "http://e.org/Other"), False),
+    ):
+        found = decider.row_access(ASKED, World(time=NOON), [TABLE], together)
+        assert found.decision.permitted == permitted
+
+
+def test_what_was_exercised_so_far_counts_for_rows():
+    decider = Decider([policy(allows(1, where("count", "lteq", 1)))])
+    history = History()
+    assert decider.row_access(ASKED, World(time=NOON), [TABLE], history=history).permissions
+    history.record_execution(("urn:p:0", "urn:r:1"), ANN, READ, [TABLE], [])
+    assert not decider.row_access(ASKED, World(time=NOON), [TABLE], history=history).permissions
+    assert not decider.row_access(ASKED, World(time=NOON), [TABLE]).permissions
+
+
+@pytest.mark.parametrize("read", [f"{terms.MOSAICROWN}read", READ])
+def test_an_action_by_its_older_name_is_that_of_odrl(read):
+    asked = ASKED.model_copy(update={"action": read})
+    decider = Decider([policy(allows(1, action=READ))])
+    assert decider.decide(asked).permitted
+    assert decider.row_access(asked).decision.request.action == READ
+    glance = Hierarchy(action=(("http://e.org/glance", read),))
+    asked = ASKED.model_copy(update={"action": "http://e.org/glance"})
+    assert Decider([policy(allows(1, action=READ))], hierarchy=glance).decide(asked).permitted
+    assert decider.decide(asked, World(memberships=glance)).permitted
 
 
 def test_times_of_rows_are_in_the_zone_of_the_request():
