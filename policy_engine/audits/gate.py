@@ -1,4 +1,4 @@
-"""The gate: what the attacks on a model must have shown before it is released."""
+"""The gate: what attacks on a model must have shown before it is released."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,31 +16,31 @@ from policy_engine.methods.audits.membership_inference import (
 def shortfalls(
     methods: Iterable[MembershipInference], attacks: Sequence[AttackMeasurement]
 ) -> Iterator[str]:
-    """Yield, a sentence each, what keeps the bounds of audits from having been shown to hold.
+    """Yield, in a sentence each, why the bounds of audits have not been shown to hold.
 
-    A bound is to be measured with every attack that is run, none may break it, and the attacks of
-    the gate have to be evidence of it, and so has one of those asked for: an attack that ranks
-    next to no records finds nobody, whatever the model gives away.
+    A bound must be measured with every attack that is run, and none may break it. The attacks of
+    the gate must be evidence for it, and so must one of the requested attacks: an attack that
+    hardly ranks any records finds nobody, whatever the model reveals.
     """
     measured = {(one.attack, one.bound) for one in attacks}
     for method in methods:
         required = {(name, bound) for name in method.attacks_run for bound in method.bounds}
         for name, bound in sorted(required - measured, key=str):
-            yield f"Whether {bound} holds of the attack {name} was not measured."
+            yield f"Whether {bound} holds for the attack {name} was not measured."
         for bound in method.bounds:
             evidence = [
                 one for one in attacks if one.attack in method.attacks and one.bound == bound
             ]
             if evidence and all(one.unfit for one in evidence):
-                message = f"Whether {bound} holds is not shown by any attack that was asked for: "
+                message = f"Whether {bound} holds is not shown by any of the requested attacks: "
                 yield f"{message}{_format_reasons(evidence)}."
     for one in attacks:
         if one.unfit and one.attack in GATE_ATTACKS:
             message = f"Whether {one.bound} holds is not shown by the attack {one.attack}: "
             yield f"{message}{one.unfit}."
         elif not one.holds:
-            message = f"{one.bound} is asked for, but the attack {one.attack} "
-            # The figure alone may look fine beside the bound: the end of its interval does not.
+            message = f"{one.bound} is required, but the attack {one.attack} "
+            # The figure may satisfy the bound while the end of its interval does not.
             verb = "may reach more:" if one.is_interval_above else "reaches"
             yield f"{message}{verb} {format_measurement(one)}."
 
@@ -59,29 +59,31 @@ def format_measurement(measurement: AttackMeasurement) -> str:
     """Return what an attack reached, in words."""
     reached = measurement.reached
     if isinstance(reached, NotApplicable):
-        text = f"no figure, for {reached.reason}"
+        text = f"no figure, since {reached.reason}"
     else:
         text = f"{reached.value:.4g} (95% interval {reached.low:.4g} to {reached.high:.4g})"
     pooled = (
-        "" if measurement.pooled is None else f", {measurement.pooled:.4g} with the attempts before"
+        ""
+        if measurement.pooled is None
+        else f", {measurement.pooled:.4g} with the earlier attempts"
     )
     return f"{text}{pooled}"
 
 
 def measurement_state(one: AttackMeasurement) -> str:
-    """Return whether a bound holds, is broken, or the attack says nothing of it, in a word."""
+    """Return whether a bound "holds", is "broken", or there is "no evidence"."""
     if not one.holds:
         return "broken"
     return "no evidence" if one.unfit else "holds"
 
 
 class ModelFigures(BaseModel):
-    """What is told of a model that was attacked: how often it is right, and the baseline.
+    """The figures of an attacked model that are published: how often it is right, and the baseline.
 
-    `on_members` is of the records that it was trained on, `on_others` of as many others;
-    `baseline` is the accuracy of whoever calls a member what it classifies rightly. All have
-    their 95% intervals, and are rounded to percents, the intervals outwards: to the last digit
-    they would tell whoever knows all members but one whether he is one.
+    `on_members` is its accuracy on the records that it was trained on, `on_others` on as many
+    others; `baseline` is that of calling a record a member if the model classifies it correctly.
+    All have 95% intervals and are rounded to percents, the intervals outwards: exact figures would
+    tell someone who knows all members but one whether the last record is a member.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -94,7 +96,7 @@ class ModelFigures(BaseModel):
     @classmethod
     def _is_share(cls, figure: Estimate) -> Estimate:
         if not 0 <= figure.low <= figure.value <= figure.high <= 1:
-            raise ValueError("the interval of a share holds the share, and lies from 0 to 1")
+            raise ValueError("the interval of a share must hold the share, and be from 0 to 1")
         return figure
 
 

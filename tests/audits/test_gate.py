@@ -34,13 +34,13 @@ def test_bounds_hold_where_every_attack_keeps_them():
 @pytest.mark.parametrize("missing", ["loss", *GATE_ATTACKS])
 def test_an_attack_that_was_not_run_shows_nothing(missing):
     [told] = found(*(one for one in held() if one.attack != missing))
-    assert told == f"Whether auc at most 0.6 holds of the attack {missing} was not measured."
+    assert told == f"Whether auc at most 0.6 holds for the attack {missing} was not measured."
 
 
 def test_a_bound_is_broken_by_any_attack():
     assert found(*held()[1:], measured("loss", 0.7)) == [
         (
-            "auc at most 0.6 is asked for, but the attack loss may reach more: "
+            "auc at most 0.6 is required, but the attack loss may reach more: "
             "0.5 (95% interval 0.45 to 0.7)."
         )
     ]
@@ -67,7 +67,7 @@ def test_another_attack_that_is_dead_is_no_evidence_either_way():
 def test_where_no_attack_that_was_asked_for_is_evidence_nothing_is_shown():
     unfit = [measured("loss", unfit="its score has 2 values")]
     [told] = found(*held()[1:], *unfit)
-    assert told.endswith("by any attack that was asked for: of 'loss', its score has 2 values.")
+    assert told.endswith("by any of the requested attacks: of 'loss', its score has 2 values.")
 
 
 def test_an_attack_that_is_no_evidence_breaks_a_bound_all_the_same():
@@ -78,4 +78,4 @@ def test_an_attack_that_is_no_evidence_breaks_a_bound_all_the_same():
 
 def test_what_is_pooled_has_to_hold_too():
     [told] = found(*held()[1:], measured("loss", pooled=0.61))
-    assert told.endswith("(95% interval 0.45 to 0.55), 0.61 with the attempts before.")
+    assert told.endswith("(95% interval 0.45 to 0.55), 0.61 with the earlier attempts.")

@@ -154,7 +154,7 @@ def test_a_model_of_a_release_learns_what_its_cells_stand_for(many, tmp_path):
     assert found["city"]["values"] == ["Bern", "Nice", "Oslo", "Rome"]
     assert [one.name for one in release.certificate.upstream[0].generalised] == ["age", "city"]
     assert release.certificate.models[0].on_others.low > 0.51  # of two classes, alike
-    assert not any("not seen to have learnt" in said for said in release_warnings(release))
+    assert not any("not shown to have learnt" in said for said in release_warnings(release))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_a_feature_that_says_nothing_is_told(many, tmp_path):
 def test_a_model_that_is_no_better_than_the_commonest_class_is_told(many, tmp_path):
     text = policy([train("GaussianNB", DATASET, feature=[f"{DATASET}/dose"]), use()])
     release = apply_policy(text, {DATASET: many}, tmp_path / "model", seed=4)
-    assert any("not seen to have learnt anything" in said for said in release_warnings(release))
+    assert any("not shown to have learnt anything" in said for said in release_warnings(release))
 
 
 # -- without a certificate ------------------------------------------------------------------------

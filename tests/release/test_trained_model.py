@@ -183,7 +183,7 @@ def test_a_certificate_of_looser_bounds_is_not_valid(released):
 
 def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
     text = of_raw(LEAKING, bounds={"precision": 0.65})
-    with pytest.raises(CertificateError, match=r"V007 precision at most 0.65 is asked for, but"):
+    with pytest.raises(CertificateError, match=r"V007 precision at most 0.65 is required, but"):
         apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1, report=tmp_path / "why")
     assert names(tmp_path / "out") == ["certificate.jsonld"]
     assert names(tmp_path / "why") == ["audit.html", "audit.json"]
@@ -192,7 +192,7 @@ def test_a_model_that_gives_too_much_away_stays_where_it_is(table, tmp_path):
     assert (refusal.output_digest, refusal.commitment, refusal.measurements) == ("", None, ())
     decision = asked(text, tmp_path / "out", ANALYST)
     assert not decision.permitted
-    assert "precision at most 0.65 is asked for, but the attack " in decision.reason
+    assert "precision at most 0.65 is required, but the attack " in decision.reason
 
 
 def test_a_model_that_says_labels_alone_is_attacked_by_what_it_decides_by(table, tmp_path):
@@ -202,7 +202,7 @@ def test_a_model_that_says_labels_alone_is_attacked_by_what_it_decides_by(table,
         *("label-only", "lira-offline", "rmia")
     ]
     report = release.release.reports[0]
-    assert not any("labels alone" in said for said in report.warnings)
+    assert not any("only labels" in said for said in report.warnings)
 
 
 def test_what_a_policy_names_only_adds_to_the_attacks_of_the_gate(table, tmp_path):
@@ -446,7 +446,7 @@ def test_the_noise_of_a_private_model_that_is_released_follows_from_no_seed(tabl
     }
     text = of_raw(json.dumps(private), bounds={"auc": 0.9})
     report = apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1).release.reports[0]
-    assert any("came of the operating system's random bits" in said for said in report.warnings)
+    assert any("came from the operating system's random bits" in said for said in report.warnings)
     assert report.epsilon_lower.members == "drawn-first"
 
 
@@ -586,7 +586,7 @@ def test_a_model_with_leaves_smaller_than_the_policy_says_is_not_released(table,
     audited = text["permission"][1]["duty"]["action"]["refinement"]
     audited.append(bound("smallestLeaf", 40, "gteq"))
     text = json.dumps(text)
-    with pytest.raises(CertificateError, match="V011 smallestLeaf at least 40 is asked for, but"):
+    with pytest.raises(CertificateError, match="V011 smallestLeaf at least 40 is required, but"):
         apply_policy(text, {DATASET: table}, tmp_path / "out", seed=1)
     assert names(tmp_path / "out") == ["certificate.jsonld"]
     assert not load_certificate(tmp_path / "out").holds

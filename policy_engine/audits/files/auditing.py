@@ -1,4 +1,4 @@
-"""The audit of a released model's files against the records that the model learnt from."""
+"""Audit the files of a released model against the records that the model learnt from."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ _SEEDS = ("random_state", "_random_state", "_random_seed", "_rng", "_feature_sub
 class TrainingInputs:
     """What a model learnt from.
 
-    `tables` are the records, first as they were, then as they became, `records` their features as
-    the model was trained on, and `original` those of the records as they were.
+    `tables` are the records, first the original ones, then the sanitised ones, `records` the
+    features that the model was trained on, and `original` those of the original records.
     """
 
     tables: tuple[pa.Table, ...]
@@ -50,12 +50,12 @@ class TrainingInputs:
 def audit_files(
     folder: Path, inputs: TrainingInputs, bounds: FileBounds, *, allow_pickle: bool = False
 ) -> FilesMeasured:
-    """Return what the files of a model give away of the records that it learnt from.
+    """Return what the files of a model reveal about the records that it learnt from.
 
-    Values that few of them have, edges that follow a few; the smallest group of them that the files
-    have figures of; and what no model needs: counts, seeds, exact figures, files that nobody asked
-    for, pickles unless they are allowed. Raises AuditError (A017) where a file cannot be looked
-    into.
+    That is values that few records have, edges that follow a few of them, the smallest group of
+    records that the files have figures of, and what no model needs: counts, seeds, exact figures,
+    unexpected files, and pickles unless they are allowed. Raises AuditError (A017) where a file
+    cannot be inspected.
     """
     files = list(read_contents(folder))
     model = _read_model(folder, inputs.architecture)
@@ -92,7 +92,7 @@ def _violations(
         yield "The model's files hold a seed, or a generator of random numbers."
     if any(_counts(model)) or holds_record_counts(files, inputs.records):
         yield "The model's files hold counts of records."
-    # In the weights of networks, a figure is there by chance.
+    # The weights of networks may match a figure by chance.
     if model is not None and type(model).__name__ != "MLPClassifier":
         exact = np.union1d(exact_figures(inputs.records), exact_figures(inputs.original))
         if count_exact_figures(files, exact):
@@ -126,7 +126,7 @@ def _seeds(part: Any) -> Iterator[bool]:
 
 
 def _counts(model: Any) -> Iterator[bool]:
-    """Yield whether a tree of an estimator says how many records came through it."""
+    """Yield whether a tree of an estimator holds counts of records."""
     for nodes in nodes_of(model):
         names = set(nodes.dtype.names or ()) & _COUNTS
         yield any(bool(nodes[name].any()) for name in names)

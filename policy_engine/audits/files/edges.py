@@ -1,4 +1,4 @@
-"""Edges of levels that reveal more than that there are records on both sides."""
+"""Edges of levels that reveal more than that there are records on both sides of them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,11 +53,11 @@ def _number_counts(table: pa.Table, name: str) -> Counts:
 
 
 def revealing_edges(edges: tuple[float, ...], values: Counts, fewest: int) -> frozenset[float]:
-    """Return the edges that reveal a few of some numbers, none where all are as they should be.
+    """Return the edges that reveal a few of some numbers; none if all are as they should be.
 
-    Whatever numbers there are, an edge lies half a unit below a whole number of units, and the unit
-    is the last decimal that `fewest` of the numbers show: an edge elsewhere was moved by somebody.
-    One beside a cell of fewer numbers tells of these.
+    For any numbers, an edge is half a unit below a whole number of units, where the unit is the
+    last decimal that `fewest` of the numbers have: an edge elsewhere follows from a few of them.
+    So does one beside a cell of fewer numbers.
     """
     unit = _unit(values, fewest)
     off = {one for one in edges if unit is None or (Decimal(repr(one)) / unit + _HALF) % 1}
@@ -68,7 +68,7 @@ _HALF = Decimal("0.5")
 
 
 def _unit(values: Counts, fewest: int) -> Decimal | None:
-    """Return the unit that so many numbers show, None of so few numbers, or of zeros."""
+    """Return the unit that `fewest` numbers have; None for fewer numbers, or zeros."""
     sizes = Counter[float]()
     for value, count in values.items():
         sizes[abs(value)] += count
@@ -86,7 +86,7 @@ def _unit(values: Counts, fewest: int) -> Decimal | None:
 
 
 def _nth_largest(counts: Counts, fewest: int) -> float | None:
-    """Return the largest number that so many are at least, None where there are fewer."""
+    """Return the largest number that `fewest` numbers reach; None where there are fewer."""
     for number in sorted(counts, reverse=True):
         fewest -= counts[number]
         if fewest <= 0:
@@ -95,14 +95,14 @@ def _nth_largest(counts: Counts, fewest: int) -> float | None:
 
 
 def _decimal_places(value: float) -> int:
-    """Return how many decimals a number has, as it is written shortest."""
+    """Return how many decimals a number has in its shortest form."""
     exponent = Decimal(repr(value)).normalize().as_tuple().exponent
     assert isinstance(exponent, int)  # noqa: S101 (a finite number)
     return max(-exponent, 0)
 
 
 def _edges_of_small_cells(edges: tuple[float, ...], values: Counts, fewest: int) -> Iterator[float]:
-    """Yield the edges of cells in which fewer numbers lie."""
+    """Yield the edges of cells that hold fewer numbers."""
     ordered = np.sort(np.array(edges, dtype=np.float64))
     counts = np.zeros(len(ordered) + 1, dtype=np.int64)
     places = np.searchsorted(ordered, np.array(list(values), np.float64), side="right")

@@ -28,7 +28,7 @@ def baseline_sentences(
         if baseline is not None and len(attacks) == 1:
             yield (
                 f"It is the label-only baseline ({baseline.attack}), which calls a record a member "
-                "where the model classifies it rightly: what a finer attack gains was not tried."
+                "if the model classifies it correctly; no finer attack was run."
             )
         return
     among = 2 * len(gains)
@@ -75,7 +75,7 @@ def _format_gains(
 
 
 def _format_reversal(gain: Gain, among: int, *, by_area: bool) -> str:
-    """Say that an attack that gains more by one measure gains less by the other."""
+    """Return that an attack that gains more by one measure gains less by the other, if it does."""
     other = gain.accuracy if by_area else gain.auc
     if other.outcome(among) != "less":
         return ""
@@ -92,7 +92,7 @@ def _less_text(difference: Estimate) -> str:
 def _format_mixed(
     areas: dict[str, Compared], calls: dict[str, Compared], among: int, figures: Figures
 ) -> str:
-    """Say by each measure which attacks are shown to gain less, and of which nothing is told."""
+    """Return, by each measure, which attacks are shown to gain less, and which are undecided."""
     sides = (("AUC", areas), ("calls", calls))
     parts = [
         part
@@ -115,7 +115,7 @@ def _measure_parts(measure: str, comparisons: dict[str, Compared], among: int) -
             "any other" if less else f"any of {len(comparisons)}" if len(comparisons) > 1 else name
         )
         yield (
-            f"by {measure}, whether {remaining} gains more could not be told ({name}: "
+            f"by {measure}, whether {remaining} gains more is undecided ({name}: "
             f"{format_signed(one.difference.value)}, 95% interval "
             f"{_difference_text(one.difference)})"
         )
@@ -142,7 +142,7 @@ def _format_losses(areas: dict[str, Compared]) -> str:
 
 
 def _format_not_shown(areas: dict[str, Compared], among: int, figures: Figures) -> str:
-    """Say that no difference was told, and which one so many records, or more, would tell."""
+    """Return that no difference was shown, and which one so many records, or more, would show."""
     name, one = _nearest(areas)
     stricter = (deviations(among) + _POWER) / (deviations(1) + _POWER)
     attackers = f"any of {len(areas)} attacks gains" if len(areas) > 1 else f"{name} gains"
@@ -152,16 +152,16 @@ def _format_not_shown(areas: dict[str, Compared], among: int, figures: Figures) 
     )
     least = one.smallest * stricter
     power = (
-        f"so many records would tell one of {least:.2g}, four times in five"
+        f"so many records show a difference of {least:.2g} four times in five"
         if least < 1 - _HALF
-        else "so few records would hardly tell any"
+        else "so few records can hardly show any"
     )
     more = ""
     if isinstance(one.needed, int) and one.difference.value > 0:
         count = _round_count(one.needed * stricter**2)
-        more = f", and about {count} members and as many others one as seen"
+        more = f", and about {count} members and as many others would show one of this size"
     return (
-        f"Whether {attackers} more than the label-only baseline could not be told on "
+        f"Whether {attackers} more than the label-only baseline is undecided on "
         f"{format_sizes(figures)}: {largest}; {power}{more}."
     )
 

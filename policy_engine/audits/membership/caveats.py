@@ -1,4 +1,4 @@
-"""Caveats to the figures of an audit, so that nobody reads more into them."""
+"""Caveats to the figures of an audit: what they do not show."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -14,18 +14,18 @@ from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import join_names
 
 MEMBERS_TOLD = (
-    "Who is a member was told, not drawn by lot: where members differ from the others in kind, "
-    "as by time or place, attacks tell the kinds apart, and every figure is of that as well. No "
-    "bound on epsilon follows; the figure is what it would be, had a lot drawn the members."
+    "Members were given, not drawn at random: where they differ from the others in kind, such as "
+    "by time or place, attacks distinguish the kinds, and every figure includes that. No bound on "
+    "epsilon follows; the figure is what it would be if members had been drawn at random."
 )
 _SEEDED = (
-    "The noise of the training follows from the seed: a model is differentially private only "
-    "towards those who do not know it, so a model to be released is to be trained from a seed "
-    "kept secret."
+    "The noise of the training follows from the seed: the model is differentially private only "
+    "towards those who do not know the seed, so train a model that is to be released with a secret "
+    "seed."
 )
 _FROM_THE_SYSTEM = (
-    "The batches and the noise of the model's training came of the operating system's random bits, "
-    "not of the seed: another training from the same seed gives another model and other figures."
+    "The batches and the noise of the training came from the operating system's random bits, not "
+    "from the seed: another training with the same seed gives another model and other figures."
 )
 
 
@@ -34,20 +34,20 @@ def settings_caveats(
 ) -> Iterator[str]:
     """Yield what a reader of the figures must know about the settings."""
     if learner.gives == LABEL_ANSWERS:
-        yield "The model gives labels alone: only the label-only attack was run."
+        yield "The model gives only labels, so only the label-only attack was run."
     if len(splits.online_train) > settings.shadows:
         yield (
-            f"Online shadow models come in pairs: {len(splits.online_train)} were trained in the "
-            f"place of {settings.shadows}."
+            f"Online shadow models come in pairs: {len(splits.online_train)} were trained instead "
+            f"of {settings.shadows}."
         )
     if settings.local_epsilon is not None:
         record_epsilon = composed_epsilon(records.encoding, settings.local_epsilon)
         share = f"epsilon {settings.local_epsilon:g} for each attribute, "
         share += f"{record_epsilon:g} for a record"
         yield (
-            f"All models were trained on perturbed records ({share}; labels as they are), and "
-            f"asked about {settings.attack_domain} ones. Which values a column has is taken to be "
-            "public."
+            f"All models were trained on perturbed records ({share}; labels unchanged), and "
+            f"attacked with {settings.attack_domain} ones. The set of values of each column is "
+            "assumed to be public."
         )
         yield from describe_bins(records, bins_of(records, settings.bins, settings.ranges))
     yield from small_sample_caveats(len(splits.target_test))
@@ -60,7 +60,8 @@ def uncalibrated_caveats(attacks: Iterable[str]) -> Iterator[str]:
     if not set(calibrated) & set(attacks):
         yield (
             f"No attack that compares the model with others was run ({join_names(calibrated)}): "
-            "these need shadow models or references, and find what attacks on one model miss."
+            "these need shadow models or references, and find members that attacks on one model "
+            "miss."
         )
 
 
@@ -70,8 +71,8 @@ def small_sample_caveats(non_members: int) -> Iterator[str]:
         percent = math.floor(non_members / 100)
         are = "records are not members" if non_members != 1 else "record is not a member"
         yield (
-            f"{non_members:,} {are}: a false-positive rate of 0.1% stands for none of them, one "
-            f"of 1% for at most {percent}."
+            f"{non_members:,} {are}: a false-positive rate of 0.1% means none of them, one of 1% "
+            f"at most {percent}."
         )
 
 
@@ -81,6 +82,6 @@ def epsilon_caveats(records: Records, *, is_secret: bool) -> Iterator[str]:
     fitted = [one.name for one in records.encoding if one.kind in ("number", "one-hot")]
     if fitted:
         yield (
-            f"Epsilon is of the training alone: the means, deviations and values by which "
-            f"{join_names(fitted)} became features were read off the records without noise."
+            f"Epsilon covers only the training: the means, deviations and values by which "
+            f"{join_names(fitted)} became features were computed from the records without noise."
         )

@@ -27,8 +27,8 @@ def bounds_contradict(
     """Return whether the attack shows more than the accountant proves, of one record exchanged.
 
     What holds at a delta holds at any larger one, so a bound at a smaller delta is not evidence.
-    Nor is one where no lot decided who is a member, or where more than the training, of which
-    alone the accountant speaks, depends on who is.
+    Nor is one where members were not drawn at random, or where more depends on them than the
+    training, which is all that the accountant covers.
     """
     return (
         isinstance(upper, EpsilonUpper)
@@ -59,5 +59,5 @@ def _format_attack(lower: EpsilonLower) -> str:
 _SHOWN = {
     "drawn": ("shows", ""),
     "drawn-first": ("shows", ", by the training and by how columns became features"),
-    "told": ("would show, had members been drawn by lot,", ""),
+    "told": ("would show, if members had been drawn at random,", ""),
 }

@@ -64,8 +64,8 @@ def side_differences(
     classifier_auc = _classifier_auc(records.features[audited].astype(np.float32), is_member)
     if classifier_auc is not None and classifier_auc.low > 0.5:
         yield (
-            "Members differ from the others in kind: by their features alone, whatever the model "
-            f"says, they are told apart with an AUC of {classifier_auc.value:.3f} (95% interval "
+            "Members differ from the others in kind: their features alone, without the model, "
+            f"distinguish them with an AUC of {classifier_auc.value:.3f} (95% interval "
             f"{classifier_auc.low:.3f} to {classifier_auc.high:.3f}). An attack that gains no "
             "more has found nothing."
         )
@@ -118,13 +118,13 @@ def _format_label_difference(classes: LabelClasses, is_member: Bools, over: str)
     return (
         f"Members and others differ in their labels ({over}), most in the class "
         f"{classes.names[most]!r}: {shares[0, most]:.1%} of the members have it, and "
-        f"{shares[1, most]:.1%} of the others. A model that is surer of some classes than of "
-        "others tells the two sides apart, though it remembers nobody."
+        f"{shares[1, most]:.1%} of the others. A model that is more confident about some classes "
+        "than about others separates the two sides without memorising anybody."
     )
 
 
 def _classifier_auc(features: NDArray[np.float32], is_member: Bools) -> Estimate | None:
-    """Return the AUC with which features tell members, without learning from those it asks."""
+    """Return the cross-validated AUC with which features distinguish members."""
     if find_spec("sklearn") is None:
         return None
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 (slow to import, an extra)

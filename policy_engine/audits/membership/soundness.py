@@ -39,19 +39,18 @@ _GAIN = 10
 
 
 def data_warnings(records: Records, splits: Splits) -> Iterator[str]:
-    """Yield what is wrong with the records of an audit: repetitions, labels in the features."""
+    """Yield warnings about the records of an audit: repetitions, labels in the features."""
     yield from _repetitions(records, splits)
     yield from _labels_in_features(records)
 
 
-# -- features that say nothing --------------------------------------------------------------------
+# -- features without information -----------------------------------------------------------------
 
 
 def check_informative(records: Records) -> None:
     """Raise AuditError (A022) where all records that a model learns from have the same features.
 
-    It learns no more than how frequent the labels are, and what attacks do not find in it shows
-    nothing.
+    It learns nothing but the frequency of the labels, and attacks on it would show nothing.
     """
     if len(records) and not _varies(records).any():
         message = f"All {len(records):,} records that the model learns from have the same features:"
@@ -61,15 +60,15 @@ def check_informative(records: Records) -> None:
 
 
 def constant_feature_warning(records: Records) -> Iterator[str]:
-    """Yield a warning of the columns that are the same feature in all records learnt from."""
+    """Yield a warning about columns whose features are the same in all training records."""
     varies, start, names = _varies(records), 0, []
     for one in records.encoding:
         names += [] if varies[start : start + one.width].any() else [one.name]
         start += one.width
     if names:
         yield (
-            f"The model learns nothing from {join_names(names)}: in all its records, "
-            "these features are the same."
+            f"The model learns nothing from {join_names(names)}: these features are the same in "
+            "all of its records."
         )
 
 
@@ -82,10 +81,10 @@ def accuracy_warning(records: Records, test_side: AuditSide) -> Iterator[str]:
     right = clopper_pearson(round(test_side.accuracy * test_side.records), test_side.records)
     if right.low <= common:
         yield (
-            f"The model is not seen to have learnt anything of use: of records that it never saw "
-            f"it is right about {right.value:.0%} (95% interval {right.low:.0%} to "
-            f"{right.high:.0%}), and who always names the commonest class about {common:.0%}. "
-            "What attacks do not find in it, they may find in a model that learns."
+            "The model is not shown to have learnt anything useful: it is right about "
+            f"{right.value:.0%} of the records that it never saw (95% interval {right.low:.0%} to "
+            f"{right.high:.0%}), and always predicting the most common class about {common:.0%}. "
+            "Attacks that find nothing in it may find members in a model that learns."
         )
 
 
@@ -95,11 +94,11 @@ def _varies(records: Records) -> NDArray[np.bool_]:
     return np.asarray((flat != flat[:1]).any(axis=0))
 
 
-# -- records that stand there several times -------------------------------------------------------
+# -- repeated records -----------------------------------------------------------------------------
 
 
 def _repetitions(records: Records, splits: Splits) -> Iterator[str]:
-    """Yield how many members stand there again as they were read, or but for last digits."""
+    """Yield how many members are repeated, exactly or up to the last digits of numbers."""
     exact = keys_of(
         records.features, np.stack([records.labels, _read_codes(records, _READ)], axis=1)
     )
@@ -119,7 +118,7 @@ def _repetitions(records: Records, splits: Splits) -> Iterator[str]:
 def _format_repetitions(
     same: NDArray[np.bool_], near: NDArray[np.bool_], exact: NDArray[np.uint64]
 ) -> str:
-    members = f" of the {same.shape[1]:,} members stand"
+    members = f" of the {same.shape[1]:,} members are repeated"
     among_audited, among_pool = (
         [
             (int(one.sum()), manner)
@@ -134,14 +133,13 @@ def _format_repetitions(
     also = also and f", and {also} among the records that the shadow models are trained on"
     different = f" Of {len(exact):,} records {len(np.unique(exact)):,} are different."
     return (
-        f"{count:,}{members} {manner}{more} among the audited records that are to be no "
-        f"members{also}.{different if same.any() else ''} Who stands on both sides cannot be "
-        "told, so attacks find fewer than they would among different records: leave repetitions "
-        "out."
+        f"{count:,}{members} {manner}{more} among the audited non-members{also}."
+        f"{different if same.any() else ''} Attacks cannot find records that are on both sides, "
+        "so they find fewer than they would among different records: leave repetitions out."
     )
 
 
-_REPEATED_HOW = ("word for word", "but for last digits of numbers")
+_REPEATED_HOW = ("exactly", "up to the last digits of numbers")
 
 
 def _near_keys(records: Records, labels: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
@@ -206,8 +204,8 @@ def _labels_in_features(records: Records) -> Iterator[str]:
 def _format_contained(names: str, right: float) -> str:
     return (
         f"The label follows from {names}, in {right:.1%} of cases: the features contain it. A "
-        "model that reads it off learns nothing else, and an audit of that model says nothing of "
-        "one that is of use."
+        "model that uses it learns nothing else, and an audit of that model shows nothing about a "
+        "useful one."
     )
 
 

@@ -102,22 +102,22 @@ def structure_of(
 
 
 def structure_sentences(structure: Structure) -> Iterator[str]:
-    """Yield what a model's answers alone show of it."""
+    """Yield what the answers of a model alone show about it."""
     if structure.is_memorised:
         yield (
             f"The model is right about all {structure.members:,} members and about "
-            f"{structure.right_on_others:.0%} of the others: it has learnt its records by heart."
+            f"{structure.right_on_others:.0%} of the others: it has memorised its records."
         )
     if structure.answers_are_shared and structure.in_small_groups:
         yield (
             f"{structure.in_small_groups:,} of {structure.members:,} members have an answer that "
-            f"fewer than {structure.few} members have: it stands for few of them."
+            f"fewer than {structure.few} members share."
         )
     elif structure.in_small_groups == structure.members:
         yield (
             f"No answer is shared by {structure.few} members; {structure.answers:,} of "
-            f"{structure.members:,} are different, and such an answer tells whose it is. Rounded "
-            "ones, or labels alone, tell less."
+            f"{structure.members:,} are different, so an answer identifies its record. Rounded "
+            "answers, or only labels, reveal less."
         )
     if isinstance(structure.freedom, int) and structure.freedom < structure.few:
         yield (

@@ -1,8 +1,8 @@
 """An audit in a few plain sentences, the verdict first.
 
-A sentence says that something is so where a test shows it, allowing for how many attacks were
-tried. What no test shows is said to be untold, with what so many records could have shown: that
-nothing was seen is never said to be that nothing is there.
+A sentence states something only where a test shows it, with a correction for the number of attacks.
+What no test shows is called undecided, with what so many records could have shown: that nothing was
+found is never presented as proof that there is nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -92,7 +92,7 @@ def _gain_sentences(
     if widened.high < _GUESSING:
         yield (
             f"Given a model's answer about a record, {attacker} is right in {cases}, less than "
-            f"the 50% of guessing: whoever turned its answers round would do better; {_NO_PROOF}."
+            f"the 50% of guessing: its answers inverted would do better; {_NO_PROOF}."
         )
     else:
         yield from _turned_sentences(attacks)
@@ -101,49 +101,50 @@ def _gain_sentences(
 
 
 def shown_if_turned(attacks: Sequence[AttackResult]) -> float:
-    """Return in which share of cases some attack is shown to be right, its scores turned round.
+    """Return the share of cases in which some attack with inverted scores is shown to be right.
 
-    A score by which members rank below others, over all of which a balanced accuracy of b is the
-    best, has an AUC of at least 2(1-b)^2. That is taken from the upper end of its interval, with
-    which it is allowed for how many attacks there are.
+    An attack whose best balanced accuracy with inverted scores is b has an AUC of at least
+    2(1-b)^2. The upper end of the AUC's interval is used, corrected for the number of attacks.
     """
     highest = [widen_for(one.figures.auc, len(attacks)).high for one in attacks]
     return max(1 - sqrt(min(high, _GUESSING) / 2) for high in highest)
 
 
 def _turned_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
-    """Yield the attack by which members rank below others: it knows them by the wrong sign."""
+    """Yield the attack by which members rank below others, if one is shown to do so."""
     best = min(attacks, key=lambda one: one.figures.auc.high)
     auc = best.figures.auc
     if widen_for(auc, len(attacks)).high < _GUESSING:
         yield (
             f"Members rank below others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
-            f"{auc.low:.3f} to {auc.high:.3f}): whoever turned its scores round would tell members "
-            f"from others better than guessing; {_NO_PROOF}."
+            f"{auc.low:.3f} to {auc.high:.3f}): its scores inverted would tell members from others "
+            f"better than guessing; {_NO_PROOF}."
         )
 
 
 def _format_undecided(attacker: str, figures: Figures, among: int) -> str:
     accuracy = figures.accuracy
-    best = f", and the best of {among} is so partly by chance" if accuracy.low > _GUESSING else ""
+    best = f", and being the best of {among} is partly chance" if accuracy.low > _GUESSING else ""
     return (
-        f"Whether {attacker} tells members from others better than guessing could not be told on "
+        f"Whether {attacker} tells members from others better than guessing is undecided on "
         f"{format_sizes(figures)}: it is right in {interval_text(accuracy)} of cases (95% "
         f"interval), guessing in 50%{best}; {_least_accuracy(figures, among)}, and {_NO_PROOF}."
     )
 
 
 def _least_accuracy(figures: Figures, among: int) -> str:
-    """Say from which accuracy on so many records would tell an attack from guessing."""
+    """Return from which accuracy on so many records show that an attack beats guessing."""
     sizes = 1 / max(figures.members, 1) + 1 / max(figures.non_members, 1)
     least = _GUESSING + (deviations(among) + _POWER) * sqrt(sizes) / 4
     if least >= 1:
-        return "on so few records hardly any attack can be told from it"
-    return f"so many records would tell, four times in five, an attack right in {share_text(least)}"
+        return "so few records can hardly show that any attack is better"
+    return (
+        f"so many records show, four times in five, an attack that is right in {share_text(least)}"
+    )
 
 
 def _format_strongest(attacks: Sequence[AttackResult], measure: str) -> str:
-    """Return what is said of how many: the best of several is so partly by chance."""
+    """Return the subject of the verdict; the best of several is so partly by chance."""
     measure_text = "" if measure == "accuracy" else f" by {measure}"
     return (
         f"the strongest of {len(attacks)} attacks{measure_text}"
@@ -171,28 +172,31 @@ def _degenerate_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         yield f"What {names} did not find proves nothing ({reasons})."
 
 
-# -- few false alarms, few members, few records ---------------------------------------------------
+# -- few false positives, few members, few records ------------------------------------------------
 
 
 def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
-    """Yield how many members the best attack at few false alarms finds.
+    """Yield how many members the best attack at a low false-positive rate finds.
 
-    An attack that is no better than guessing on the average may know some members for certain
-    (Carlini et al., IEEE S&P 2022), so it need not be the strongest one. What a coin among equal
-    scores finds is not a measure of it; what a degenerate score finds without one is.
+    An attack that on average is no better than guessing may identify some members with certainty
+    (Carlini et al., IEEE S&P 2022), so it need not be the strongest one. Rates that are reached
+    only by a random choice among equal scores are left out.
     """
     rates = [(min(one.figures.tpr_at_fpr, key=lambda rate: rate.fpr), one) for one in attacks]
     finest = [pair for pair in rates if not pair[0].randomised]
     if not finest:
         least = rates[0][0].fpr
         yield (
-            f"How many members are found at {rate_text(least)} false alarms was not measured: by "
-            "every attack too many others share the score at which that rate lies."
+            f"How many members are found at a false-positive rate of {rate_text(least)} was not "
+            "measured: for every attack, too many others share the score at that rate."
         )
         return
     rate, best = max(finest, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))
-    caveat = f", not allowing for its being the best of {len(attacks)}" if len(attacks) > 1 else ""
-    rate_name, non_members = f"{rate_text(rate.fpr)} false alarms", best.figures.non_members
+    caveat = f", not corrected for being the best of {len(attacks)}" if len(attacks) > 1 else ""
+    rate_name, non_members = (
+        f"a false-positive rate of {rate_text(rate.fpr)}",
+        best.figures.non_members,
+    )
     if beats_guessing(rate, len(attacks)):
         yield (
             f"At {rate_name}, {best.attack} finds {share_text(rate.tpr.value)} of the members (95% "
@@ -201,7 +205,7 @@ def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         return
     yield (
         f"Whether more members are found at {rate_name} than the {rate_text(rate.fpr)} that "
-        f"guessing finds could not be told on {format_count(non_members, 'other')}: {best.attack} "
+        f"guessing finds is undecided on {format_count(non_members, 'other')}: {best.attack} "
         f"comes nearest, with {interval_text(rate.tpr)} (95% interval{caveat})."
     )
 
@@ -214,15 +218,15 @@ def _prior_sentences(best: AttackResult, among: int) -> Iterator[str]:
         return
     if world.precision.low <= world.prior:
         yield (
-            f"Where {rate_text(world.prior)} of the world are members, how many of those that "
-            f"{best.attack} calls members are could not be told on so few records: "
+            f"Where {rate_text(world.prior)} of the population are members, how many of those that "
+            f"{best.attack} calls members really are is undecided on so few records: "
             f"{interval_text(world.precision)} (95% interval)."
         )
     else:
         yield (
-            f"Where {rate_text(world.prior)} of the world are members, a record that {best.attack} "
-            f"calls a member is one in {share_text(world.precision.value)} of cases (95% interval "
-            f"{interval_text(world.precision)})."
+            f"Where {rate_text(world.prior)} of the population are members, a record that "
+            f"{best.attack} calls a member is one in {share_text(world.precision.value)} of cases "
+            f"(95% interval {interval_text(world.precision)})."
         )
 
 
@@ -230,7 +234,7 @@ def _worst_slice_sentences(best: AttackResult) -> Iterator[str]:
     if isinstance(best.worst, Slice):
         slice_figures, all_figures = best.worst.figures, best.figures
         several = sum(_is_large(one) for one in (*best.classes, *best.slices))
-        chance = "; the worst of several is so partly by chance" if several > 1 else ""
+        chance = "; being the worst of several is partly chance" if several > 1 else ""
         yield (
             f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
             f"{slice_text(best.worst)} ({format_count(slice_figures.members, 'member')}, "

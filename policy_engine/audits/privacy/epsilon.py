@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 MembersAre = Literal["drawn", "drawn-first", "told"]
-"""By lot with nothing but the training depending on it, by lot before columns became features
-by what the members hold, or not by lot."""
+"""How members were determined: drawn at random, and only the training depends on them; drawn at
+random before columns became features, which depend on them too; or given by the caller."""
 
 
 class _Frozen(BaseModel):
@@ -39,9 +39,9 @@ class EpsilonLower(_Frozen):
     It is the epsilon of one record exchanged for another. Of `pairs` of a member and another of
     its class, `guesses` were guessed and `correct` of these guesses were right; no attack,
     however good, could have shown more than `ceiling` on so many. It holds where members were
-    drawn by lot: of the training where they are `drawn`, of the training and what was read off
-    the members before it where they are `drawn-first`. Where they were `told` it is what it would
-    be, had they been drawn.
+    drawn at random: for the training where they are `drawn`, for the training and the encoding of
+    features where they are `drawn-first`. Where they were `told`, it is what it would be if they
+    had been drawn.
     """
 
     attack: str

@@ -6,12 +6,12 @@ CHANCE = 0.5
 """The precision, and the recall, of an attacker who guesses."""
 
 _UNTOLD = (
-    "On so many records the attack on the mitigated model cannot be told from guessing: how much "
-    "of it is left, and so phi, is not known."
+    "On so many records the attack on the mitigated model cannot be distinguished from guessing: "
+    "how much of it is left, and so phi, is not known."
 )
 _NOTHING_TO_LOSE = (
-    "On so many records the attack on the original model cannot be told from guessing: how much "
-    "of it there is to lose, and so phi, is not known."
+    "On so many records the attack on the original model cannot be distinguished from guessing: "
+    "how much of it there is to lose, and so phi, is not known."
 )
 
 

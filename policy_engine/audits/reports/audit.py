@@ -107,7 +107,7 @@ def _attacks(audit: MembershipAudit) -> Table:
     head = ("attack", "sees", "shadows", *shares, *fprs)
     order = _ranked_attacks(audit)
     marked = [place for place, one in enumerate(order) if one.attack == audit.strongest]
-    caption = f"The strongest, by {audit.strongest_by}, stands out"
+    caption = f"The strongest, by {audit.strongest_by}, is marked"
     return Table(caption, head, [*map(_attack_row, order)], (1,), marked)
 
 
@@ -120,19 +120,19 @@ def _target_tables(audit: MembershipAudit) -> Iterator[Table]:
 
 
 def _footnotes(audit: MembershipAudit) -> Iterator[str]:
-    """Yield what the marks in the table of attacks stand for, where there are some."""
+    """Yield the meaning of the marks in the table of attacks, if it has any."""
     rates = [rate for one in audit.attacks for rate in one.figures.tpr_at_fpr]
     if any(isinstance(one.gain, Gain) for one in audit.attacks):
         yield (
             "Against the label-only baseline on the same records (DeLong). Where the interval "
-            "holds 0, so many records could not tell the two apart; another may yet gain more."
+            "holds 0, so many records do not show a difference; other records might."
         )
     if not all(map(beats_guessing, rates)):
-        yield "* Guessing may find as many: so few records could not tell."
+        yield "* Guessing may find as many: so few records do not show a difference."
     if any(rate.randomised for rate in rates):
         yield (
-            f"{_COIN} Too many others share one score: no threshold has so few false alarms, and a "
-            "coin among them has. It says nothing of what a finer score would find."
+            f"{_COIN} Too many others share one score: no threshold has so low a false-positive "
+            "rate, only a random choice among them. A finer score might find more."
         )
     for one in audit.attacks:
         if one.degenerate:
@@ -200,15 +200,15 @@ def _priors(audit: MembershipAudit) -> Iterator[Table]:
         (one.attack, *(_share_cell(prior.precision) for prior in one.figures.at_priors))
         for one in _ranked_attacks(audit)
     ]
-    caption = "How likely a record that is called a member is one, by how many of all are"
+    caption = "How likely a record that is called a member is one, by the share of members"
     yield Table(caption, head, rows)
 
 
 def _curves(audit: MembershipAudit) -> PagePicture:
     caption = (
-        "Every threshold of every attack, the names in the order of the curves from the top down. "
-        "Between two thresholds a coin decides. An attack that says yes or no is a single point. "
-        "The strongest is drawn thick."
+        "Every threshold of every attack; the names are in the order of the curves, from the top. "
+        "Between two thresholds the choice is random. An attack that only says yes or no is a "
+        "single point. The strongest is drawn thick."
     )
     drawing = roc_chart(audit.attacks, audit.strongest)
     return picture("Receiver operating characteristic", drawing, caption)
@@ -257,7 +257,7 @@ def _slices(audit: MembershipAudit) -> Table:
     marked = [place for place, one in enumerate(parts) if one == worst]
     head = ("slice", "members", "others", "precision", "recall", "accuracy", "AUC")
     rows = [(slice_text(one), *_slice_cells(one.figures), _auc_cell(one.figures)) for one in parts]
-    return Table("The worst stands out", head, rows, marked=marked)
+    return Table("The worst is marked", head, rows, marked=marked)
 
 
 def _scores(audit: MembershipAudit) -> list[PagePicture]:
@@ -326,4 +326,4 @@ def _architecture(audit: MembershipAudit) -> str:
 
 
 def _format_side(records: int, accuracy: float) -> str:
-    return f"{records:,} records, {share_text(accuracy)} of them classified rightly"
+    return f"{records:,} records, {share_text(accuracy)} of them classified correctly"

@@ -35,18 +35,16 @@ def epsilon_picture(audit: MembershipAudit) -> PagePicture | None:
 def _epsilon_caption(
     upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable
 ) -> str:
-    """Return what may be read off the bounds that there are."""
-    sentences = [
-        "An attack tells whether one record was exchanged for another, and so does its epsilon."
-    ]
+    """Return what the bounds mean."""
+    sentences = ["The epsilon of an attack is that of exchanging one record for another."]
     if isinstance(lower, EpsilonLower) and lower.members == "told":
-        sentences.append("Members were told, not drawn by lot: no bound on epsilon follows.")
+        sentences.append("Members were given, not drawn at random: no bound on epsilon follows.")
     elif (
         isinstance(upper, EpsilonUpper)
         and isinstance(lower, EpsilonLower)
         and not bounds_contradict(upper, lower)
     ):
-        sentences.append("The true one lies between what the attack shows and what is proven.")
+        sentences.append("The true epsilon is between what the attack shows and what is proven.")
     if isinstance(lower, EpsilonLower):
         sentences.append("An attack that shows little proves nothing.")
     return " ".join(sentences)
@@ -82,7 +80,7 @@ def _epsilon_rows(
 _SHOWN = {
     "drawn": "shown at least",
     "drawn-first": "shown at least, of training and features",
-    "told": "what had been shown, had a lot drawn the members",
+    "told": "what would be shown, if members had been drawn at random",
 }
 
 

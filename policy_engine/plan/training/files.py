@@ -55,12 +55,12 @@ class FilesMeasured(_Frozen):
         """Yield what the files reveal and should not, a sentence each."""
         if self.smallest_leaf < self.asked.smallest_leaf:
             yield (
-                f"smallestLeaf at least {self.asked.smallest_leaf} is asked for, but the model's "
+                f"smallestLeaf at least {self.asked.smallest_leaf} is required, but the model's "
                 f"files have a leaf, a value or a class of {self.smallest_leaf} records."
             )
         if self.rare_values > self.asked.rare_values:
             yield (
-                f"rareValues at most {self.asked.rare_values} is asked for, but the model's files "
+                f"rareValues at most {self.asked.rare_values} is required, but the model's files "
                 f"contain {self.rare_values} values that fewer than "
                 f"{self.asked.smallest_leaf} records have."
             )

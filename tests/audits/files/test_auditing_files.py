@@ -174,7 +174,7 @@ def test_a_stricter_bound_finds_smaller_groups(tmp_path):
     found = audit_files(tmp_path, given, FileBounds(smallest_leaf=40))
     assert 10 <= found.smallest_leaf < 40
     assert not found.holds
-    assert "smallestLeaf at least 40 is asked for" in next(found.shortcomings())
+    assert "smallestLeaf at least 40 is required" in next(found.shortcomings())
 
 
 def test_bounds_of_several_audits_hold_together():

@@ -68,9 +68,9 @@ def test_an_interval_that_holds_a_half_is_not_told_from_guessing_and_no_proof():
     first, *others = said(made("label-only", (0.5, 0.48, 0.52)), weak, strongest="loss")
     assert first == (
         "Whether the strongest of 2 attacks (loss) tells members from others better than guessing "
-        "could not be told on 1,000 members and 1,000 others: it is right in 49.0% to 53.0% of "
-        "cases (95% interval), guessing in 50%; so many records would tell, four times in five, "
-        "an attack right in 53.4%, and that is not a proof of safety."
+        "is undecided on 1,000 members and 1,000 others: it is right in 49.0% to 53.0% of "
+        "cases (95% interval), guessing in 50%; so many records show, four times in five, "
+        "an attack that is right in 53.4%, and that is not a proof of safety."
     )
     assert not any("rank above" in one for one in others)
 
@@ -80,8 +80,8 @@ def test_six_and_six_records_all_told_apart_are_not_said_to_be_all_of_them():
     best = few(made("loss", (1.0, 0.49, 1.0), found=(at(0.001, 1.0, 0.0, 1.0),)), 6, 6)
     many = [few(made(f"other-{n}", (0.5, 0.2, 0.8)), 6, 6) for n in range(8)]
     sentences = said(best, *many, strongest="loss")
-    assert "could not be told on 6 members and 6 others" in sentences[0]
-    assert "on so few records hardly any attack can be told from it" in sentences[0]
+    assert "is undecided on 6 members and 6 others" in sentences[0]
+    assert "so few records can hardly show that any attack is better" in sentences[0]
     assert " ".join(sentences).count("100.0% of cases") == 1  # the end of an interval
     assert not any(one.startswith("Where 1% of the world") for one in sentences)
 
@@ -92,7 +92,7 @@ def test_the_best_of_many_has_to_show_more_than_one_alone():
     many = [lucky, *(made(f"other-{n}", (0.5, 0.45, 0.55)) for n in range(8))]
     first = said(*many, strongest="loss")[0]
     assert first.startswith("Whether the strongest of 9 attacks (loss)")
-    assert "and the best of 9 is so partly by chance" in first
+    assert "and being the best of 9 is partly chance" in first
 
 
 def test_an_attack_that_is_right_less_often_than_guessing_is_no_proof_either():
@@ -105,8 +105,8 @@ def test_an_attack_that_ranks_members_below_others_is_told_first():
     turned = made("loss", (0.5, 0.48, 0.52), auc=estimate(0.08, 0.06, 0.1))
     first, second, *others = said(made("label-only", (0.5, 0.48, 0.52)), turned, strongest="loss")
     assert first.startswith("Members rank below others by loss (AUC 0.080, 95% interval 0.060 to ")
-    assert "whoever turned its scores round would tell members from others" in first
-    assert "could not be told" in second
+    assert "its scores inverted would tell members from others" in first
+    assert "is undecided" in second
     assert not any("rank above" in one for one in others)
     one = made("loss", (0.5, 0.48, 0.52), auc=estimate(0.47, 0.44, 0.5))
     assert not any("rank below" in sentence for sentence in said(one, strongest="loss"))
@@ -186,19 +186,19 @@ def test_calls_alone_may_gain_more():
 def test_what_could_not_be_told_from_the_baseline_is_no_absence():
     """A gain of one comparison of six has to be 2.64 deviations from none, not 1.96."""
     assert compared(0.02, 0.01, -0.03) == (
-        "Whether any of 3 attacks gains more than the label-only baseline could not be told on "
+        "Whether any of 3 attacks gains more than the label-only baseline is undecided on "
         "1,000 members and 1,000 others: the largest difference in AUC is 0.020 (rmia, 95% "
-        "interval -0.030 to 0.070); so many records would tell one of 0.087, four times in five, "
-        "and about 2,000 members and as many others one as seen."
+        "interval -0.030 to 0.070); so many records show a difference of 0.087 four times in five, "
+        "and about 2,000 members and as many others would show one of this size."
     )
-    assert "rmia gains more than the label-only baseline could not be told" in compared(-0.02)
-    assert "as seen" not in compared(-0.02)
-    assert "so few records would hardly tell any" in compared(0.02, smallest=0.6)
+    assert "rmia gains more than the label-only baseline is undecided" in compared(-0.02)
+    assert "of this size" not in compared(-0.02)
+    assert "so few records can hardly show any" in compared(0.02, smallest=0.6)
 
 
 def test_a_gain_that_one_comparison_shows_and_many_do_not_could_not_be_told():
     assert "gains more" in compared(0.06, p=0.02)
-    assert "could not be told" in compared(0.06, 0.01, p=0.02)
+    assert "is undecided" in compared(0.06, 0.01, p=0.02)
 
 
 def test_attacks_that_gain_less_are_told_so():
@@ -212,9 +212,9 @@ def test_attacks_that_are_shown_to_gain_less_stand_beside_those_untold():
     assert compared(0.02, -0.2, -0.1) == (
         "Against the label-only baseline on the same 1,000 members and 1,000 others: by AUC, 2 of "
         "3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by AUC, whether any "
-        "other gains more could not be told (rmia: 0.020, 95% interval -0.030 to 0.070); by calls, "
+        "other gains more is undecided (rmia: 0.020, 95% interval -0.030 to 0.070); by calls, "
         "2 of 3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by calls, "
-        "whether any other gains more could not be told (rmia: 0.020, 95% interval -0.030 to "
+        "whether any other gains more is undecided (rmia: 0.020, 95% interval -0.030 to "
         "0.070)."
     )
 
@@ -227,7 +227,7 @@ def mixed(auc, calls):
 def test_a_lower_auc_is_told_though_the_calls_are_not():
     assert mixed(-0.215, 0.01).endswith(
         "others: by AUC, the other attack gains less, loss by 0.215 (95% interval 0.165 to 0.265); "
-        "by calls, whether loss gains more could not be told (loss: 0.010, 95% interval -0.040 to "
+        "by calls, whether loss gains more is undecided (loss: 0.010, 95% interval -0.040 to "
         "0.060)."
     )
 
@@ -244,7 +244,7 @@ def test_measures_that_point_to_different_sides_are_both_told():
 
 
 def test_the_baseline_alone_says_that_no_finer_attack_was_tried():
-    assert "what a finer attack gains was not tried" in said(BASELINE, strongest="label-only")[1]
+    assert "no finer attack was run" in said(BASELINE, strongest="label-only")[1]
     two = made("a", (0.7, 0.69, 0.71), gain=NONE)
     alone = verdict((two,), baseline=NONE, strongest="a", epsilon_upper=NONE, epsilon_lower=NONE)
     assert not any("baseline" in one for one in alone)
@@ -265,16 +265,17 @@ def test_members_found_at_few_false_alarms_are_told_of_the_attack_that_finds_mos
     strong = made("loss", (0.7, 0.69, 0.71))
     certain = made("lira-online", (0.6, 0.58, 0.62), found=(at(0.001, 0.123, 0.1, 0.145),))
     assert (
-        "At 0.1% false alarms, lira-online finds 12.3% of the members (95% interval 10.0% to "
-        "14.5%)." in said(strong, certain, strongest="loss")
+        "At a false-positive rate of 0.1%, lira-online finds 12.3% of the members (95% interval "
+        "10.0% to 14.5%)." in said(strong, certain, strongest="loss")
     )
 
 
 def test_what_guessing_might_find_is_not_told_of_an_attack():
     one = few(made("loss", (0.7, 0.6, 0.8), found=(at(0.001, 0.02, 0.0005, 0.09),)), 100, 100)
     assert (
-        "Whether more members are found at 0.1% false alarms than the 0.1% that guessing finds "
-        "could not be told on 100 others: loss comes nearest, with 0.05% to 9.0% (95% interval)."
+        "Whether more members are found at a false-positive rate of 0.1% than the 0.1% that "
+        "guessing finds is undecided on 100 others: loss comes nearest, with 0.05% to 9.0% "
+        "(95% interval)."
     ) in said(one, strongest="loss")
 
 
@@ -284,7 +285,7 @@ def test_what_a_coin_or_a_dead_score_finds_is_not_told_as_the_attacks():
     one = "it gives all records one score"
     dead = made("shokri", (0.5, 0.49, 0.51), found=(coin,), degenerate=one)
     sentences = said(tied, dead, strongest="loss")
-    assert any("was not measured: by every attack too many others share" in s for s in sentences)
+    assert any("was not measured: for every attack, too many others share" in s for s in sentences)
     assert (
         "What 'shokri' did not find proves nothing (shokri: it gives all records one score)."
         in sentences
@@ -294,7 +295,9 @@ def test_what_a_coin_or_a_dead_score_finds_is_not_told_as_the_attacks():
 def test_a_degenerate_score_that_needs_no_coin_is_told():
     tied = made("loss", (0.7, 0.69, 0.71), found=(at(0.001, 0.076, 0.06),), degenerate="ties")
     sentences = said(tied, strongest="loss")
-    assert any(one.startswith("At 0.1% false alarms, loss finds 7.6%") for one in sentences)
+    assert any(
+        one.startswith("At a false-positive rate of 0.1%, loss finds 7.6%") for one in sentences
+    )
 
 
 @pytest.mark.parametrize(("low", "beats"), [(0.0005, False), (0.001, False), (0.0015, True)])
@@ -312,8 +315,8 @@ def test_guessing_seldom_beats_guessing():
 def test_the_world_is_not_balanced():
     sentences = said(made("loss", (0.7, 0.69, 0.71)), strongest="loss")
     assert (
-        "Where 1% of the world are members, a record that loss calls a member is one in 2.1% of "
-        "cases (95% interval 2.0% to 2.2%)." in sentences
+        "Where 1% of the population are members, a record that loss calls a member is one in "
+        "2.1% of cases (95% interval 2.0% to 2.2%)." in sentences
     )
 
 
@@ -322,8 +325,8 @@ def test_a_share_in_the_world_that_may_be_any_is_not_told():
     wide = (AtPrior(prior=0.01, precision=estimate(1.0, 0.009, 1.0)),)
     counted = one.figures.model_copy(update={"at_priors": wide})
     assert (
-        "Where 1% of the world are members, how many of those that loss calls members are could "
-        "not be told on so few records: 0.9% to 100.0% (95% interval)."
+        "Where 1% of the population are members, how many of those that loss calls members "
+        "really are is undecided on so few records: 0.9% to 100.0% (95% interval)."
     ) in said(one.model_copy(update={"figures": counted}), strongest="loss")
 
 
@@ -344,7 +347,7 @@ def test_the_worst_slice_is_the_worst_of_how_many():
     several = one.model_copy(update={"worst": worst, "slices": (worst, worst, worst, small)})
     sentence = said(several, strongest="loss")[-1]
     assert sentence.startswith("The worst of 3 slices is the records with age = 7 (1,000 members")
-    assert sentence.endswith("over all records; the worst of several is so partly by chance.")
+    assert sentence.endswith("over all records; being the worst of several is partly chance.")
 
 
 def test_both_bounds_on_epsilon_stand_side_by_side():

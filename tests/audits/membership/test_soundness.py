@@ -48,7 +48,7 @@ def test_sound_records_are_passed_over():
 def test_records_four_times_over_are_counted():
     fourfold = pa.concat_tables([table()] * 4)
     [warning] = found(read_records(fourfold, "ill"), disjoint=2)
-    assert "of the 400 members stand word for word among the audited records" in warning
+    assert "of the 400 members are repeated exactly among the audited non-members" in warning
     assert "among the records that the shadow models are trained on" in warning
     assert "Of 1,600 records 400 are different." in warning
     [alone] = found(read_records(fourfold, "ill"))
@@ -63,7 +63,7 @@ def test_records_that_differ_in_a_digit_are_nearly_the_same():
     features = RANDOM.normal(size=(100, 3))
     twice = np.concatenate([features, features + 2e-6])
     [warning] = found(records_of_arrays(twice, np.arange(200) % 2))
-    assert "but for last digits of numbers" in warning
+    assert "up to the last digits of numbers" in warning
     assert found(records_of_arrays(RANDOM.normal(size=(200, 3)), np.arange(200) % 2)) == []
 
 
@@ -86,7 +86,7 @@ def test_records_of_which_some_digits_were_touched_are_nearly_the_same():
     given = jittered()
     for fitted in (FittedFeatures.of(given, "ill"), FittedFeatures.of(given, "ill", fewest=10)):
         [warning] = found(fitted.records(given, "people"))
-        assert "members stand but for last digits of numbers among the audited" in warning
+        assert "members are repeated up to the last digits of numbers among the audited" in warning
         assert warning.endswith("the same within 1/20 of their column's deviation.")
     alone = pa.concat_tables([jittered().slice(0, 400), jittered(seed=4).slice(0, 400)])
     assert found(read_records(alone, "ill")) == []
@@ -118,8 +118,8 @@ def doubled(rows=400, few=0):
 
 def test_a_few_exact_repetitions_hide_no_near_ones():
     near, both = (found(read_records(doubled(few=few), "ill"))[0] for few in (0, 40))
-    assert "members stand but for last digits of numbers among the audited" in near
-    same, more = map(int, re.match(r"(\d+) .* word for word, and (\d+) but for", both).groups())
+    assert "members are repeated up to the last digits of numbers among the audited" in near
+    same, more = map(int, re.match(r"(\d+) .* exactly, and (\d+) up to", both).groups())
     assert 0 < same < more
     assert "Of 800 records 760 are different." in both
     assert same + more == int(re.match(r"(\d+) of", near)[1])
@@ -192,7 +192,7 @@ def test_members_of_another_kind_are_told_with_how_well_and_where():
     features[later, 1] += 1.0
     records = records_of_arrays(features, np.arange(400) % 2)
     kinds, columns = side_differences(records, sides(records, members=np.flatnonzero(later)))
-    assert "told apart with an AUC of 0.6" in kinds
+    assert "distinguish them with an AUC of 0.6" in kinds
     assert columns.startswith("Members and others are distributed differently in 'features 1' (")
 
 

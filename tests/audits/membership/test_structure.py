@@ -29,7 +29,7 @@ def test_groups_are_members_with_one_answer():
     assert found.right_on_members == 28 / 31
     assert isinstance(found.freedom, NotApplicable)
     [said] = structure_sentences(found)
-    assert said.startswith("4 of 31 members have an answer that fewer than 10 members have")
+    assert said.startswith("4 of 31 members have an answer that fewer than 10 members share")
 
 
 def test_answers_of_one_member_each_are_told():
@@ -47,8 +47,8 @@ def test_a_model_that_is_right_about_members_alone_has_learnt_them_by_heart():
     assert found.is_memorised
     [said] = structure_sentences(found)
     assert said == (
-        "The model is right about all 40 members and about 50% of the others: it has learnt its "
-        "records by heart."
+        "The model is right about all 40 members and about 50% of the others: it has memorised "
+        "its records."
     )
 
 

@@ -30,8 +30,16 @@ def test_efficiency_as_equation_4_2_has_it(accuracies, attacks, phi):
         ((0.1, 0.1), (0.7, 0.6), "original model"),
         ((0.9, 0.8), (0.5, 0.5), "attack on the original"),
         ((0.9, 0.8), (0.3, 0.2), "attack on the original"),
-        ((0.9, 0.8), (0.7, 0.5), "attack on the mitigated model cannot be told from guessing"),
-        ((0.9, 0.8), (0.7, 0.4), "attack on the mitigated model cannot be told from guessing"),
+        (
+            (0.9, 0.8),
+            (0.7, 0.5),
+            "attack on the mitigated model cannot be distinguished from guessing",
+        ),
+        (
+            (0.9, 0.8),
+            (0.7, 0.4),
+            "attack on the mitigated model cannot be distinguished from guessing",
+        ),
     ],
 )
 def test_where_there_is_no_efficiency_it_says_why(accuracies, attacks, reason):

@@ -98,7 +98,7 @@ def test_a_contradiction_is_warned_of():
 def test_one_label_only_attack_is_a_page_too():
     one = attack("label-only", 0.2, worst=NONE, classes=(), slices=())
     page = audit_page(audit(attacks=(one,), strongest="label-only", games=(), encoding=()))
-    assert "Which is the worst is not known: it was not asked for." in page
+    assert "The worst slice is not known: it was not asked for." in page
 
 
 def test_the_same_audit_makes_the_same_page(page):
@@ -127,18 +127,18 @@ def test_what_proves_nothing_is_marked():
     page = audit_page(audit(attacks=(attack("loss", figures=counted), dead), strongest="loss"))
     assert "shokri is degenerate: it gives all records one score. Its low figures prove" in page
     assert page.count("\N{DAGGER}") == 3
-    assert "coin among them has" in page
+    assert "only a random choice among them" in page
 
 
 def test_the_strongest_stands_first_by_the_measure_that_was_asked_for():
     page = audit_page(audit(strongest="label-only", strongest_by="auc"))
     assert "strongest attack by auc" in page
-    assert "The strongest, by auc, stands out" in page
+    assert "The strongest, by auc, is marked" in page
     body = page[page.index("The strongest, by auc") :]
     assert body.index('scope="row">label-only') < body.index('scope="row">lira-online')
 
 
 def test_nothing_is_read_between_bounds_that_contradict(page):
-    assert "The true one lies between" in page
+    assert "The true epsilon is between" in page
     more = LOWER.model_copy(update={"value": 2 * UPPER.substitution})
-    assert "The true one lies between" not in audit_page(audit(epsilon_lower=more))
+    assert "The true epsilon is between" not in audit_page(audit(epsilon_lower=more))

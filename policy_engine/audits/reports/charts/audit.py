@@ -105,7 +105,7 @@ def _log_log(axes: "Axes", floor: float) -> None:
         axis.set_ticks([], minor=True)
     axes.set_xlim(floor, 1.1)
     axes.set_ylim(floor, 1.1)
-    axes.set_xlabel("others wrongly called members (false alarms)")
+    axes.set_xlabel("others wrongly called members (false-positive rate)")
     axes.set_ylabel("members found")
 
 

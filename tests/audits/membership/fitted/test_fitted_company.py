@@ -317,11 +317,11 @@ def warned(features, labels, is_member, **how):
 def test_records_of_a_fitted_model_are_looked_at_as_those_of_one_that_is_trained(noisy):
     features, labels, is_member = noisy
     sound = warned(*noisy)
-    said = "word for word", "told apart with", "distributed", "follows from", "in their labels"
+    said = "exactly", "distinguish them with", "distributed", "follows from", "in their labels"
     assert not any(one in sound for one in said)
     twice = np.concatenate([features[is_member]] * 2)
     again = warned(twice, np.tile(labels[is_member], 2), np.arange(300) < 150)
-    assert "150 of the 150 members stand word for word" in again
+    assert "150 of the 150 members are repeated exactly" in again
     shifted = warned(features + 4 * is_member[:, None], labels, is_member)
     assert "Members differ from the others in kind" in shifted
     assert all(f"'features {place}'" in shifted for place in range(4))
@@ -354,7 +354,7 @@ def test_large_images_are_compared_by_the_means_of_their_numbers():
         np.where(is_member[:, None, None], images // 2, images), np.arange(60) % 2, is_member
     )
     again = warned(np.concatenate([images[:30]] * 2), np.arange(60) % 30 % 2, is_member)
-    assert "30 of the 30 members stand word for word" in again
+    assert "30 of the 30 members are repeated exactly" in again
 
 
 def test_names_are_given_as_tuples():
