@@ -344,3 +344,27 @@ def test_no_proof_lies_in_a_folder_that_has_none(tmp_path):
     (tmp_path / "a.csv").touch()
     with pytest.raises(DataError, match=f"C002 There is no certificate '{tmp_path}/"):
         load_proofs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("look", "step", "at"),
+    [
+        (load_certificates, "is_folder", "anonPeople.csv"),
+        (load_certificates, "read_bytes", ""),
+        (load_certificates, "read_bytes", "anonPeople.csv"),
+        (find_certificate, "names", "anonPeople.csv"),
+        (single_output, "is_folder", ""),
+        (certificate_location, "read_bytes", "anonPeople.csv"),
+    ],
+)
+def test_what_cannot_be_read_is_told_by_the_location_that_was_given(
+    out, monkeypatch, look, step, at
+):
+    def unreadable(_location):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(storage, step, unreadable)
+    with pytest.raises(DataError) as told:
+        look(out / at)
+    problem = Problem("C003", "The file cannot be read: Permission denied.")
+    assert (told.value.problems, told.value.source) == ((problem,), str(out / at))

@@ -25,7 +25,7 @@ from policy_engine.cli import app
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request
 from policy_engine.engines.engine import EarlyStop, Stage, StoredData
-from policy_engine.errors import CertificateError, InternalError, PolicyEngineError
+from policy_engine.errors import CertificateError, InternalError, PolicyEngineError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
@@ -355,16 +355,22 @@ def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
     certified = certified.model_copy(update=facts)
     (tmp_path / "certificate.jsonld").write_text(certified.to_jsonld())
     assert load_certificate(tmp_path) == certified
-    (tmp_path / "more.csv").touch()
-    with pytest.raises(
-        CertificateError, match=r"V004 .* 'model', .* of 'more\.csv' beside"
-    ) as told:
+    for name in ("more.csv", "other.csv"):
+        (tmp_path / name).touch()
+    with pytest.raises(CertificateError) as told:
         load_certificate(tmp_path)
-    assert told.value.problems[0].hint == "Take it away: a released model has a folder of its own."
+    message = "The certificate is of the folder 'model', and says nothing of 'more.csv' and "
+    hint = "Take it away: a released model has a folder of its own."
+    assert told.value.problems == (Problem("V004", f"{message}'other.csv' beside it.", hint),)
+    assert told.value.source == str(tmp_path / "certificate.jsonld")
     (model / "weights").unlink()
     model.rmdir()
-    with pytest.raises(CertificateError, match=r"certificate\.jsonld.*V004 The model 'model' does"):
+    assert load_certificate(tmp_path / "certificate.jsonld") == certified
+    with pytest.raises(CertificateError) as told:
         load_certificate(tmp_path)
+    message = "The model 'model' does not lie beside its certificate."
+    assert told.value.problems == (Problem("V004", message),)
+    assert told.value.source == str(tmp_path / "certificate.jsonld")
 
 
 def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):

@@ -254,3 +254,15 @@ def test_an_error_of_an_output_names_it(people, monkeypatch):
     ):
         pass
     assert names(people) == ["people.csv", "policy.jsonld"]
+
+
+def test_what_is_staged_is_on_the_disk_before_anything_is_moved(released, certificate, monkeypatch):
+    steps, sync, move = [], storage.sync, storage.move
+    monkeypatch.setattr(storage, "sync", lambda place: (steps.append(place), sync(place)))
+    monkeypatch.setattr(storage, "move", lambda *given: (steps.append("move"), move(*given)))
+    with Publication(released / "out" / "a.csv", overwrite=False) as place:
+        [made] = write(place, certificate)
+        staged = place.staged
+        place.publish(made)
+    before = {str(one) for one in steps[: steps.index("move")]}
+    assert before == {str(one) for one in (staged.parent, staged, staged.parent / CERTIFICATE)}

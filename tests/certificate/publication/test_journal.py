@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import count
 
 import pytest
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from policy_engine.certificate.publication import journal
 from policy_engine.certificate.publication.journal import (
@@ -19,7 +20,7 @@ from policy_engine.certificate.publication.journal import (
 )
 from policy_engine.data import storage
 from policy_engine.errors import OutputError, Problem
-from policy_engine.release.staging import CERTIFICATE, JOURNAL, OLD, STAGING
+from policy_engine.release.staging import BACK, CERTIFICATE, JOURNAL, OLD, STAGING
 
 STAGED = f"{STAGING}{'0' * 32}"
 PAIRS = (
@@ -155,7 +156,7 @@ def ready(request, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _handle: None)
     numbers = count()
 
-    def made(replaces):
+    def made(*, replaces):
         folder = tmp_path / str(next(numbers))
         folder.mkdir()
         if replaces:
@@ -190,7 +191,7 @@ def test_a_publication_that_is_killed_at_any_step_is_whole_once_the_next_run_beg
 ):
     ends = []
     for number in count():
-        folder, published, before = ready(replaces)
+        folder, published, before = ready(replaces=replaces)
         with monkeypatch.context() as patched, suppress(Killed):
             fail_at(patched, Killed(), number.__le__)
             published.carry_out()
@@ -216,7 +217,7 @@ def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(
 ):
     ends = []
     for number in count():
-        folder, published, before = ready(replaces)
+        folder, published, before = ready(replaces=replaces)
         with monkeypatch.context() as patched:
             begun = fail_at(patched, error, number.__eq__)
             try:
@@ -243,7 +244,7 @@ def test_a_publication_that_cannot_be_undone_either_is_whole_once_the_next_run_b
     ready, monkeypatch, replaces, pause
 ):
     for number in count():
-        folder, published, before = ready(replaces)
+        folder, published, before = ready(replaces=replaces)
         with monkeypatch.context() as patched, suppress(OSError):
             is_failing = lambda at, first=number: at == first or at > first + pause  # noqa: E731
             begun = fail_at(patched, OSError(5, "broken"), is_failing)
@@ -253,6 +254,61 @@ def test_a_publication_that_cannot_be_undone_either_is_whole_once_the_next_run_b
         assert content(folder) in (before, AFTER)
         if len(begun) <= number:
             break
+
+
+@pytest.fixture
+def order(monkeypatch):
+    """The steps of a publication in their order, each with the names that it is of."""
+    steps = []
+
+    def watched(name, step):
+        def call(*given):
+            steps.append((name, *(storage.name(one) for one in given if isinstance(one, str))))
+            return step(*given)
+
+        return call
+
+    for name in ("move", "sync", "write_bytes"):
+        monkeypatch.setattr(storage, name, watched(name, getattr(storage, name)))
+    return steps
+
+
+@pytest.mark.parametrize("ready", ["renamed"], indirect=True)
+def test_the_mark_that_turns_a_publication_back_is_on_the_disk_before_anything_is_undone(
+    ready, order
+):
+    folder, published, _ = ready(replaces=False)
+    (folder / NAMES[-1]).write_text("foreign")
+    with pytest.raises(OutputError, match="came while a release was being published"):
+        published.carry_out()
+    mark = order.index(("write_bytes", BACK))
+    assert order[mark + 1] == ("sync", STAGED)
+    assert "move" in [name for name, *_ in order[mark + 2 :]]
+    assert content(folder) == {NAMES[-1]: "foreign"}
+
+
+@pytest.mark.parametrize("ready", ["renamed"], indirect=True)
+def test_a_publication_is_over_on_the_disk_too(ready, order):
+    folder, published, _ = ready(replaces=True)
+    published.carry_out()
+    last = max(number for number, step in enumerate(order) if step[0] == "move")
+    assert order[last] == ("move", JOURNAL, JOURNAL)
+    assert {*order[last + 1 :]} == {("sync", folder.name), ("sync", STAGED)}
+
+
+def test_a_journal_in_a_store_is_of_whoever_may_write_there(tmp_path, monkeypatch):
+    system = SubTreeFileSystem(str(tmp_path), LocalFileSystem())
+    opened = lambda at: (system, at.removeprefix("s3a://bucket").lstrip("/"))  # noqa: E731
+    monkeypatch.setattr(storage, "_file_system", opened)
+    facts = {"stage": STAGED, "pairs": [PAIR], "replaced": []}
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / JOURNAL).write_text(json.dumps(facts))
+    (tmp_path / "out" / STAGED).mkdir()
+    found = find_journal("s3a://bucket/out", "s3a://bucket/out/stage")
+    assert found == Journal("s3a://bucket/out", STAGED, (CertifiedPair(**PAIR),))
+    found.finish()
+    sweep("s3a://bucket/out", "")
+    assert [*(tmp_path / "out").iterdir()] == []
 
 
 # -- what is read back ----------------------------------------------------------------------------
