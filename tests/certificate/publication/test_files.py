@@ -4,7 +4,7 @@ import pytest
 from building import OUTPUT
 
 from policy_engine.certificate.beside import load_certificate, load_certificates
-from policy_engine.certificate.publication import Publication, files
+from policy_engine.certificate.publication import Publication, files, publication
 from policy_engine.data import storage
 from policy_engine.errors import OutputError, Problem
 from policy_engine.release.staging import CERTIFICATE, LOCK, STAGING
@@ -266,3 +266,33 @@ def test_what_is_staged_is_on_the_disk_before_anything_is_moved(released, certif
         place.publish(made)
     before = {str(one) for one in steps[: steps.index("move")]}
     assert before == {str(one) for one in (staged.parent, staged, staged.parent / CERTIFICATE)}
+
+
+def test_files_are_published_as_it_was_asked_for(released, monkeypatch):
+    out, told = released / "release", []
+    release, other = out / "anonPeople.csv", out / "b.csv"
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+    first = publication({OUTPUT: release}, None, overwrite=True)
+    first.__enter__()
+    with (
+        pytest.raises(OutputError, match="O001 Another run"),
+        publication({OUTPUT: release}, None, overwrite=True),
+    ):
+        pass
+
+    def progress(*given):
+        told.append(given)
+        first.__exit__(None, None, None)
+
+    with publication({OUTPUT: release}, None, overwrite=True, wait=True, progress=progress):
+        assert [one for one in names(out) if one.startswith(STAGING)]
+    assert told == [("waiting for another run", 0, 0)]
+    for file, overwrite, why in [
+        (release, False, "O001 The output exists"),
+        (other, True, f"O001 .* certifies another file of {OUTPUT}"),
+    ]:
+        with (
+            pytest.raises(OutputError, match=why),
+            publication({OUTPUT: file}, None, overwrite=overwrite),
+        ):
+            pass

@@ -263,16 +263,37 @@ def test_a_run_of_which_one_statement_fails_leaves_a_whole_release(before, error
             break
 
 
-def test_a_table_is_published_in_the_session_that_was_given():
+def test_a_table_is_published_as_it_was_asked_for(monkeypatch):
     session, told = Catalog(), []
-    options = {"wait": True, "progress": lambda *given: told.append(given)}
-    place = publication({"http://x.org/a": "table:a"}, session, overwrite=True, **options)
-    assert isinstance(place, TablePublication)
-    with place:
-        assert [*session.tables] == [LOCK]
-    for name in ("x__policy_engine_old", "db.x__Policy_Engine_stage_of_play"):
-        with pytest.raises(OutputError) as refused:
-            publication({"http://x.org/a": f"table:{name}"}, session, overwrite=True)
-        message = f"'table:{name}' has '__policy_engine_' in its name, as what runs keep beside a "
-        hint = "Give another name."
-        assert refused.value.problems == (Problem("O002", f"{message}table.", hint),)
+    session.tables = {NAME: release("old"), LOCK: {"kind": "VIEW"}}
+
+    def progress(*given):
+        told.append(given)
+        del session.tables[LOCK]
+
+    monkeypatch.setattr(tables.time, "sleep", lambda _seconds: None)
+    locations = {"http://x.org/a": "table:a"}
+    with (
+        pytest.raises(OutputError, match="O001 Another run"),
+        publication(locations, session, overwrite=True),
+    ):
+        pass
+    options = {"wait": True, "progress": progress}
+    with publication(locations, session, overwrite=True, **options) as place:
+        assert isinstance(place, TablePublication)
+        assert {*session.tables} == {NAME, LOCK}
+    assert told == [("waiting for another run", 0, 0)]
+    with (
+        pytest.raises(OutputError, match="O001 The output exists"),
+        publication(locations, session, overwrite=False),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["x__policy_engine_old", "db.x__Policy_Engine_stage_of_play"])
+def test_a_table_has_no_name_that_runs_give(name):
+    with pytest.raises(OutputError) as refused:
+        publication({"http://x.org/a": f"table:{name}"}, Catalog(), overwrite=True)
+    message = f"'table:{name}' has '__policy_engine_' in its name, as what runs keep beside a "
+    problem = Problem("O002", f"{message}table.", "Give another name.")
+    assert refused.value.problems == (problem,)
