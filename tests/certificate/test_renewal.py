@@ -326,6 +326,16 @@ def changes(before, now, record=None, *, renews=False):
             PLAIN,
             ["The column 'age' was generalised by mean, and the policy asks for its type."],
         ),
+        (
+            {**PLAIN, "quasi": [column("age", generalization="interval", fanout=5, precision=10)]},
+            {**PLAIN, "quasi": [column("age", generalization="interval", weight=2)]},
+            [
+                (
+                    "The column 'age' was generalised by interval (fanout 5, precision 10.0), and "
+                    "the policy asks for interval."
+                ),
+            ],
+        ),
         (PLAIN, {**PLAIN, "quasi": [column("age", generalization="set")]}, []),
         ({**PLAIN, "quasi": [column("age", generalization="range")]}, PLAIN, []),
         (
@@ -384,7 +394,7 @@ def changes(before, now, record=None, *, renews=False):
             ],
         ),
     ],
-    ids=range(24),
+    ids=range(25),
 )
 def test_every_change_of_what_the_cells_mean_is_told(before, now, told):
     assert changes(certificate_of(before), policy_of(now)) == told

@@ -181,6 +181,17 @@ def test_who_waits_for_another_run_is_told_once_and_then_goes_on(released, monke
         assert told == [("waiting for another run", 0, 0)]
 
 
+def test_who_does_not_wait_for_another_run_is_told_so_at_once(people):
+    file = people / "out" / "a.csv"
+    with Publication(file, overwrite=False):
+        with (
+            pytest.raises(OutputError, match="O001 Another run"),
+            Publication(file, overwrite=True),
+        ):
+            pass
+        assert (people / "out").is_dir()  # it is the first run's
+
+
 def test_folders_that_were_made_for_nothing_are_removed_and_no_others(people):
     (people / "there").mkdir()
     with Publication(people / "there" / "new" / "deep" / "a.csv", overwrite=False):
