@@ -110,7 +110,7 @@ def attest(
 def read_attestation(text: str | bytes, source: str = "") -> Attestation:
     """Read an attestation back. Raises CertificateError (V005) where it is none."""
     try:
-        document = read_json(text, source)
+        document = read_json(text)
         attestation = Attestation.model_validate_json(json.dumps(document.value[KEY]))
     except (ValueError, KeyError, TypeError, PolicyError) as error:
         message = f"The text is not an attestation of this version ({type(error).__name__})."

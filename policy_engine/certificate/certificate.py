@@ -104,7 +104,7 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
     are refused, and so is a time in the future.
     """
     try:
-        document = read_json(text, source)
+        document = read_json(text)
         certificate = Certificate.model_validate_json(json.dumps(document.value["pe:certificate"]))
     except (ValueError, KeyError, TypeError, PolicyError) as error:
         message = f"The text is not a certificate of this version ({type(error).__name__})."

@@ -121,7 +121,7 @@ def absolute_name(location: Location | None) -> str:
 def read_record(text: str | bytes, source: str = "") -> Record:
     """Read a record back. Raises CertificateError (V005) where it is none."""
     try:
-        document = read_json(text, source)
+        document = read_json(text)
         record = Record.model_validate(document.value) if not document.problems else None
     except (ValueError, PolicyError):
         record = None
