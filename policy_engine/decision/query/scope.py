@@ -312,11 +312,11 @@ class _Reader:
         for source in holders:
             self._note(source, name)
         if len(holders) == 1 and not is_alias:
-            node.set("this", exp.to_identifier(holders[0].matches(name)[0], quoted=True))
+            _set_name(node, holders[0].matches(name)[0])
 
     def _settle(self, node: exp.Column, source: TableSource, name: str) -> None:
         self._note(source, name)
-        node.set("this", exp.to_identifier(source.matches(name)[0], quoted=True))
+        _set_name(node, source.matches(name)[0])
 
     def _note(self, source: TableSource, name: str) -> None:
         columns = source.matches(name)
