@@ -4,6 +4,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 from asking import PEOPLE_ROWS, VISITS_ROWS, ask, lines, people_and_visits, rows, where
+from sqlglot import exp
+
+from policy_engine.decision.query import logic
+from policy_engine.decision.query.filters import Filter
+from policy_engine.decision.query.grammar import parse_query, to_sql
+from policy_engine.decision.query.rewriting import TableView, rewrite
+from policy_engine.decision.query.scope import DATASET
+from policy_engine.errors import InternalError
 
 QUERIES = """
     SELECT * FROM People p LEFT JOIN Visits v USING (id)
@@ -94,3 +102,58 @@ def test_a_join_in_parentheses_is_still_one():
     read = people_and_visits()
     assert len(rows("SELECT cost FROM (Visits CROSS JOIN People)", read)) == 3 * 4
     assert rows("SELECT cost FROM (Visits JOIN People USING (id))", read) == [(1.5,), (2.5,), (4,)]
+
+
+EVERY = Filter(logic.true())
+
+
+@pytest.mark.parametrize(
+    ("view", "sql"),
+    [
+        (TableView("t", ("a", "b c"), EVERY), 'SELECT "t"."a", "t"."b c" FROM "t"'),
+        (TableView("t", (), EVERY), 'SELECT 1 AS "_" FROM "t"'),
+        (
+            TableView("t", ("a",), Filter(exp.column("b", quoted=True))),
+            'SELECT "t"."a" FROM "t" WHERE "b"',
+        ),
+        (
+            TableView("t", ("a", "b"), EVERY, frozenset("b")),
+            (
+                'SELECT "t"."a", CASE WHEN "t"."b" <= 0 OR -"t"."b" < 0 THEN "t"."b" END AS "b" '
+                'FROM "t"'
+            ),
+        ),
+    ],
+    ids=range(4),
+)
+def test_view_shows_its_columns_of_its_rows(view, sql):
+    assert to_sql(view.select(), "duckdb") == sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a FROM other",
+        "SELECT a FROM t",
+        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM other)",
+        "WITH b AS (SELECT 1 AS a) SELECT a FROM c",
+        "WITH b AS (SELECT a FROM t) SELECT a FROM b",
+    ],
+)
+def test_table_that_no_view_was_put_in_the_place_of_is_not_run(sql):
+    views = {"http://x.org/t": TableView("t", ("a",), EVERY)}
+    with pytest.raises(InternalError) as caught:
+        rewrite(parse_query(sql, "duckdb"), views)
+    [problem] = caught.value.problems
+    assert (problem.code, problem.message) == ("X001", "A table of a query was left as it was.")
+
+
+def test_view_stands_in_the_place_of_its_table():
+    tree = parse_query("WITH t AS (SELECT 1 AS a) SELECT x.a FROM other x, T", "duckdb")
+    [other] = [one for one in tree.find_all(exp.Table) if one.name == "other"]
+    other.meta[DATASET] = "http://x.org/o"
+    found = rewrite(tree, {"http://x.org/o": TableView("o", ("a",), EVERY)})
+    assert to_sql(found, "duckdb") == (
+        'WITH "t" AS (SELECT 1 AS "a") SELECT "x"."a" FROM (SELECT "o"."a" FROM "o") AS "x", "T"'
+    )
+    assert other.parent is not None
