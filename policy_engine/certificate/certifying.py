@@ -66,7 +66,7 @@ def certify(
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
-    masks = engine.measure_masks(written, plan.mask) if plan.mask else ()
+    maskings = engine.measure_maskings(written, plan.mask) if plan.mask else ()
     full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     public_utility = full_utility
     if measured and anonymize:
@@ -85,7 +85,7 @@ def certify(
         rows_out=measured.totals.rows if measured else written.stored.rows,
         approximated=release.approximated,
         ended=release.ended,
-        measurements=(*measured.measurements, *masks) if measured else (),
+        measurements=(*measured.measurements, *maskings) if measured else (),
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from policy_engine.data import cells
 from policy_engine.engines.arrays import from_numpy, from_texts
-from policy_engine.engines.cares import Care, care_levels
+from policy_engine.engines.care_levels import CareLevel, care_levels
 from policy_engine.engines.engine import Progress, Stage
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
@@ -65,7 +65,7 @@ def form_classes(
 
 
 def _form_with_care(
-    prepared: PreparedTable, step: Anonymize, progress: Progress, care: Care, is_over: IsOver
+    prepared: PreparedTable, step: Anonymize, progress: Progress, care: CareLevel, is_over: IsOver
 ) -> Grouping:
     if step.recoding.algorithm == "full-domain":
         return _full_domain(prepared, step, progress, care, is_over)
@@ -77,7 +77,7 @@ def _form_with_care(
             care.least(step.k, prepared.rows),
             _bounds_check(prepared, step),
             lambda cuts: progress("cutting", cuts, 0),
-            keeps_apart=care is not Care.AS_PLANNED,
+            keeps_apart=care is not CareLevel.AS_PLANNED,
             is_over=is_over,
         )
         stage: Stage = "partitioning"
@@ -141,14 +141,14 @@ def _mondrian(
     step: Anonymize,
     axes: list[Axis],
     progress: Progress,
-    care: Care,
+    care: CareLevel,
     is_over: IsOver,
 ) -> tuple[Partition, Stage]:
     """Return the classes, and the stage in which the time limit was reached, if it was."""
     people, rows = prepared.sensitive_rows(), prepared.rows
     cutting, constraint = care.cutting(step), step.constraint(prepared.ancestries)
     constraint = replace(constraint, size=care.least(step.k, rows))
-    is_polished = step.recoding.polish and care is Care.AS_PLANNED
+    is_polished = step.recoding.polish and care is CareLevel.AS_PLANNED
     order = prepared.content_order() if cutting.is_relaxed or is_polished else None
     axes = axes if order is None else [_reorder_axis(axis, order) for axis in axes]
     people = people if order is None else _reorder_people(people, order)
@@ -223,7 +223,7 @@ def _violating(
 
 
 def _full_domain(
-    prepared: PreparedTable, step: Anonymize, progress: Progress, care: Care, is_over: IsOver
+    prepared: PreparedTable, step: Anonymize, progress: Progress, care: CareLevel, is_over: IsOver
 ) -> Grouping:
     ladders = [generalizer.ladder() for generalizer in prepared.quasi.values()]
     nodes = full_domain.lattice_size(ladders)

@@ -196,7 +196,7 @@ class Engine(Protocol):
         """Read a written table back, form its classes and measure every bound on them."""
         ...
 
-    def measure_masks(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
+    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
         """Read a written table back, and count the cells that are not masked as they should be."""
         ...
 

@@ -235,7 +235,7 @@ class LocalEngine:
             tuple(step.measure(grouped, grouped.ancestries)), grouped.class_totals()
         )
 
-    def measure_masks(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
+    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
         """Read a written table back and count the cells that are not masked as they should be."""
         table = self._read_stored(written)
         return step.measurements(

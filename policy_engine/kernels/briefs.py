@@ -27,7 +27,7 @@ from policy_engine.kernels.axis import (
 from policy_engine.kernels.compiled import compiled
 from policy_engine.kernels.descent import Cut
 from policy_engine.kernels.layout import TURN, CodedTable, Scratch
-from policy_engine.kernels.sides import Sides, valid_sides
+from policy_engine.kernels.side_counts import SideCounts, valid_sides
 from policy_engine.kernels.summary import Summary, price_codes, summarise, summary
 
 Ints = NDArray[np.int64]
@@ -113,7 +113,7 @@ def choose(
     brief: Brief,
     extents: Ints,
     total: int,
-    sides: Mapping[int, Sides] | None = None,
+    sides: Mapping[int, SideCounts] | None = None,
 ) -> CutChoice | None:
     """Return the best valid cut of a node of `total` rows, None where there is none between values.
 
@@ -167,7 +167,7 @@ class _Node(NamedTuple):
     brief: Brief
     extents: Ints
     total: int
-    sides: Mapping[int, Sides] | None
+    sides: Mapping[int, SideCounts] | None
 
     def widest_cut(self) -> CutChoice | None:
         """Split off missing values first, then cut the widest dimension with a valid boundary."""

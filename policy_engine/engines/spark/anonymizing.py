@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.cares import Care, can_merge, care_levels
+from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
 from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
@@ -99,7 +99,7 @@ def _keeps_bounds(
 
 
 def _form_release(
-    table: "_CodedFrame", output: Publish, overview: Overview, care: Care
+    table: "_CodedFrame", output: Publish, overview: Overview, care: CareLevel
 ) -> AnonymizedFrame:
     """Return the release with classes formed at a level of care."""
     step, work = table.step, table.work

@@ -28,7 +28,7 @@ def mask(frame: DataFrame, columns: Sequence[Masking], *, is_csv: bool) -> DataF
     return map_in_tasks(frame, _masking_task(columns, kinds), frame.schema)
 
 
-def count_broken(frame: DataFrame, columns: Sequence[Masking]) -> dict[str, int]:
+def count_unmasked_cells(frame: DataFrame, columns: Sequence[Masking]) -> dict[str, int]:
     """Return, by column, how many cells of a frame do not satisfy their masking."""
     counts_by_task = map_in_tasks(
         frame.select([quote_name(column.name) for column in columns]),

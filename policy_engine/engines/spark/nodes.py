@@ -20,7 +20,7 @@ from policy_engine.kernels.boundaries import THROUGH_TIES
 from policy_engine.kernels.briefs import Brief, BriefSide, CutChoice
 from policy_engine.kernels.descent import Cuts, Descent, descend
 from policy_engine.kernels.layout import CodedTable, Scratch, scratch
-from policy_engine.kernels.sides import Sides, count_sides, merge, valid_sides
+from policy_engine.kernels.side_counts import SideCounts, count_sides, merge, valid_sides
 
 Ints = NDArray[np.int64]
 Parts = Mapping[int, NDArray[np.int32]]
@@ -239,13 +239,13 @@ class Check(Question):
 
     chosen: Mapping[int, CutChoice]
 
-    def reply(self, node: int, rows: CodedRows) -> Sides:
+    def reply(self, node: int, rows: CodedRows) -> SideCounts:
         """Return the persons and values on the two sides."""
         cut = self.chosen[node].cut
         turn = (~cut.goes_left)[rows.codes[:, cut.dim] - cut.low].astype(np.int64)
         return count_sides(self.table, turn, 2, rows.codes[:, self.table.sensitive :], rows.persons)
 
-    def answer(self, _node: int, replies: list[Sides]) -> bool:
+    def answer(self, _node: int, replies: list[SideCounts]) -> bool:
         """Tell whether both sides are large and diverse enough."""
         left, right = valid_sides(self.table, merge(replies))
         return bool(left[0] and right[1])
@@ -258,21 +258,23 @@ class Boundaries(Question):
     opened: Mapping[int, BriefSide]
     turns: Mapping[int, Mapping[int, Ints]]
 
-    def reply(self, node: int, rows: CodedRows) -> tuple[Brief, dict[int, Sides]]:
+    def reply(self, node: int, rows: CodedRows) -> tuple[Brief, dict[int, SideCounts]]:
         """Return the brief of some of the rows, and the persons and values at each code of each
         dimension."""
         extents = self.opened[node].extents
         brief = briefs.make_brief(self.table, self.work, rows.codes, extents)
         return brief, {dim: self._sides(node, dim, rows) for dim in self.turns[node]}
 
-    def _sides(self, node: int, dim: int, rows: CodedRows) -> Sides:
+    def _sides(self, node: int, dim: int, rows: CodedRows) -> SideCounts:
         turns, low = self.turns[node][dim], self.opened[node].extents[dim, 0]
         turn_of = np.zeros(turns.max() - low + 1, dtype=np.int64)
         turn_of[turns - low] = np.arange(len(turns))
         turn, values = turn_of[rows.codes[:, dim] - low], rows.codes[:, self.table.sensitive :]
         return count_sides(self.table, turn, len(turns), values, rows.persons)
 
-    def answer(self, node: int, replies: list[tuple[Brief, dict[int, Sides]]]) -> CutChoice | None:
+    def answer(
+        self, node: int, replies: list[tuple[Brief, dict[int, SideCounts]]]
+    ) -> CutChoice | None:
         """Return the best cut that satisfies every bound, None where there is none."""
         brief, side = briefs.merge([part for part, _ in replies]), self.opened[node]
         by_dim = {dim: merge([sides[dim] for _, sides in replies]) for dim in self.turns[node]}

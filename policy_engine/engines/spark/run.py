@@ -32,7 +32,7 @@ from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
-from policy_engine.engines.spark.masking import count_broken, mask
+from policy_engine.engines.spark.masking import count_unmasked_cells, mask
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import cast_texts, quote_name
@@ -154,10 +154,12 @@ class SparkRun:
             frame = mask(table.frame, step.columns, is_csv=table.is_csv)
         return table._replace(frame=frame, masked=tuple(masking.name for masking in step.columns))
 
-    def measure_masks(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
+    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
         """Read a written table back and count the cells that are not masked as they should be."""
         with running(self._engine.spark, "verifying"):
-            return step.measurements(count_broken(self._read_stored(written)[0], step.columns))
+            return step.measurements(
+                count_unmasked_cells(self._read_stored(written)[0], step.columns)
+            )
 
     def anonymize(self, table: InputRows, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Return the frame of the release, whose classes are formed when it is used.

@@ -14,7 +14,7 @@ from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import CellStyle
 
 
-class Care(Enum):
+class CareLevel(Enum):
     """As planned; with cuts that never leave two classes with equal cells; or all rows in one
     class, which satisfies every bound that the table can satisfy."""
 
@@ -24,38 +24,38 @@ class Care(Enum):
 
     def least(self, k: int, rows: int) -> int:
         """Return the least number of rows of a class, for a table of `rows` rows."""
-        return rows if self is Care.WHOLE else k
+        return rows if self is CareLevel.WHOLE else k
 
     def cutting(self, anonymization: Anonymization) -> Cutting:
         """Return how the partitioner cuts nodes."""
-        if self is Care.AS_PLANNED:
+        if self is CareLevel.AS_PLANNED:
             return Cutting(
                 anonymization.recoding.score, anonymization.recoding.partitioning == "relaxed"
             )
         return Cutting(anonymization.recoding.score, keeps_apart=True)
 
 
-def care_levels(anonymization: Anonymization) -> tuple[Care, ...]:
+def care_levels(anonymization: Anonymization) -> tuple[CareLevel, ...]:
     """Return the levels of care to try, in order, until the classes satisfy every bound."""
     if anonymization.is_kept_by_union:
-        return (Care.AS_PLANNED,)
+        return (CareLevel.AS_PLANNED,)
     if anonymization.recoding.algorithm == "full-domain":
-        return (Care.AS_PLANNED, Care.WHOLE)
-    return tuple(Care)
+        return (CareLevel.AS_PLANNED, CareLevel.WHOLE)
+    return tuple(CareLevel)
 
 
-def can_merge(anonymization: Anonymization, style: CellStyle, care: Care) -> bool:
+def can_merge(anonymization: Anonymization, style: CellStyle, care: CareLevel) -> bool:
     """Tell whether classes formed by cuts could have equal cells, and together break a bound.
 
     Strict cuts leave different ranges and sets on both sides. But where ranges are written as two
     columns, two empty ends mean a missing value as well as any value; and a value that a taxonomy
     lacks may have the same label as one of its nodes.
     """
-    if anonymization.is_kept_by_union or care is Care.WHOLE:
+    if anonymization.is_kept_by_union or care is CareLevel.WHOLE:
         return False
     quasi = anonymization.columns.quasi_identifier
     if style == "bounds" or any(column.unlisted == "root" for column in quasi):
         return True
     is_relaxed = anonymization.recoding.partitioning == "relaxed"
     is_nested = any(column.generalization in NESTED for column in quasi)
-    return care is Care.AS_PLANNED and (is_relaxed or is_nested)
+    return care is CareLevel.AS_PLANNED and (is_relaxed or is_nested)

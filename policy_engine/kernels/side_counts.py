@@ -25,7 +25,7 @@ from policy_engine.kernels.layout import CodedTable
 Ints = NDArray[np.int64]
 
 
-class Sides(NamedTuple):
+class SideCounts(NamedTuple):
     """How many persons come in each turn, and with which sensitive values.
 
     From the left a person counts in the first of their turns, from the right in the last. `units`
@@ -61,7 +61,7 @@ def value_width(table: CodedTable) -> int:
 
 def count_sides(
     table: CodedTable, turn: Ints, turns: int, sensitive: NDArray[np.int32], persons: Ints | None
-) -> Sides:
+) -> SideCounts:
     """Return the counts of rows, each of which comes in a `turn`, (rows,).
 
     `sensitive` (rows, columns) holds their codes; `persons` (rows,) numbers the persons, none of
@@ -82,7 +82,7 @@ def count_sides(
             base = (side * len(watched) + place) * turns
             keys.append((base + at[first]) * value_width(table) + codes[first])
     distinct, times = np.unique(np.concatenate([np.zeros(0, np.int64), *keys]), return_counts=True)
-    return Sides(units, holders, distinct, times.astype(np.int64))
+    return SideCounts(units, holders, distinct, times.astype(np.int64))
 
 
 def _first_rows(persons: Ints | None, turn: Ints, side: int) -> Ints:
@@ -95,17 +95,19 @@ def _first_rows(persons: Ints | None, turn: Ints, side: int) -> Ints:
     return np.asarray(order[first])
 
 
-def merge(parts: list[Sides]) -> Sides:
+def merge(parts: list[SideCounts]) -> SideCounts:
     """Return the counts of a node, given those of its parts."""
     keys, place = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
     times = np.zeros(len(keys), dtype=np.int64)
     np.add.at(times, place, np.concatenate([part.times for part in parts]))
     units = np.sum([part.units for part in parts], axis=0)
     holders = np.sum([part.holders for part in parts], axis=0)
-    return Sides(units, holders, keys, times)
+    return SideCounts(units, holders, keys, times)
 
 
-def valid_sides(table: CodedTable, counts: Sides) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def valid_sides(
+    table: CodedTable, counts: SideCounts
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return whether all up to each turn, and all from each turn on, are enough and diverse."""
     # In one sweep from each side: the rows only grow, so that the tally of a turn is that of the
     # turn before and its own.

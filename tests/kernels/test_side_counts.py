@@ -4,7 +4,7 @@ from drawn import interval, ints
 from policy_engine.kernels.axis import Axis
 from policy_engine.kernels.bounds import ClassConstraint, Diversity
 from policy_engine.kernels.layout import Cutting, SensitiveRows, prepare
-from policy_engine.kernels.sides import count_sides, merge, valid_sides
+from policy_engine.kernels.side_counts import count_sides, merge, valid_sides
 
 
 def table(k, values, persons=None, **bounds):
