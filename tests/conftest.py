@@ -15,7 +15,11 @@ from policy_engine import apply_policy
 os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="policy-engine-tests-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
-ON_SPARK = ("tests/engines/spark/", "tests/engines/test_both_engines.py")
+ON_SPARK = (
+    "tests/engines/spark/",
+    "tests/engines/test_both_engines.py",
+    "tests/engines/test_joining.py",
+)
 ON_THEIR_OWN = tuple(f"spark/test_{name}.py" for name in ("cluster", "connect"))
 
 # A busy machine is not a fault: no example has a deadline.

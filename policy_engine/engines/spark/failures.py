@@ -1,8 +1,10 @@
 """Spark's exceptions as errors of this package, with their cause in one line."""
 
 import functools
+import gc
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -51,8 +53,24 @@ def carry_errors(
         except PolicyEngineError as error:
             # Without the cause: Spark Connect cuts long tracebacks, and the message comes last.
             raise task_error(error) from None
+        finally:
+            _freeze_imports(len(sys.modules))
 
     return task
+
+
+@functools.cache
+def _freeze_imports(modules: int) -> None:  # noqa: ARG001 (anew where more have been imported)
+    """Leave what a worker has imported out of garbage collection.
+
+    Spark collects garbage after every task, and with numba loaded that takes longer than a small
+    task itself: a tenth of a second.
+    """
+    from pyspark import TaskContext  # noqa: PLC0415
+
+    if TaskContext.get() is not None:
+        gc.collect()
+        gc.freeze()
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,5 @@
+import gc
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -137,6 +139,23 @@ def test_carrying_brings_an_error_out_of_a_task(spark):
         running(spark, "sorting"),
     ):
         spark.range(3).mapInArrow(task, "id long").collect()
+
+
+def test_what_a_task_has_imported_is_left_out_of_the_collections_after_it(spark):
+    @carry_errors
+    def count_frozen(batches):
+        for batch in batches:
+            yield batch.set_column(0, "id", pa.repeat(gc.get_freeze_count(), batch.num_rows))
+
+    def most():
+        counts = spark.range(4).mapInArrow(count_frozen, "id long").collect()
+        return max(row.id for row in counts)
+
+    before = gc.get_freeze_count()
+    most()
+    assert most() > 10_000
+    list(carry_errors(iter)([]))
+    assert gc.get_freeze_count() == before  # in a process that Spark did not start
 
 
 def test_running_names_a_path_that_does_not_exist(spark):
