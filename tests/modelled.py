@@ -5,8 +5,19 @@ import random
 
 from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy, refinement
 
+from policy_engine.api.planning import plan_policy
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.data.catalog import make_catalog
+from policy_engine.decision import Request, decide
+from policy_engine.engines.local import LocalEngine
+from policy_engine.policy import read_policy
+from policy_engine.policy.model import READ
+from policy_engine.release.training_table import TrainingTable
+from policy_engine.terms import MOSAICROWN
+
 MODEL = "http://x.org/model"
 TEAM = "http://x.org/team"
+MARKETING = f"{MOSAICROWN}marketing"
 BOUNDS = {"auc": 0.75}
 LEAKING = """{"name": "MLPClassifier", "parameters": {"hidden_layer_sizes": [64], "alpha": 0.0,
     "max_iter": 400, "learning_rate_init": 0.02}}"""
@@ -78,3 +89,42 @@ def of_table(**audited):
     """Return the policy that releases a table, once a model of it is audited."""
     given = {"label": f"{OUTPUT}/disease", "model": "GaussianNB", **audited}
     return policy([anonymised(), use(OUTPUT, **given)])
+
+
+def decision_on(text, folder, assignee, target=MODEL):
+    """Return the decision on reading an output, given the certificate in its folder."""
+    request = Request(assignee=assignee, action=READ, targets=(target,), purpose=MARKETING)
+    certificates = [load_certificate(folder)] if folder else []
+    return decide([read_policy(text)], certificates, request)
+
+
+def file_names(folder):
+    """Return the paths of everything in a folder, relative to it."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def people_spelt_in_ways(table, tmp_path, times=4):
+    """Return people several times over, each time with their numbers written otherwise."""
+    header, *rows = (row.split(",") for row in table.read_text().split())
+    lines = [
+        f"{name},{age}{'.' + '0' * place if place else ''},{city},{disease}"
+        for place in range(times)
+        for name, age, city, disease in rows
+    ]
+    file = tmp_path / "spelt.csv"
+    file.write_text("\n".join([",".join(header), *lines]) + "\n")
+    return file, len(rows)
+
+
+def repeated_people(path, rows, times):
+    """Write so many people, each of them so many times."""
+    first, *people = people_table(path, rows).read_text().splitlines()
+    path.write_text("\n".join([first, *(one for one in people for _ in range(times))]) + "\n")
+    return path
+
+
+def training_table(path, text):
+    """Return the table that the model of a policy is trained on, in this process."""
+    plan = plan_policy(text, {DATASET: path})
+    engine = LocalEngine(make_catalog({DATASET: path}).tables)
+    return TrainingTable(plan, plan.train, engine, engine.read(plan.read)[0], 1)

@@ -2,29 +2,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from people_data import IRI, catalog_problem, people_dataset
 
-from policy_engine.data.catalog import Dataset, find_taxonomies, make_catalog
+from policy_engine.data.catalog import find_taxonomies, make_catalog
 from policy_engine.data.taxonomy import Taxonomy, read_taxonomy
 from policy_engine.errors import DataError, PolicyEngineError
-
-IRI = "http://x.org/People"
-
-
-def dataset(*columns):
-    return Dataset(iri=IRI, location="memory", format="memory", columns=columns)
-
-
-def refused(source):
-    with pytest.raises(DataError) as caught:
-        make_catalog({IRI: source})
-    [problem] = caught.value.problems
-    return problem
 
 
 @pytest.mark.parametrize("frame", [pa.table, pd.DataFrame, pl.DataFrame])
 def test_a_frame_is_taken_as_it_is(frame):
     catalog = make_catalog({IRI: frame({"name": ["Ann"], "age": [20]})})
-    assert catalog.dataset(IRI) == dataset("name", "age")
+    assert catalog.dataset(IRI) == people_dataset("name", "age")
     assert catalog.tables[IRI].to_pydict() == {"name": ["Ann"], "age": [20]}
 
 
@@ -44,7 +32,7 @@ def test_an_asset_without_data_is_refused_with_what_to_give():
 
 @pytest.mark.parametrize("source", [3, None, [1, 2], object()])
 def test_what_is_no_table_is_refused(source):
-    problem = refused(source)
+    problem = catalog_problem(source)
     assert problem.code == "C010"
     assert problem.message.startswith(f"A {type(source).__name__} cannot be read as a table")
 

@@ -1,30 +1,17 @@
 import pyarrow as pa
 import pytest
+from people_data import IRI, catalog_problem, people_dataset
 
 from policy_engine.data.catalog import Dataset, make_catalog
 from policy_engine.data.column_names import column_iri, column_name, missing_columns
-from policy_engine.errors import DataError
-
-IRI = "http://x.org/People"
-
-
-def dataset(*columns):
-    return Dataset(iri=IRI, location="memory", format="memory", columns=columns)
-
-
-def refused(source):
-    with pytest.raises(DataError) as caught:
-        make_catalog({IRI: source})
-    [problem] = caught.value.problems
-    return problem
 
 
 def test_columns_with_one_name_are_refused():
     twice = pa.Table.from_arrays([pa.array([1])] * 3, names=["a", "b", "a"])
-    problem = refused(twice)
+    problem = catalog_problem(twice)
     assert problem.code == "C006"
     assert problem.message.endswith("Columns 1, 3 share theirs with others.")
-    assert refused(pa.table({})).code == "C010"
+    assert catalog_problem(pa.table({})).code == "C010"
 
 
 @pytest.mark.parametrize("name", ["ZIP", "first name", "a/b", "100%", "é", "a%2Fb", "?#"])
@@ -41,7 +28,7 @@ def test_what_is_no_column_of_the_dataset_has_no_name(iri):
 
 
 def test_missing_columns_are_told_with_the_nearest():
-    [problem] = missing_columns(("age", "nmae"), dataset("name", "age"))
+    [problem] = missing_columns(("age", "nmae"), people_dataset("name", "age"))
     assert problem.code == "C005"
     assert problem.message == f"{IRI} has no column 'nmae'."
     assert problem.hint == "Did you mean 'name'?"
@@ -51,12 +38,12 @@ def test_missing_columns_are_told_with_the_nearest():
     ("name", "iri"), [("birth date", "birth%20date"), ("1/2 name", "1%2F2%20name")]
 )
 def test_missing_columns_are_told_as_iris_where_these_are_written_otherwise(name, iri):
-    [problem] = missing_columns(("age", name.replace(" ", "")), dataset(name, "age"))
+    [problem] = missing_columns(("age", name.replace(" ", "")), people_dataset(name, "age"))
     assert problem.hint == f"Did you mean {name!r}? As an IRI: '{IRI}/{iri}'."
 
 
 def test_missing_columns_tell_of_other_separators():
-    [problem] = missing_columns(("age",), dataset("name;age;city"))
+    [problem] = missing_columns(("age",), people_dataset("name;age;city"))
     assert "separated by commas" in problem.hint
 
 
@@ -83,7 +70,7 @@ def test_a_file_without_a_header_is_not_quoted():
 def test_names_that_are_taken_for_one_another_are_refused_and_not_quoted(tmp_path, names):
     (tmp_path / "people.csv").write_text(",".join(names) + "\n")
     for source in (tmp_path / "people.csv", pa.table({name: [1] for name in names})):
-        problem = refused(source)
+        problem = catalog_problem(source)
         assert problem.code == "C015"
         assert not [name for name in names if f"'{name}'" in problem.message]
 
@@ -94,7 +81,7 @@ def test_names_that_are_like_others_stay_apart():
 
 
 def test_a_column_is_found_as_sql_finds_it():
-    data = dataset("Name", " age", "\u00c9")
+    data = people_dataset("Name", " age", "\u00c9")
     assert [data.find_column(name) for name in ("NAME", "name", "\u00e9")] == [
         "Name",
         "Name",
@@ -105,11 +92,11 @@ def test_a_column_is_found_as_sql_finds_it():
 
 @pytest.mark.parametrize("name", ["\u00c9", "\u00e9", "E\u0301", "e\u0301"])
 def test_a_column_is_found_in_any_form_of_unicode(name):
-    assert dataset("\u00e9").find_column(name) == "\u00e9"
-    assert dataset("e\u0301").find_column(name) == "e\u0301"
+    assert people_dataset("\u00e9").find_column(name) == "\u00e9"
+    assert people_dataset("e\u0301").find_column(name) == "e\u0301"
 
 
 @pytest.mark.parametrize("others", [(), ("age",)])
 def test_a_column_in_another_form_of_unicode_is_said_to_be_one(others):
-    [problem] = missing_columns(("\u00e9", *others), dataset("e\u0301", *others))
+    [problem] = missing_columns(("\u00e9", *others), people_dataset("e\u0301", *others))
     assert "another form of Unicode" in problem.hint

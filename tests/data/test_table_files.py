@@ -3,25 +3,13 @@ import os
 
 import pyarrow as pa
 import pytest
+from people_data import IRI, catalog_problem
 from pyarrow import parquet
 
-from policy_engine.data.catalog import Dataset, make_catalog
+from policy_engine.data.catalog import make_catalog
 from policy_engine.data.table_files import file_format
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import DataError
-
-IRI = "http://x.org/People"
-
-
-def dataset(*columns):
-    return Dataset(iri=IRI, location="memory", format="memory", columns=columns)
-
-
-def refused(source):
-    with pytest.raises(DataError) as caught:
-        make_catalog({IRI: source})
-    [problem] = caught.value.problems
-    return problem
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "CSV"])
@@ -40,9 +28,9 @@ def test_a_file_is_known_by_its_ending_and_header(tmp_path, ending):
 
 def test_a_missing_file_is_refused_with_its_neighbour(tmp_path):
     (tmp_path / "people.csv").touch()
-    problem = refused(tmp_path / "poeple.csv")
+    problem = catalog_problem(tmp_path / "poeple.csv")
     assert (problem.code, problem.hint) == ("C002", "Did you mean 'people.csv'?")
-    assert refused(tmp_path / "no" / "people.csv").code == "C002"
+    assert catalog_problem(tmp_path / "no" / "people.csv").code == "C002"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +51,7 @@ def test_a_missing_file_is_refused_with_its_neighbour(tmp_path):
 )
 def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, code):
     (tmp_path / name).write_bytes(content)
-    assert refused(tmp_path / name).code == code
+    assert catalog_problem(tmp_path / name).code == code
 
 
 def test_a_folder_is_a_table_where_it_ends_like_one(tmp_path):
@@ -80,8 +68,8 @@ def test_a_folder_is_a_table_where_it_ends_like_one(tmp_path):
 def test_other_folders_are_no_tables(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b.csv").mkdir()
-    assert refused(tmp_path / "a").code == "C002"
-    assert refused(tmp_path / "b.csv").code == "C010"
+    assert catalog_problem(tmp_path / "a").code == "C002"
+    assert catalog_problem(tmp_path / "b.csv").code == "C010"
 
 
 @pytest.mark.parametrize("header", ["x,z", "y,x", "x"])
@@ -90,7 +78,7 @@ def test_files_of_one_folder_have_the_same_columns(tmp_path, header):
     folder.mkdir()
     (folder / "part-1.csv").write_text("x,y\n1,2\n")
     (folder / "part-2.csv").write_text(f"{header}\n")
-    assert refused(folder).code == "C014"
+    assert catalog_problem(folder).code == "C014"
 
 
 def test_format_of_tells_the_endings_that_are_known():
