@@ -15,7 +15,7 @@ from policy_engine.audits.membership.auditing import (
     examine_predictions,
 )
 from policy_engine.audits.membership.binning import bins_of
-from policy_engine.audits.membership.caveats import MEMBERS_TOLD
+from policy_engine.audits.membership.caveats import MEMBERS_GIVEN
 from policy_engine.audits.membership.conduct import ChunkTime, Timings
 from policy_engine.audits.membership.fitted.answer_cache import AnswerCache
 from policy_engine.audits.membership.fitted.auditing import audit_fitted
@@ -139,7 +139,7 @@ def audit_membership(
         )
         audit = examined.report.model_copy(update=clock.report_fields(made_by))
         if inside is not None:
-            audit = audit.model_copy(update={"warnings": (*audit.warnings, MEMBERS_TOLD)})
+            audit = audit.model_copy(update={"warnings": (*audit.warnings, MEMBERS_GIVEN)})
         splits = split_arrays(records, learner, settings, sides) if out else {}
         inputs = _inputs(data, model)
         write_audit_files(audit, out, report, splits, inputs, keeper, examined.scores)

@@ -21,7 +21,7 @@ Spark."""
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")
 _ALIASES = {"s3a": "s3", "s3n": "s3"}
-_WITHOUT_RENAME = {"s3", "gcs"}
+_NO_RENAME = {"s3", "gcs"}
 
 
 def is_remote(location: Location) -> bool:
@@ -260,7 +260,7 @@ def make_private_folder(location: Location) -> None:
 
 def can_rename(location: Location) -> bool:
     """Tell whether a move there is atomic; object stores copy file by file."""
-    return not is_remote(location) or _file_system(location)[0].type_name not in _WITHOUT_RENAME
+    return not is_remote(location) or _file_system(location)[0].type_name not in _NO_RENAME
 
 
 def move(source: Location, target: Location) -> None:

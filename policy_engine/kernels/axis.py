@@ -114,12 +114,12 @@ def pack_axes(axes: list[Axis]) -> Axes:
         facts[dim, [KIND, SHARE, FULL]] = _KINDS[type(axis.shape)], full // max(axis.size, 1), full
         facts[dim, [HAS_MISSING, IS_WILDCARD]] = axis.has_missing, wildcard
         here = slice(offset[dim], offset[dim + 1])
-        places[here, POSITION] = _as_prices(_positions(axis), full)
+        places[here, POSITION] = _to_prices(_positions(axis), full)
         if isinstance(axis.shape, Tree):
             places[here, LEAF] = axis.shape.leaf
         first, last = _span_of_nodes(tree)
         nodes[root[dim] : root[dim + 1]] = np.column_stack(
-            [tree.parent, first, last, _as_prices(tree.loss, full)]
+            [tree.parent, first, last, _to_prices(tree.loss, full)]
         )
     return Axes(facts, places, nodes, _words(facts[:-1], np.diff(offset)))
 
@@ -134,7 +134,7 @@ _BITS = 64
 _NO_TREE = Tree(np.array([-1], np.int32), np.zeros(0, np.int32), np.zeros(1))
 
 
-def _as_prices(share: NDArray[np.float64], full: int) -> NDArray[np.int64]:
+def _to_prices(share: NDArray[np.float64], full: int) -> NDArray[np.int64]:
     return np.round(share * full).astype(np.int64)
 
 

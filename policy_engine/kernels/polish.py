@@ -19,7 +19,7 @@ from policy_engine.kernels.mondrian import Partition, never
 
 _REACH = 8  # classes to either side: in the order of the cuts, neighbours were cut apart last
 _PASSES = 4
-_AT_ONCE = 500  # classes, between two looks at the clock
+_BLOCK_SIZE = 500  # classes, between two looks at the clock
 _UP = np.int64(1)
 _MOST_TIMES_K = 8  # larger classes could not be cut: they are heaps of equal rows
 
@@ -58,7 +58,7 @@ def polish(
         listed=listed,
         extent=extent(table.axes),
     )
-    return _as_partition(work, _polish_all(table, work, is_over))
+    return _to_partition(work, _polish_all(table, work, is_over))
 
 
 def _polish_all(table: CodedTable, work: "_Work", is_over: Callable[[], bool]) -> int:
@@ -68,16 +68,16 @@ def _polish_all(table: CodedTable, work: "_Work", is_over: Callable[[], bool]) -
     for _ in range(_PASSES):
         _price(table, work)
         moved = 0
-        for first in range(0, count, _AT_ONCE):
+        for first in range(0, count, _BLOCK_SIZE):
             if is_over():
                 return count - first
-            moved += _pass(table, work, first, min(first + _AT_ONCE, count))
+            moved += _pass(table, work, first, min(first + _BLOCK_SIZE, count))
         if moved == 0:
             break
     return 0
 
 
-def _as_partition(work: "_Work", unpolished: int) -> Partition:
+def _to_partition(work: "_Work", unpolished: int) -> Partition:
     # One row of every class at a time: as many steps as the largest class has rows.
     starts = np.concatenate([[0], np.cumsum(work.sizes)])
     order = np.empty(starts[-1], dtype=np.int64)

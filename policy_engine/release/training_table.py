@@ -20,12 +20,12 @@ from policy_engine.audits.membership.learners import Learner, learner_of
 from policy_engine.audits.membership.records import FittedFeatures, Records, plain_number
 from policy_engine.audits.membership.releases import (
     CoveredValues,
-    as_released,
-    as_values,
     check_nodes,
     fit_for_release,
     fit_on_release,
     leaves_of,
+    mask_like_release,
+    spread_cells,
 )
 from policy_engine.audits.membership.repeats import codes_of, draw_groups, quota_of
 from policy_engine.audits.membership.result import MembershipAudit
@@ -278,7 +278,7 @@ class TrainingTable:
         original = self.table.select(self._columns)
         if self.plan.anonymize is None:
             return original
-        return as_released(original, self.sanitised.table, self._covered)
+        return mask_like_release(original, self.sanitised.table, self._covered)
 
     @cached_property
     def _training_records(self) -> Records:
@@ -287,7 +287,7 @@ class TrainingTable:
 
     def _as_values(self, table: pa.Table) -> pa.Table:
         """Return records by values where an earlier release holds cells: nobody has them here."""
-        return as_values(table, self._generalised, self._covered)
+        return spread_cells(table, self._generalised, self._covered)
 
     def _records(self, table: pa.Table, name: str) -> Records:
         return self.fitted.records(table, name, self._covered.leaves)

@@ -11,7 +11,7 @@ from modelled import people_table, train, use
 from policy_engine import apply_policy
 from policy_engine.api.exploring import explore_policy
 from policy_engine.api.planning import estimate_policy, plan_policy
-from policy_engine.audits.membership.releases import CoveredValues, as_values, fit_for_release
+from policy_engine.audits.membership.releases import CoveredValues, fit_for_release, spread_cells
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.cli.answers import release_warnings
 from policy_engine.errors import AuditError, DataError, PlanError
@@ -171,7 +171,7 @@ def test_a_model_of_a_release_learns_what_its_cells_stand_for(many, tmp_path):
 def test_what_features_the_cells_of_a_release_are(cells, leaves, features):
     table = pa.table({"cell": cells * 100, "label": ["a", "b"] * 150})
     covered = CoveredValues({"cell": leaves}, {})
-    values = as_values(table, [Generalised(name="cell")], covered)
+    values = spread_cells(table, [Generalised(name="cell")], covered)
     found = fit_for_release(values, "label", 10).records(table, "t", covered.leaves).features[:3]
     scaled = (found - found.min()) / np.ptp(found)
     assert scaled == pytest.approx(np.array(features).reshape(3, -1))

@@ -12,7 +12,7 @@ from policy_engine.audits.membership.audit_splits import audit_splits
 from policy_engine.audits.membership.binning import bins_of
 from policy_engine.audits.membership.cache import ModelAnswers, ModelCache
 from policy_engine.audits.membership.caveats import (
-    MEMBERS_TOLD,
+    MEMBERS_GIVEN,
     epsilon_caveats,
     settings_caveats,
     small_sample_caveats,
@@ -234,7 +234,7 @@ def examine_predictions(
         splits_digest=digest_of(predictions.is_member),
         warnings=(
             *predictions.warnings,
-            MEMBERS_TOLD,
+            MEMBERS_GIVEN,
             *(doubts if doubts is not None else _beside(predictions)),
             *uncalibrated_caveats(one.notation for one in attacks),
             *small_sample_caveats(int((~predictions.is_member).sum())),

@@ -24,7 +24,7 @@ def bins_of(records: Records, count: int, ranges: Sequence[Range] = ()) -> Bins:
         if name in known:
             ends_by_column[name] = _feature_range(records, name, (low, high))
         else:
-            message = f"There is no column of numbers {name!r} to have a range."
+            message = f"There is no numeric column {name!r} to set a range for."
             problems.append(Problem("A006", message, did_you_mean(name, known)))
     if problems:
         raise AuditError(*problems)

@@ -13,17 +13,17 @@ from policy_engine.audits.membership.settings import Settings
 from policy_engine.audits.membership.splits import Splits
 from policy_engine.errors import join_names
 
-MEMBERS_TOLD = (
+MEMBERS_GIVEN = (
     "Members were given, not drawn at random: where they differ from the others in kind, such as "
     "by time or place, attacks distinguish the kinds, and every figure includes that. No bound on "
     "epsilon follows; the figure is what it would be if members had been drawn at random."
 )
-_SEEDED = (
+_SEEDED_NOISE = (
     "The noise of the training follows from the seed: the model is differentially private only "
     "towards those who do not know the seed, so train a model that is to be released with a secret "
     "seed."
 )
-_FROM_THE_SYSTEM = (
+_SYSTEM_NOISE = (
     "The batches and the noise of the training came from the operating system's random bits, not "
     "from the seed: another training with the same seed gives another model and other figures."
 )
@@ -78,7 +78,7 @@ def small_sample_caveats(non_members: int) -> Iterator[str]:
 
 def epsilon_caveats(records: Records, *, is_secret: bool) -> Iterator[str]:
     """Yield what the epsilon of a training does not count, and where its noise came from."""
-    yield _FROM_THE_SYSTEM if is_secret else _SEEDED
+    yield _SYSTEM_NOISE if is_secret else _SEEDED_NOISE
     fitted = [one.name for one in records.encoding if one.kind in ("number", "one-hot")]
     if fitted:
         yield (

@@ -15,7 +15,7 @@ from policy_engine.kernels.estimates import Estimate
 RECORDS = 100
 REPETITIONS = 1000
 _RESAMPLES = 200
-_AT_ONCE = 1 << 20
+_BLOCK_SIZE = 1 << 20
 _STREAM = 55
 
 Model = tuple[Floats, Bools]
@@ -74,7 +74,7 @@ def _member_shares(
     sides: tuple[Floats, Floats], drawn: int, repetitions: int, random: np.random.Generator
 ) -> Floats:
     """Return the share of members in the top half of each draw, (repetitions,)."""
-    step = max(_AT_ONCE // (2 * drawn), 1)
+    step = max(_BLOCK_SIZE // (2 * drawn), 1)
     shares = []
     for start in range(0, repetitions, step):
         games = min(step, repetitions - start)

@@ -183,17 +183,17 @@ def _variance(auc: float, members: int, non_members: int) -> float:
 
 
 def rate_at(points: Curve, fpr: float) -> Estimate:
-    """Return the true-positive rate of a score where its false-positive rate is `fpr` in truth.
+    """Return the true-positive rate of a score where its true false-positive rate is `fpr`.
 
-    The value is that of the curve at hand. The threshold with the true rate `fpr` (among equal
-    scores a coin decides) accuses of the others here as a binomial draw has it: no more and no
-    fewer than some bounds, and its hits lie between those before as many of them. What Clopper
-    and Pearson make of these counts holds the rate with 95%, each end by itself with 97.5%.
+    The value is that of the observed curve. The number of false positives of the threshold with the
+    true rate `fpr` (random among equal scores) is binomial, which bounds it from both sides, and so
+    bounds the true positives that are ranked before as many false positives. The Clopper-Pearson
+    limits of these counts hold the rate with 95%, each end by itself with 97.5%.
 
-    The low end may also be that of a larger rate, times the ratio of the two: whoever accuses
-    by a coin only that share of the records above a threshold has false alarms as few. It is how
-    little others say something of a small rate. The high end is not below `fpr`, which guessing
-    reaches; where the low end lies above the value, the value is raised to it.
+    The low end may also be that of a larger rate, times the ratio of the two: to call only a random
+    share of the records above a threshold members reduces both rates alike. That is how a few
+    non-members can show something about a small rate. The high end is at least `fpr`, which
+    guessing reaches; where the low end is above the value, the value is raised to it.
     """
     if not points.members or not points.non_members:
         return Estimate(value=0.0, low=0.0, high=1.0)
@@ -208,7 +208,7 @@ def _lower_rate(points: Curve, fpr: float) -> float:
     ends = [0.0]
     for rate, fewest in rates:
         if fewest:
-            true_positives = points.members_before(fewest).fewest(_BY_DRAW)
+            true_positives = points.members_before(fewest).fewest(_TIE_ERROR)
             ends.append(
                 fpr / rate * clopper_pearson(true_positives, points.members, 1 - 2 * each).low
             )
@@ -217,18 +217,18 @@ def _lower_rate(points: Curve, fpr: float) -> float:
 
 def _upper_rate(points: Curve, fpr: float) -> float:
     true_positives = points.members_before(most_false_positives(fpr, points.non_members) + 1).most(
-        _BY_DRAW
+        _TIE_ERROR
     )
     return clopper_pearson(true_positives, points.members, 1 - 2 * _EACH).high
 
 
-_BY_DRAW = 0.1
-"""Equal scores are put in order by draw, and the count taken that one draw in ten is beyond: what
-fails with it fails in nine draws of ten, so that all errors are kept to nine tenths."""
-_EACH = (1 - _BY_DRAW) * (1 - CONFIDENCE) / 4
+_TIE_ERROR = 0.1
+"""Equal scores are ordered at random, and the count is one that a random order exceeds with this
+probability. The other errors are reduced accordingly, so that together they stay below 5%."""
+_EACH = (1 - _TIE_ERROR) * (1 - CONFIDENCE) / 4
 _SURE_ALARMS = (1, 5)
-"""The larger rates are those at which a threshold surely accuses as many of the others at hand:
-few serve attacks that are right about the first records, more those that gain a little on many."""
+"""The larger rates are those at which a threshold almost surely has so many false positives: few
+serve attacks that are right about the first records, more those that gain a little on many."""
 
 
 @cache

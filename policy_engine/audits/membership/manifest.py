@@ -150,8 +150,12 @@ def cancellable(cancel: Callable[[], bool] | None, progress: Progress) -> Progre
     def report(stage: str, done: int, total: int) -> None:
         progress(stage, done, total)
         if cancel():
-            message = "The audit was cancelled. What is trained and kept by then is not lost."
-            raise AuditError.of(CANCELLED, message, "Run it again with the same folder to go on.")
+            message = (
+                "The audit was cancelled. Models that were trained and kept so far are not lost."
+            )
+            raise AuditError.of(
+                CANCELLED, message, "Run it again with the same folder to continue."
+            )
 
     return report
 

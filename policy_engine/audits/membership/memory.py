@@ -23,7 +23,7 @@ def check_memory(needed: int, available: int, lower: str) -> None:
     if needed > available * _SPARED:
         message = (
             f"The audit would need about {_format_size(needed)} of memory. "
-            f"There are {_format_size(available)}, of which it may plan with {_SPARED:.0%}."
+            f"There are {_format_size(available)}, of which it may use {_SPARED:.0%}."
         )
         raise AuditError.of("A008", message, lower)
 

@@ -46,7 +46,7 @@ def one_run(
     half = max(1, (canaries // 3 if guesses is None else guesses) // 2)
     if canaries < 2 * half:
         message = f"{2 * half} guesses cannot be made on {canaries} canaries."
-        raise AuditError.of("A011", message, "Two canaries are the fewest.")
+        raise AuditError.of("A011", message, "At least two canaries are needed.")
     order = np.argsort(scores, kind="stable")
     correct = int(is_included[order[-half:]].sum() + (~is_included[order[:half]]).sum())
     return OneRun(

@@ -24,7 +24,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
-from policy_engine.audits.membership.typed_columns import as_numbers
+from policy_engine.audits.membership.typed_columns import parse_numbers
 from policy_engine.engines.arrays import to_numpy, unchunk
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import AuditError, join_names
@@ -107,7 +107,7 @@ _NONE: frozenset[str] = frozenset()
 def _numbered_classes(labels: Sequence[str], count: int) -> tuple[str, ...]:
     """Return the classes of an array's columns: 0 to C-1, or 1 to C where the labels are those."""
     from_one = tuple(str(number) for number in range(1, count + 1))
-    numbers = {_without_point(one) for one in labels}
+    numbers = {_strip_point(one) for one in labels}
     return from_one if {from_one[-1]} <= numbers <= {*from_one} else ("0", *from_one[:-1])
 
 
@@ -115,7 +115,7 @@ def _table_predictions(table: pa.Table, name: str) -> Predictions:
     names = tuple(table.column_names)
     label, member = _first_name(_LABELS, names), _first_name(_MEMBERS, names)
     _check_present({"label": label or None, "member": member or None}, names)
-    typed = as_numbers(table)
+    typed = parse_numbers(table)
     labels = _texts(table, label)
     scores = _scores(typed, labels, (label, member))
     rest = [one for one in names if one not in (*scores.used, label, member)]
@@ -259,7 +259,7 @@ def _class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.in
     """Return labels as places of classes, by their names: columns in any order have these alone."""
     place = {name: number for number, name in enumerate(classes)}
     numbers = np.array(
-        [place.get(_without_point(one), place.get(one, -1)) for one in labels], np.int64
+        [place.get(_strip_point(one), place.get(one, -1)) for one in labels], np.int64
     )
     if (numbers < 0).any():
         unknown = [one for one, number in zip(labels, numbers.tolist(), strict=True) if number < 0]
@@ -272,7 +272,7 @@ def _class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.in
     return numbers
 
 
-def _without_point(text: str) -> str:
+def _strip_point(text: str) -> str:
     return text.removesuffix(".0")
 
 
@@ -281,7 +281,7 @@ def _warnings(scores: _Scores, is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     tied = float((scores.values.max(axis=1) >= 1).mean()) if scores.kind == "probabilities" else 0
     if tied > _TIED:
         sentences.append(
-            f"The model is said to be entirely sure of {tied:.0%} of the records, so that these "
-            "cannot be told apart; its logits would show more."
+            f"The model gives {tied:.0%} of the records a probability of 1, so these cannot be "
+            "distinguished; its logits would show more."
         )
     return tuple(sentences)

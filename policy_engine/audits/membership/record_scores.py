@@ -24,10 +24,10 @@ class RecordScores:
     exposed_by: str
 
     def as_csv(self) -> str:
-        """Return a line for each record, the most exposed member first, the others last.
+        """Return a line for each record, the most exposed member first, non-members last.
 
-        Exposed is a member with a high score; whoever is not a member has nothing to be
-        disclosed, but stands at the end for comparison. The columns are `row`, `member`, and, for
+        Members with a high score are exposed; non-members have nothing to disclose, and are listed
+        for comparison. The columns are `row`, `member`, and, for
         each attack, its score and whether it calls the record a member.
         """
         names = [self.exposed_by, *(name for name in self.scores if name != self.exposed_by)]

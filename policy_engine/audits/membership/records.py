@@ -74,7 +74,7 @@ class FittedFeatures:
     def of(cls, table: pa.Table, label: str, fewest: int = 1) -> "FittedFeatures":
         """Fit on a table, values that `fewest` rows or more have each to a feature of its own.
 
-        Raises AuditError where labels (A002) or features (A003) are no use.
+        Raises AuditError where labels (A002) or features (A003) are not usable.
         """
         _check_label(table, label)
         classes, warnings = _classes_of(table, label)
@@ -112,7 +112,7 @@ def read_records(source: Any, label: str = "", name: str = "") -> Records:
 
     `label` names the column of the labels; without one it is the last column. An npz file has
     `features` and `labels` (or `x` and `y`, `x_train` and `y_train`). Raises DataError where the
-    file cannot be read, AuditError where labels (A002) or features (A003) are no use.
+    file cannot be read, AuditError where labels (A002) or features (A003) are not usable.
     """
     title = name or (Path(source).name if isinstance(source, str | Path) else "a table in memory")
     if isinstance(source, str | Path) and str(source).lower().endswith(".npz"):
@@ -142,7 +142,7 @@ def records_of_arrays(
     """Return the records of two arrays: features (n, ...) of numbers, labels (n,).
 
     Features of 0 and 1 become uint8, other bytes stay as they are, all else becomes float32;
-    none is scaled. Raises AuditError where labels (A002) or features (A003) are no use.
+    none is scaled. Raises AuditError where labels (A002) or features (A003) are not usable.
     """
     features, labels = np.asarray(features), np.asarray(labels)
     kept_features, encoding = _plain_features(features)

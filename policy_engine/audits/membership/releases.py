@@ -35,10 +35,11 @@ class CoveredValues:
 
 
 def fit_on_release(table: pa.Table, label: str, covered: CoveredValues) -> FittedFeatures:
-    """Return how an anonymised table, and originals beside it, become records.
+    """Return how an anonymised table, and original records, become features.
 
-    A range counts by its ends in turn, a set and a label of a taxonomy by the values that they
-    stand for in turn. Raises AuditError where labels (A002) or features (A003) are no use.
+    The cells of a range are encoded by its two ends in turn, those of a set or a label of a
+    taxonomy by each of their values in turn. Raises AuditError where labels (A002) or features
+    (A003) are not usable.
     """
     other = next(name for name in table.column_names if name != label)
     plain = FittedFeatures.of(table.select([other, label]), label)
@@ -51,11 +52,10 @@ def fit_on_release(table: pa.Table, label: str, covered: CoveredValues) -> Fitte
     return FittedFeatures(encoding, label, plain.classes, plain.warnings)
 
 
-def as_released(table: pa.Table, release: pa.Table, covered: CoveredValues) -> pa.Table:
-    """Return original records as an attacker would show them to a model of a release.
+def mask_like_release(table: pa.Table, release: pa.Table, covered: CoveredValues) -> pa.Table:
+    """Return original records as an attacker would give them to a model of a release.
 
-    Texts whose ends are masked in the release are masked as far as there; all else is encoded
-    from what it is.
+    Texts whose ends are masked in the release are masked in the same way; all others are unchanged.
     """
     for name, mask in covered.prefixes.items():
         if name in table.column_names:
@@ -66,21 +66,21 @@ def as_released(table: pa.Table, release: pa.Table, covered: CoveredValues) -> p
 
 
 def fit_for_release(table: pa.Table, label: str, fewest: int) -> FittedFeatures:
-    """Return how the original records that a model of a release learns from become features.
+    """Return how the original records that a released model learns from become features.
 
-    All that it tells of them stands for `fewest` of these records or more, each class too. Raises
-    AuditError where labels (A002), features (A003) or classes (A001) are no use.
+    Every value and class in the encoding applies to at least `fewest` of these records. Raises
+    AuditError where labels (A002), features (A003) or classes (A001) are not usable.
     """
     _check_classes(table, label, fewest)
     return FittedFeatures.of(table, label, fewest)
 
 
-def as_values(
+def spread_cells(
     table: pa.Table, generalised: Iterable[Generalised], covered: CoveredValues
 ) -> pa.Table:
-    """Return a table with one of the values that each cell stands for, in turn.
+    """Return a table with each cell replaced by its values, in turn.
 
-    Only of columns that an earlier release `generalised`: for originals that nobody has here.
+    Only in columns that an earlier release `generalised`, whose original values are not available.
     """
     for one in generalised:
         place = table.schema.get_field_index(one.name)

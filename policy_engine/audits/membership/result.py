@@ -192,10 +192,10 @@ class MembershipAudit(_Frozen):
     warnings: tuple[str, ...]
     versions: Mapping[str, str]
     fitted: FittedTarget | NotApplicable = NotApplicable(reason="the audit trained the model")
-    conduct: Conduct | NotApplicable = NotApplicable(reason="it was not told")
+    conduct: Conduct | NotApplicable = NotApplicable(reason="it was not recorded")
     over_targets: OverTargets | NotApplicable = NotApplicable(reason="one model was attacked")
-    timings: Timings | NotApplicable = NotApplicable(reason="it was not told")
-    structure: Structure | NotApplicable = NotApplicable(reason="it was not looked at")
+    timings: Timings | NotApplicable = NotApplicable(reason="it was not recorded")
+    structure: Structure | NotApplicable = NotApplicable(reason="it was not examined")
     made_by: MadeBy = None
 
     def attack(self, notation: str) -> AttackResult:

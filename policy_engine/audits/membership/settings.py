@@ -23,8 +23,8 @@ from policy_engine.audits.membership.randomized_response import BINS, MOST_BINS
 from policy_engine.errors import AuditError, Problem, join_names
 
 BASELINE = "label-only"
-ON_REQUEST = frozenset({VIEWS, REFERENCES})
-"""What models are asked for beside the audited records, where an attack that is named needs it."""
+OPTIONAL_TERMS = frozenset({VIEWS, REFERENCES})
+"""What models have to give besides answers on the audited records, if a named attack needs it."""
 _SHADOW_TERMS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
 
 
@@ -75,13 +75,11 @@ class Settings:
         if epsilon is not None and not (epsilon > 0 and math.isfinite(epsilon)):
             yield Problem("A006", f"The local epsilon must be above 0. Given: {epsilon!r}.")
         if not 2 <= self.bins <= MOST_BINS:
-            message = f"Numbers are answered in 2 to {MOST_BINS} bins. Given: {self.bins!r}."
+            message = f"The number of bins must be from 2 to {MOST_BINS}. Given: {self.bins!r}."
             yield Problem("A006", message)
         for name, low, high in self.ranges:
             if not (math.isfinite(low) and math.isfinite(high) and low < high):
-                message = (
-                    f"A range goes from a number to a larger one, and that of {name!r} does not. "
-                )
+                message = f"The range of {name!r} must go from a number to a larger one. "
                 yield Problem("A006", f"{message}Given: {low:g} to {high:g}.")
         if self.shadows < FEWEST_SHADOWS and self._needs_shadows():
             message = f"At least {FEWEST_SHADOWS} shadow models are needed."
@@ -98,7 +96,7 @@ class Settings:
 
 
 def attacks_of_model(
-    settings: Settings, gives: Terms, more: Terms = ON_REQUEST
+    settings: Settings, gives: Terms, more: Terms = OPTIONAL_TERMS
 ) -> tuple[Attack, ...]:
     """Return the attacks to be run on a model, the baseline among them.
 
@@ -117,7 +115,7 @@ def attacks_of_model(
         message = f"The model gives {format_terms(gives)}. {names} need {' and '.join(lacking)}."
         raise AuditError.of("A005", message, f"Run {BASELINE!r}.")
     all_attacks = [one for one in map(attack_of, notations()) if one.needs <= available]
-    return _with_baseline(list(requested) or all_attacks)
+    return _add_baseline(list(requested) or all_attacks)
 
 
 def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ...]:
@@ -129,26 +127,24 @@ def attacks_of_predictions(settings: Settings, gives: Terms) -> tuple[Attack, ..
     requested = tuple(map(attack_of, settings.attacks))
     needing = [one.notation for one in requested if (one.needs - gives) & _SHADOW_TERMS]
     if needing:
-        message = (
-            f"From predictions alone no shadow models are trained. {join_names(needing)} need some."
-        )
+        message = f"Predictions alone do not allow shadow models. {join_names(needing)} need some."
         hint = "Give the data and a model; beside a fitted model its recipe, or references to it."
         raise AuditError.of("A007", message, hint)
     learning = [one.notation for one in requested if REFERENCES in one.needs - gives]
     if learning:
         message = (
-            f"{join_names(learning)} learns from records that are not audited, and of a model "
+            f"{join_names(learning)} learns from records that are not audited, but all records of "
         )
-        message += "that is fitted already, or known by its predictions, all records are audited."
+        message += "a model that is already fitted, or known by its predictions, are audited."
         hint = "Leave it out, or have the model trained: give the data, and the model's recipe."
         raise AuditError.of("A005", message, hint)
     runnable = [one for one in attacks_of_model(settings, gives, frozenset()) if one.needs <= gives]
-    return _with_baseline(runnable)
+    return _add_baseline(runnable)
 
 
 def skipped_attacks(run: Collection[str], gives: Terms, *, trains: bool) -> Iterator[Skipped]:
     """Yield the attacks of the vocabulary that were not run, each with the reason."""
-    offered = gives | _SHADOW_TERMS | ON_REQUEST if trains else gives
+    offered = gives | _SHADOW_TERMS | OPTIONAL_TERMS if trains else gives
     for attack in map(attack_of, notations()):
         lacking = sorted(attack.needs - offered)
         if attack.notation in run:
@@ -162,6 +158,6 @@ def needs_shadows(attack: Attack) -> bool:
     return bool(attack.needs & _SHADOW_TERMS)
 
 
-def _with_baseline(attacks: list[Attack]) -> tuple[Attack, ...]:
+def _add_baseline(attacks: list[Attack]) -> tuple[Attack, ...]:
     has_it = any(one.notation == BASELINE for one in attacks)
     return (*attacks, *([] if has_it else [attack_of(BASELINE)]))

@@ -26,7 +26,7 @@ from policy_engine.engines.versions import version_of
 
 TARGET, SHADOW, ONLINE, FURTHER = range(4)
 _SECRET = 1 << 64
-_AT_ONCE = 16
+_MOST_STACKED = 16
 """The most models trained together: more gain little."""
 _SECONDS = 20.0
 """About how long the models of one chunk may take: what is interrupted loses no more."""
@@ -166,7 +166,7 @@ class ModelTrainer:
         """Return how many models the memory can hold while they are trained."""
         most = max(len(jobs[n].train) for n in todo)
         one, two = (self.learner.memory(self.records, most, models) for models in (1, 2))
-        return models_at_once(one, two, self.available(), _AT_ONCE)
+        return models_at_once(one, two, self.available(), _MOST_STACKED)
 
     def _train(self, learner: Learner, jobs: Sequence[ShadowJob], progress: Progress) -> Trained:
         records, rows = self.records, [job.train for job in jobs]
@@ -210,7 +210,7 @@ class ModelTrainer:
         """Return what some of the models say of rows, (models, rows, classes)."""
         classes = len(self.records.classes)
         answers = np.empty((len(models), len(rows_asked), classes), dtype=np.float32)
-        step = max(_BLOCK // (4 * classes * _AT_ONCE), 1)
+        step = max(_BLOCK // (4 * classes * _MOST_STACKED), 1)
         for start in range(0, len(rows_asked), step):
             block = slice(start, start + step)
             answers[:, block] = trained.logits(features[rows_asked[block]])[models]

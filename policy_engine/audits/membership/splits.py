@@ -244,7 +244,7 @@ def _check_shadows(
         for name, has, needs in zip(classes, sizes.tolist(), needed.tolist(), strict=True):
             if 2 * has < needs:
                 message = f"The class {name!r} has so few distinct records that a side of a "
-                message += f"shadow model has {has:,} of {needs:,}: a record stands on one side."
+                message += f"shadow model has {has:,} of {needs:,}: a record is on one side only."
                 problems[name] = Problem("A001", message, TOO_REPEATED)
     if problems:
         raise AuditError(*problems.values())
@@ -275,7 +275,7 @@ def _check_given(rows: int, members: Rows, non_members: Rows) -> None:
     problems = []
     if not len(members) or not len(non_members):
         lacking = "members" if not len(members) else "records that are not members"
-        message = f"There are no {lacking}: nothing can be told apart."
+        message = f"There are no {lacking}, so there is nothing to distinguish."
         problems.append(Problem("A011", message))
     if overlap:
         problems.append(

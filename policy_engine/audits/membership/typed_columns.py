@@ -9,7 +9,7 @@ from policy_engine.engines.tables import infer_types, is_untyped
 _DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
 
 
-def as_numbers(table: pa.Table) -> pa.Table:
+def parse_numbers(table: pa.Table) -> pa.Table:
     """Return a table with the columns of a CSV file as what they hold.
 
     Decimal numbers become floats, however many digits they have. Whole numbers that are too large

@@ -49,7 +49,7 @@ def epsilon_of(
     substitution_delta = delta / _BESIDE
     substitution = substitution_epsilon(noise_multiplier, sampling_rate, steps, substitution_delta)
     if not all(map(math.isfinite, (rdp, pld, classic, substitution))):
-        message = f"A noise multiplier of {noise_multiplier:g} has no epsilon that can be counted."
+        message = f"A noise multiplier of {noise_multiplier:g} has no epsilon that can be computed."
         raise AuditError.of("A006", message, "Take more noise.")
     return EpsilonUpper(
         delta=delta,

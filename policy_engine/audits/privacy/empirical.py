@@ -46,7 +46,7 @@ def epsilon_lower(
     chosen, guessed = pairs.halves()
     if len(pairs.members) < FEWEST_PAIRS:
         message = f"{len(pairs.members)} pairs of a member and another of its class are too few."
-        raise AuditError.of("A011", message, "Give two of each in one class at least.")
+        raise AuditError.of("A011", message, "Give at least two of each in one class.")
     attack, share = _best_attack(attacks, chosen, len(guessed.members))
     correct = guessed.correct_guesses(attacks[attack])[: _guess_count(share, len(guessed.members))]
     return EpsilonLower(

@@ -70,7 +70,7 @@ def write_audit_files(
         np.savez_compressed(packed, **arrays)
         write_file(out / "splits.npz", packed.getvalue(), *inputs, private=True)
     write_audit_report(audit, out / "audit.html", *inputs)
-    figures = _as_json(audit)
+    figures = _format_json(audit)
     write_file(out / "audit.json", figures, *inputs)
     if keeper is not None:
         keeper.set_figures(figures)
@@ -81,7 +81,7 @@ def write_tradeoff(grid: "Tradeoff", out: Path, inputs: list[Path]) -> None:
     _remove_old(out / "tradeoff.json")
     for kind in ("svg", "png"):
         write_file(out / f"tradeoff.{kind}", tradeoff_chart(grid, kind), *inputs)
-    write_file(out / "tradeoff.json", _as_json(grid), *inputs)
+    write_file(out / "tradeoff.json", _format_json(grid), *inputs)
 
 
 def _remove_old(*files: Path) -> None:
@@ -94,7 +94,7 @@ def _remove_old(*files: Path) -> None:
             raise OutputError.of("O002", message, source=str(file)) from None
 
 
-def _as_json(document: Any) -> str:
+def _format_json(document: Any) -> str:
     return json.dumps(document.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -104,7 +104,7 @@ def _generalised(
 
 
 def _foreign_release(name: str) -> PolicyEngineError:
-    message = f"A cell of {name!r} covers no value of the original."
+    message = f"A cell of {name!r} matches no value of the original."
     hint = "Compare the release with the table that it was made from."
     return CertificateError.of("V002", message, hint)
 

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from policy_engine.audits.membership.auditing import audit
 from policy_engine.audits.membership.caveats import epsilon_caveats
-from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.learners.learner import NOT_PRIVATE
 from policy_engine.audits.membership.learners.scikit import EstimatorLearner
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS
 from policy_engine.audits.membership.records import read_records, records_of_arrays
@@ -251,7 +251,7 @@ def test_the_accountant_s_epsilon_is_kept_with_the_model(tmp_path):
     assert first.epsilon_upper == again.epsilon_upper == Private.proven
     assert first.epsilon_lower.delta == 1e-5
     assert any("seed kept secret" in said for said in again.warnings)
-    assert WITHOUT_PRIVACY.reason == run(attacks=("loss",)).epsilon_upper.reason
+    assert NOT_PRIVATE.reason == run(attacks=("loss",)).epsilon_upper.reason
 
 
 def test_no_epsilon_is_claimed_of_records_that_were_sanitised_together():

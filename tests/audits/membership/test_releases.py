@@ -6,11 +6,11 @@ import pytest
 
 from policy_engine.audits.membership.releases import (
     CoveredValues,
-    as_released,
     describe_features,
     fit_for_release,
     fit_on_release,
     leaves_of,
+    mask_like_release,
 )
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.errors import AuditError
@@ -71,7 +71,7 @@ def test_a_label_of_a_taxonomy_stands_for_its_leaves():
 def test_originals_are_masked_as_far_as_the_release_is():
     release = pa.table({"zip": ["471**", "47***", "20121"]})
     original = pa.table({"zip": ["47123", "47999", "20121", "33333"]})
-    shown = as_released(original, release, CoveredValues({}, {"zip": "*"}))
+    shown = mask_like_release(original, release, CoveredValues({}, {"zip": "*"}))
     assert shown.column("zip").to_pylist() == ["471**", "47***", "20121", "33333"]
 
 

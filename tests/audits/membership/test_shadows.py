@@ -6,7 +6,7 @@ import pytest
 
 from policy_engine.audits.membership.cache import Form, ModelAnswers, ModelCache, key_of
 from policy_engine.audits.membership.learners import learner_of
-from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.learners.learner import NOT_PRIVATE
 from policy_engine.audits.membership.memory import (
     available_memory,
     check_memory,
@@ -33,7 +33,7 @@ class Summing:
     """A model that says: the record's first feature, and the sum of what it was trained on."""
 
     sums: tuple[float, ...]
-    epsilon = WITHOUT_PRIVACY
+    epsilon = NOT_PRIVATE
     warnings = ("It only sums.",)
 
     def logits(self, features):

@@ -116,7 +116,7 @@ def test_too_few_non_members_are_told_class_by_class():
     ("members", "others", "says"),
     [
         ([], [1], "no members"),
-        ([0], [], "nothing can be told apart"),
+        ([0], [], "nothing to distinguish"),
         ([0, 1], [1, 2], "1 records are given as members"),
         ([0, 99], [1], "0 to 23"),
     ],

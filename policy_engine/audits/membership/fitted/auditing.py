@@ -122,11 +122,11 @@ def audit_fitted(
     doubts = tuple(question_warnings(questions, records, labels, first.classes))
     examined = examine_predictions(predictions, settings, progress, evidence, doubts)
     facts = {"gives": tuple(sorted(observed.gives)), "views": views, "references": digests}
-    return _with_target(examined, questions.width, described.model_copy(update=facts))
+    return _add_target(examined, questions.width, described.model_copy(update=facts))
 
 
-def _with_target(examined: ScoredAudit, width: int, described: FittedTarget) -> ScoredAudit:
-    """Return what was found with what was attacked."""
+def _add_target(examined: ScoredAudit, width: int, described: FittedTarget) -> ScoredAudit:
+    """Return the scored audit with the description of its target."""
     facts = {"architecture": described.text, "features": width, "fitted": described}
     return replace(examined, report=examined.report.model_copy(update=facts))
 
@@ -258,20 +258,20 @@ def _ask_reference(
 def _check_different(target: str, references: Sequence[str]) -> None:
     files = [one for one in (target, *references) if one]
     if len(set(files)) < len(files):
-        message = "A file is given twice, among the references or as the model itself."
-        raise AuditError.of("A014", message, "A model is compared with others than itself.")
+        message = "The same file is given twice, among the references or as the model itself."
+        raise AuditError.of("A014", message, "Give reference models other than the model itself.")
 
 
 def _reference_warnings(evidence: Evidence, is_member: Bools) -> Iterator[str]:
-    """Yield a warning where references, too, know members better than others."""
+    """Yield a warning where references, too, answer better about members than about others."""
     knows_members = [
         auc(shadow.audited.signal, is_member).low > _CHANCE for shadow in evidence.shadows
     ]
     if any(knows_members):
         yield (
             f"{sum(knows_members)} of {len(knows_members)} reference models answer better about "
-            "the members, too: they saw some of them, or members are easier; what compares with "
-            "them shows less than it might."
+            "the members, too: they were trained on some of them, or members are easier; attacks "
+            "that compare with them show less than they could."
         )
 
 

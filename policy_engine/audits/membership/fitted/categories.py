@@ -26,7 +26,7 @@ def lightgbm_categories(booster: Any) -> Categories:
     places = [one for one in features or () if isinstance(one, int)]
     if len(places) != len(categories) and categories:
         message = (
-            f"The model has categories of {len(categories):,} features, and does not tell of which."
+            f"The model has categories of {len(categories):,} features, but does not name them."
         )
         hint = "Fit it on the numbers of the categories, or put what encodes them into the model."
         raise AuditError.of("A014", message, hint)

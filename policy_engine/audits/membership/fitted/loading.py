@@ -116,7 +116,7 @@ def load(file: FittedFile, opening: OpeningOptions) -> tuple[AskableModel, tuple
         message = (
             f"The model was saved with another version of {model.description.library} than it was "
         )
-        return model, (f"{message}opened with, and may answer otherwise.",)
+        return model, (f"{message}opened with, and may answer differently.",)
     return model, ()
 
 
@@ -144,7 +144,7 @@ def _skops(file: FittedFile, opening: OpeningOptions) -> AskableModel:
             f"The file holds types that are not known to be harmless: {join_names(unknown[:5])}"
         )
         message += f", and {len(unknown) - 5} more." if len(unknown) > 5 else "."
-        hint = "Where you trust its author, say so: trust_pickle=True."
+        hint = "If you trust its author, set trust_pickle=True."
         raise AuditError.of("A015", message, hint, source=str(file.path))
     return model_of(skops.io.load(file.path, trusted=types))
 
@@ -283,7 +283,7 @@ _LOADERS: Mapping[Kind, Callable[[FittedFile, OpeningOptions], AskableModel]] = 
 }
 
 
-def with_absolute_class(opening: OpeningOptions) -> OpeningOptions:
+def resolve_class_path(opening: OpeningOptions) -> OpeningOptions:
     """Return the same with the path of the class's file from the root."""
     place, _, attribute = opening.model_class.rpartition(":")
     if not place.endswith(".py"):

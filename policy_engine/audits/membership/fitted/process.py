@@ -21,7 +21,7 @@ from policy_engine.audits.membership.fitted.library_calls import first_line
 from policy_engine.audits.membership.fitted.loading import (
     OpeningOptions,
     check_opening,
-    with_absolute_class,
+    resolve_class_path,
 )
 from policy_engine.audits.membership.fitted.model import Answer, ModelDescription
 from policy_engine.errors import AuditError, DataError, PolicyEngineError, Problem
@@ -38,7 +38,7 @@ _PRINTED_BYTES = 8192
 _GRACE = 2.0
 _LONGEST = 1 << 32
 """How many bytes an answer may have: thousands of records by a hundred thousand classes."""
-_UNREADABLE = "The model's process gave no answer that can be read."
+_UNREADABLE = "The model's process returned no readable answer."
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def open_process(
     AuditError where it cannot be opened (A014, A015) or its process fails (A008, A016).
     """
     check_opening(file, opening)
-    opening = with_absolute_class(opening)
+    opening = resolve_class_path(opening)
     with _process() as process:
         line = _Channel(process, seconds)
         first = {
@@ -164,7 +164,7 @@ class _Channel:
             answer = self._answers.get(timeout=self._seconds)
         except queue.Empty:
             message_ = f"The model gave no answer within {self._seconds:g} seconds."
-            hint = "Allow it more: time_limit=SECONDS."
+            hint = "Allow more time: time_limit=SECONDS."
             raise AuditError.of("A016", message_, hint, source=source) from None
         if answer is None:
             raise self._death_error(source)
@@ -216,7 +216,7 @@ class _Channel:
         self._threads[1].join(_GRACE)
         code = self._process.returncode
         if code == -signal.SIGKILL:
-            message = "The model's process was killed, as it is where memory runs out."
+            message = "The model's process was killed, probably because memory ran out."
             return AuditError.of("A008", message, "Give fewer records.", source=source)
         lines = self._printed.decode(errors="replace").strip().splitlines()
         status = f"by signal {-code}" if code is not None and code < 0 else f"with {code}"

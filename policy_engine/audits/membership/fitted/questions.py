@@ -21,7 +21,7 @@ from policy_engine.audits.membership.records import (
     read_npz,
     source_table,
 )
-from policy_engine.audits.membership.typed_columns import as_numbers
+from policy_engine.audits.membership.typed_columns import parse_numbers
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.engines.tables import table_digest
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
@@ -153,7 +153,7 @@ def _table_questions(
         raise AuditError.of("A002", message)
     rows, texts = index_texts(members, table.column(members))
     is_member = parse_membership([texts[row] or "" for row in rows.tolist()])
-    features_given = as_numbers(table.select(chosen)).combine_chunks()
+    features_given = parse_numbers(table.select(chosen)).combine_chunks()
     digest = digest_of(np.array([table_digest(features_given)]), np.array(labels), is_member)
     columns = FeatureTexts(table.drop_columns([members, label]))
     return Questions(features_given, labels, is_member, columns, name, digest)

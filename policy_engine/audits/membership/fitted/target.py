@@ -171,7 +171,7 @@ def align(records: Block, model: ModelDescription) -> Block:
         if len(lacking) < len(model.features):
             raise AuditError(*[_missing_column(one, names) for one in lacking[:10]])
         message = f"The model takes other columns: {join_names(model.features)}. "
-        hint = "Name the columns as the model does: their order tells nothing."
+        hint = "Name the columns as the model does: their order is not used."
         raise AuditError.of("A003", f"{message}The data has {join_names(names)}.", hint)
     width = records.num_columns if isinstance(records, pa.Table) else records[0].size
     if model.width and width != model.width:

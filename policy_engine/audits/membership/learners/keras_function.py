@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.learners.learner import NOT_PRIVATE
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.files import read_weights, write_keras
@@ -59,7 +59,7 @@ class KerasModels:
     @cached_property
     def epsilon(self) -> EpsilonUpper | NotApplicable:
         """The differential privacy of what was run, of the model that spent most."""
-        return most_spent(self.spendings) if self.spendings else WITHOUT_PRIVACY
+        return most_spent(self.spendings) if self.spendings else NOT_PRIVATE
 
     def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """Return the logits, or the logs of the probabilities, of records (n, d): (S, n, C)."""

@@ -77,4 +77,4 @@ def release_learner(learner: Learner) -> Learner:
     return learner.release_learner() if isinstance(learner, ReleaseLearner) else learner
 
 
-WITHOUT_PRIVACY = NotApplicable(reason="The training is not differentially private.")
+NOT_PRIVATE = NotApplicable(reason="The training is not differentially private.")

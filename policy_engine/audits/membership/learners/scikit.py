@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.installed import is_installed, versions_of_parts
-from policy_engine.audits.membership.learners.learner import WITHOUT_PRIVACY
+from policy_engine.audits.membership.learners.learner import NOT_PRIVATE
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.estimators import strip_estimator
@@ -171,7 +171,7 @@ class TrainedEstimators:
     @property
     def epsilon(self) -> NotApplicable:
         """None: their training is not differentially private."""
-        return WITHOUT_PRIVACY
+        return NOT_PRIVATE
 
     def logits(self, features: NDArray[Any]) -> NDArray[np.float32]:
         """Return the logarithms of the probabilities, (models, n, classes); of labels, 1 and 0.

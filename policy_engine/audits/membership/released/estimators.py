@@ -175,7 +175,7 @@ def _histograms(model: Any, facts: _TrainingFacts) -> Any:
     fitted = {
         "_predictors": [[_strip_predictor(one, model) for one in row] for row in model._predictors],  # noqa: SLF001
         "_baseline_prediction": _baseline(model._baseline_prediction, facts),  # noqa: SLF001
-        "_bin_mapper": _without_bins(model._bin_mapper),  # noqa: SLF001
+        "_bin_mapper": _strip_bins(model._bin_mapper),  # noqa: SLF001
     }
     return _rebuild(model, fitted, *kept)
 
@@ -202,7 +202,7 @@ def _baseline(prediction: NDArray[np.float64], facts: _TrainingFacts) -> NDArray
     return np.asarray(shifted.reshape(prediction.shape).astype(prediction.dtype))
 
 
-def _without_bins(mapper: Any) -> Any:
+def _strip_bins(mapper: Any) -> Any:
     """Return what tells categories apart, and no edge of a histogram."""
     bare = type(mapper)(
         is_categorical=mapper.is_categorical, known_categories=mapper.known_categories

@@ -37,7 +37,7 @@ def epoch_batches(
 ) -> Batches:
     """Return an epoch in which each model sees every one of its rows once, in a random order.
 
-    The last batch is smaller where the rows are no multiple of `batch_size`. A model with fewer
+    The last batch is smaller where the rows are not a multiple of `batch_size`. A model with fewer
     rows than another has no records in the last steps.
     """
     steps = max(-(-len(own) // batch_size) for own in rows)

@@ -13,7 +13,7 @@ Entropy = Callable[[int], bytes]
 
 _LEAD = 31
 _MORE = 64
-_AT_ONCE = 1 << 16  # they stay in the cache
+_BLOCK_SIZE = 1 << 16  # they stay in the cache
 _SLACK = 2.0**-10
 """More than float64 errs in a probability times 2**31, were even its last ten bits wrong."""
 
@@ -33,7 +33,7 @@ def floored_normals(
     """
     drawn, missing = [np.zeros(0, np.int64)], count
     while missing > 0:
-        tries = min(_AT_ONCE, missing * 3 // 2 + 16)
+        tries = min(_BLOCK_SIZE, missing * 3 // 2 + 16)
         drawn.append(_try_draws(tries, bits, entropy, lead)[:missing])
         missing -= len(drawn[-1])
     return np.concatenate(drawn)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-_PAIRS_AT_ONCE = 1 << 15  # they stay in the cache
+_BLOCK_PAIRS = 1 << 15  # they stay in the cache
 
 
 def fill_normals(rng: np.random.Generator, noise: NDArray[np.float32], deviation: float) -> None:
@@ -15,7 +15,7 @@ def fill_normals(rng: np.random.Generator, noise: NDArray[np.float32], deviation
     """
     steps, size = noise.shape
     half = -(-size // 2)
-    at_once = max(1, _PAIRS_AT_ONCE // half)
+    at_once = max(1, _BLOCK_PAIRS // half)
     for start in range(0, steps, at_once):
         part = noise[start : start + at_once]
         bits = rng.integers(0, 1 << 64, (len(part), half), np.uint64, endpoint=False)

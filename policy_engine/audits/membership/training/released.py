@@ -21,7 +21,7 @@ from policy_engine.audits.membership.training.stacks import FIRST, TrainingJob
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import AuditError
 
-_NOISE_AT_ONCE = 1 << 20
+_MOST_NOISE = 1 << 20
 _WHOLE = 1 << 32
 _NONE = np.zeros(0, np.uint32)
 
@@ -58,7 +58,7 @@ class _Training:
         steps, size = self._spending.steps, self._design.count()
         steps_each = steps_per_epoch(len(self._rows), self._job.network.batch_size)
         steps = min(steps, steps_each * self._job.network.epochs)
-        at_once = max(1, min(steps, _NOISE_AT_ONCE // size))
+        at_once = max(1, min(steps, _MOST_NOISE // size))
         with ThreadPoolExecutor(1) as drawing:
             coming = drawing.submit(self._noise, at_once)
             for step in range(steps):

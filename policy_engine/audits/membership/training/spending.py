@@ -101,7 +101,7 @@ def _cut_steps(spending: Spending, max_epsilon: float) -> Spending:
             f"A noise multiplier of {spending.noise_multiplier:g} spends more than an epsilon of "
             f"{max_epsilon:g} in its first step. Training would stop before it starts."
         )
-        raise AuditError.of("A006", message, "Take more noise, or allow a larger epsilon.")
+        raise AuditError.of("A006", message, "Use more noise, or allow a larger epsilon.")
     steps = min(spending.steps, allowed)
     return Spending(
         spending.noise_multiplier,

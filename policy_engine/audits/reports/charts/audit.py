@@ -16,9 +16,9 @@ from policy_engine.audits.reports.charts.canvas import (
     MEMBERS,
     OTHERS,
     Margins,
-    as_svg,
     canvas,
     format_percent,
+    render_svg,
     shorten,
 )
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -68,7 +68,7 @@ def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
         axes.plot([floor, 1], [floor, 1], color=INK, linewidth=0.8, linestyle=":", label="guessing")
         _log_log(axes, floor)
         figure.legend(frameon=False, loc="upper right", labelcolor=INK, **_LEGEND)
-        return as_svg(figure, "roc")
+        return render_svg(figure, "roc")
 
 
 _LEGEND: dict[str, Any] = {"fontsize": 8, "handlelength": 4, "labelspacing": 0.9}
@@ -149,7 +149,7 @@ def _named_dots(classes: Sequence[Slice]) -> str:
         axes.xaxis.set_major_formatter(format_percent)
         axes.grid(axis="y", visible=False)
         figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
-        return as_svg(figure, "classes")
+        return render_svg(figure, "classes")
 
 
 _MEASURES = ((-0.14, HUES[0], "precision"), (0.14, HUES[1], "recall"))
@@ -167,7 +167,7 @@ def _sorted_dots(classes: Sequence[Slice]) -> str:
         axes.yaxis.set_major_formatter(format_percent)
         axes.set_xlabel("classes, each measure from its lowest to its highest")
         figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
-        return as_svg(figure, "classes")
+        return render_svg(figure, "classes")
 
 
 def _measured_estimate(one: Slice, name: str) -> Estimate | None:
@@ -191,7 +191,7 @@ def scores_chart(attack: AttackResult, place: int) -> str:
         axes.set_xlabel("score, the higher the rather a member")
         axes.grid(axis="x", visible=False)
         figure.legend(frameon=False, loc="upper right", ncols=2, labelcolor=INK, fontsize=8)
-        return as_svg(figure, f"scores{place}")
+        return render_svg(figure, f"scores{place}")
 
 
 def epsilon_chart(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | NotApplicable) -> str:
@@ -213,7 +213,7 @@ def epsilon_chart(upper: EpsilonUpper | NotApplicable, lower: EpsilonLower | Not
         axes.set_xlim(0, most * 1.12)
         axes.set_xlabel("epsilon")
         axes.grid(axis="y", visible=False)
-        return as_svg(figure, "epsilon")
+        return render_svg(figure, "epsilon")
 
 
 _BESIDE: dict[str, Any] = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}

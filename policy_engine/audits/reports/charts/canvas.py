@@ -87,7 +87,7 @@ def canvas(
         yield figure, axes
 
 
-def as_svg(figure: "Figure", name: str) -> str:
+def render_svg(figure: "Figure", name: str) -> str:
     """Return the picture as an element of a page: no prologue, ids of its own, its colours."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
@@ -105,7 +105,7 @@ def as_svg(figure: "Figure", name: str) -> str:
     return re.sub(r' xmlns(:xlink)?="[^"]*"', "", text).replace("xlink:href", "href")
 
 
-def as_file(figure: "Figure", kind: str) -> bytes:
+def render_file(figure: "Figure", kind: str) -> bytes:
     """Return the picture as a file of that kind, `svg` or `png`; the same each time."""
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}

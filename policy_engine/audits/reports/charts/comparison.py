@@ -7,10 +7,10 @@ from policy_engine.audits.reports.charts.canvas import (
     AFTER,
     BEFORE,
     INK,
-    as_svg,
     canvas,
     format_percent,
     name_ticks,
+    render_svg,
     shorten,
 )
 from policy_engine.audits.utility import ClassSizes, ColumnChange, QueryErrors
@@ -26,7 +26,7 @@ def class_sizes_chart(sizes: ClassSizes) -> str:
         axes.set_xlabel("rows in the class")
         axes.set_ylabel("classes")
         axes.grid(axis="x", visible=False)
-        return as_svg(figure, "sizes")
+        return render_svg(figure, "sizes")
 
 
 def losses_chart(columns: Sequence[ColumnChange]) -> str:
@@ -40,7 +40,7 @@ def losses_chart(columns: Sequence[ColumnChange]) -> str:
         axes.set_xlim(0, max([loss for loss, _ in known], default=0) * 1.15 or 1)
         axes.set_xlabel("normalised certainty penalty, 0 (as it was) to 1 (all hidden)")
         axes.grid(axis="y", visible=False)
-        return as_svg(figure, "losses")
+        return render_svg(figure, "losses")
 
 
 def marginal_chart(column: ColumnChange, place: int) -> str:
@@ -60,7 +60,7 @@ def _vertical_bars(column: ColumnChange, place: int) -> str:
         name_ticks(axes, [one.label.partition(" - ")[0] for one in column.bins])
         axes.yaxis.set_major_formatter(format_percent)
         axes.grid(axis="x", visible=False)
-        return as_svg(figure, f"marginal{place}")
+        return render_svg(figure, f"marginal{place}")
 
 
 def _horizontal_bars(column: ColumnChange, place: int) -> str:
@@ -76,7 +76,7 @@ def _horizontal_bars(column: ColumnChange, place: int) -> str:
         axes.set_yticks(range(len(bins)), [shorten(one.label) for one in bins])
         axes.xaxis.set_major_formatter(format_percent)
         axes.grid(axis="y", visible=False)
-        return as_svg(figure, f"marginal{place}")
+        return render_svg(figure, f"marginal{place}")
 
 
 def query_errors_chart(errors: QueryErrors) -> str:
@@ -94,7 +94,7 @@ def query_errors_chart(errors: QueryErrors) -> str:
         axes.yaxis.set_major_formatter(format_percent)
         axes.set_xlabel("relative error (up to the 95th percentile)")
         axes.set_ylabel("questions with no more")
-        return as_svg(figure, "queries")
+        return render_svg(figure, "queries")
 
 
 def _side(one: Any, side: str) -> float:

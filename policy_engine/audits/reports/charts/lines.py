@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from policy_engine.audits.reports.charts.canvas import SETTINGS, as_file, need_matplotlib
+from policy_engine.audits.reports.charts.canvas import SETTINGS, need_matplotlib, render_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def line_chart(
         axes.set_ylabel(labels[1])
         if len(lines) > 1:
             axes.legend(frameon=False)
-        return as_file(figure, kind)
+        return render_file(figure, kind)
 
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222")

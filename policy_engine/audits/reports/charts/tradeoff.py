@@ -6,7 +6,7 @@ from math import cos, radians, sin
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.audits.reports.charts.canvas import SETTINGS, as_file, need_matplotlib
+from policy_engine.audits.reports.charts.canvas import SETTINGS, need_matplotlib, render_file
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def tradeoff_chart(tradeoffs: "Tradeoff | Tradeoffs", kind: str) -> bytes:
         for part, row in zip(parts, rows, strict=False):
             _draw_epsilon_row(part, lines, row)
         _draw_accuracy_row(parts[-1], lines, rows)
-        return as_file(figure, kind)
+        return render_file(figure, kind)
 
 
 def _draw_epsilon_row(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> None:

@@ -94,7 +94,7 @@ def test_a_forged_message_ends_the_audit_at_once(message, tmp_path):
     problem = refused(Forging(message), tmp_path, time_limit=30)
     assert (problem.code, problem.message) == (
         "A016",
-        "The model's process gave no answer that can be read.",
+        "The model's process returned no readable answer.",
     )
 
 
