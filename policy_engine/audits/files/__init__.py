@@ -1,1 +1,1 @@
-"""What the files of a released model give away by themselves, whatever the model answers."""
+"""What the files of a released model reveal by themselves, whatever the model answers."""

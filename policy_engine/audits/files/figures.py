@@ -34,9 +34,9 @@ def exact_figures(records: Records) -> Floats:
 
 
 def count_exact_figures(files: Iterable[Contents], exact: Floats) -> int:
-    """Return how many exact figures files hold, 0 where chance explains so many.
+    """Return how many exact figures files hold; 0 where chance explains that number.
 
-    Among thousands of thresholds some lie as near to a figure as rounding does. How many is
+    Among thousands of thresholds some match a figure up to rounding by chance. Their number is
     estimated by shifting the figures a little, up or down, a thousand times.
     """
     from scipy.stats import poisson  # noqa: PLC0415 (slow to import, an extra)
@@ -85,7 +85,7 @@ def _all_figures(records: Records) -> Iterator[Floats]:
     shares = shares[shares > 0]
     yield shares
     if np.isclose(np.round(shares, _STEPS), shares, rtol=0, atol=1e-9).all():
-        return  # as they are told when they are rounded
+        return  # as a report would round them
     yield np.log(shares)
     yield np.log(shares[1:] / shares[0])
     yield np.log(shares) - np.log(shares).mean()

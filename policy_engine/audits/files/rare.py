@@ -12,14 +12,14 @@ from policy_engine.audits.files.contents import Contents
 from policy_engine.engines.reading_back import index_texts
 
 _DIGITS = 5
-"""How many digits a number has at least that is not there by chance, wherever it stands."""
+"""The fewest digits of a number that cannot occur by chance, in any column."""
 _LETTERS = 6
-"""How long a text is at least that is looked for within others, word by word."""
+"""The least length of a text that is also searched for within other texts, word by word."""
 
 
 @dataclass(frozen=True)
 class RareValues:
-    """The values that fewer records have than a model may tell of, by column."""
+    """The values that too few records have for a model to reveal, by column."""
 
     texts: Mapping[str, frozenset[str]]
     numbers: Mapping[str, frozenset[float]]
@@ -52,7 +52,7 @@ def find_rare_values(
 
     A text counts where it is a text of its own, a long one also as words of another, unless it is
     `known` in every such model; a number where it has several digits, or belongs to its column's
-    encoding. An edge that is `sound` lies where it does whatever the values, and reveals none.
+    encoding. An edge that is `sound` does not depend on single values, and reveals none.
     """
     values: set[tuple[str, str]] = set()
     for file in files:

@@ -10,7 +10,7 @@ Bools = NDArray[np.bool_]
 
 
 WIDEST = 1e30
-"""How far from 0 logits may be, of which differences are still numbers of 32 bits."""
+"""The largest logit whose differences to others still fit into 32 bits."""
 
 
 _TOLERANCE = 1e-3

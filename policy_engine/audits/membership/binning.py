@@ -10,7 +10,7 @@ from policy_engine.audits.membership.records import Records
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 Range = tuple[str, float, float]
-"""A column, and the ends that its numbers are declared to lie between."""
+"""A column, and the declared ends of the range of its numbers."""
 
 
 def bins_of(records: Records, count: int, ranges: Sequence[Range] = ()) -> Bins:

@@ -1,4 +1,4 @@
-"""Numbers made so coarse that each stands for several records, as those in a released model are.
+"""Numbers made so coarse that each applies to several records, like those in a released model.
 
 All of it follows from whether so many records lie in some range, and from nothing else of them: in
 ranges of one grid, which is the same for all tables but for its unit, and the unit is as fine as so
@@ -27,7 +27,7 @@ _TOLD = 3
 
 @dataclass(frozen=True)
 class Cells:
-    """The line cut into cells by `edges` (m,), with a number that stands for each, (m + 1,).
+    """The number line, cut into cells by `edges` (m,), with one number for each cell, (m + 1,).
 
     An edge belongs to the cell above it. It tells that there are so many records on both its sides,
     and no more: it lies half a unit below a round number, wherever records lie, and is found by
@@ -44,7 +44,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Levels:
-    """What numbers become as a feature: one of a few levels, by the cells that they lie in."""
+    """The encoding of numbers as a feature with a few levels, one for each cell."""
 
     edges: tuple[float, ...]
     levels: tuple[float, ...]

@@ -42,7 +42,7 @@ def _wins(scores: Floats, is_member: Bools) -> Floats:
 
 
 def _compare(gains: Floats, is_member: Bools, weight: float) -> Compared:
-    """Return a difference from what each record adds to it, on a side of which `weight` counts.
+    """Return a difference from the contributions of each record; `weight` is that of a side.
 
     By Student's t with Welch's degrees of freedom.
     """

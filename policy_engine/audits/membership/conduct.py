@@ -85,7 +85,7 @@ class Timings(_Frozen):
 
 
 def out_models(evidence: Evidence) -> Literal["none", "disjoint", "shared"]:
-    """Return of which kind the models are that were not trained on a record."""
+    """Return the kind of the models that were not trained on a record."""
     if not evidence.shadows:
         return "none"
     return "disjoint" if evidence.shadows[0].trained_on is None else "shared"

@@ -35,7 +35,7 @@ class MembersBefore:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """How many members and others lie above each threshold, from the highest down.
+    """The number of members and others above each threshold, from the highest down.
 
     `true_positives` and `false_positives` (points,) start at 0 and end at all; records of one score
     come in together, as no threshold tells them apart.
@@ -105,7 +105,7 @@ class Curve:
         return int(np.searchsorted(self.false_positives, count * (1 + 1e-12), side="right")) - 1
 
     def members_before(self, non_members: int) -> MembersBefore:
-        """Return how many members rank before so many others, from 1 on, ties put in order by draw.
+        """Return how many members rank before so many others, from 1 on, ties in random order.
 
         All members where there are fewer others.
         """

@@ -1,4 +1,4 @@
-"""Scores that distinguish no records, whatever the model gives away."""
+"""Scores that do not distinguish records, whatever the model reveals."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def is_one_value(logits: Floats, labels: NDArray[np.integer]) -> bool:
 
 
 def _round_two_ways(scores: Floats, labels: NDArray[np.integer]) -> list[Floats]:
-    """Return scores rounded in two ways, so that no two lie on two sides of both boundaries.
+    """Return scores rounded in two ways, so that close scores are equal in at least one of them.
 
     The median of each class lies on neither's.
     """

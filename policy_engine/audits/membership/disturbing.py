@@ -13,7 +13,7 @@ STRENGTHS = (0.05, 0.1, 0.2, 0.4, 0.8)
 EACH = 4
 """How many views there are of each strength."""
 _CHANGED = 0.25
-"""At strength 1 so many bits are flipped, and so many values drawn anew."""
+"""The share of bits that are flipped, and of values that are drawn again, at strength 1."""
 _VIEW = 31
 
 

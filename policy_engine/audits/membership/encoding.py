@@ -26,7 +26,7 @@ MOST_VALUES = 200
 """How many values of a text column get a feature each; the others share one."""
 
 Leaves = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""The values that each generalised label of a column stands for, by column, then by label."""
+"""The values of each generalised label of a column, by column, then by label."""
 
 
 class _Rule(Protocol):
@@ -195,7 +195,7 @@ class _Number:
         return float(np.mean(self.scale.apply(np.array(values))))
 
     def _numbers(self, text: str | None) -> list[float]:
-        """Return the numbers that a cell is, or whose mean it stands for; none of '*'."""
+        """Return the numbers of a cell, whose mean is its feature; none for '*'."""
         with suppress(ValueError):
             return [self.parse(text or "nan")]
         with suppress(ValueError):
@@ -245,7 +245,7 @@ class _OneHot:
 
     @property
     def known_width(self) -> int:
-        """How many features stand for values that are not missing."""
+        """The number of features for values that are not missing."""
         return len(self.values) + bool(self.others)
 
     def vector(self, text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> list[float]:
@@ -259,7 +259,7 @@ class _OneHot:
     def _cell_values(
         self, text: str | None, leaves: Mapping[str, tuple[str, ...]]
     ) -> tuple[str | None, ...]:
-        """Return the values that a cell covers; None stands for the missing one."""
+        """Return the values that a cell covers, None for the missing one."""
         if text in self.place or not text:
             return (text or None,)
         try:
@@ -287,7 +287,7 @@ class _OneHot:
         return EncodedColumn(name=self.name, kind="one-hot", width=width, says=says)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values that are told: how many the others are is not."""
+        """Return the values to publish; the number of the others is not published."""
         has = {"has_others": bool(self.others), "has_missing": self.has_missing}
         return {"values": self.values, **has}
 

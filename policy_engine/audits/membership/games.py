@@ -108,7 +108,7 @@ def _single(
 
 
 def _set(values: Sequence[float], single: Estimate, deviation: float, drawn: int) -> Estimate:
-    """Return how often a set is told: a game's share is next to normal about that of single."""
+    """Return how often a set is identified, given that a game's share is nearly normal."""
     value, models = fmean(values), len(values)
     low, high = (
         _set_probability(end, single.value, deviation, drawn) for end in (single.low, single.high)

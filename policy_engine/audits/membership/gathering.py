@@ -139,7 +139,7 @@ def gather(
 
 
 def _reference_rows(trainer: ModelTrainer, splits: Splits) -> Rows:
-    """Return rows that no target was trained on and that are not judged, at most so many."""
+    """Return rows that no target was trained on and that are not audited, up to a limit."""
     rows = np.setdiff1d(np.arange(len(trainer.records)), splits.audited)
     if len(rows) < FEWEST_REFERENCES:
         message = (

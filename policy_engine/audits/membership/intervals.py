@@ -28,7 +28,7 @@ def beats_guessing(rate: TprAtFpr, among: int = 1) -> bool:
 
 
 def widen_for(estimate: Estimate, among: int) -> Estimate:
-    """Return an estimate whose ends are drawn out as for one of so many (Bonferroni)."""
+    """Return an estimate with its ends widened for one among several (Bonferroni)."""
     if among == 1:
         return estimate
     wider = deviations(among) / deviations(1)
@@ -38,7 +38,7 @@ def widen_for(estimate: Estimate, among: int) -> Estimate:
 
 
 def deviations(among: int) -> float:
-    """Return how many deviations the ends of an interval of one among so many are away."""
+    """Return the distance, in deviations, of the ends of an interval for one among several."""
     return NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / (2 * among))
 
 

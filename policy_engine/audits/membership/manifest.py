@@ -63,7 +63,7 @@ class ManifestKeeper:
         self._write()
 
     def set_records(self, digest: str) -> None:
-        """Say of which records the audit is, and whether it goes on with what was broken off."""
+        """Record which data is audited, and whether an interrupted audit is resumed."""
         earlier, facts = self._earlier, {"records": digest}
         known = (
             earlier and earlier.data and self._nonce and earlier.data.matches(facts, self._nonce)

@@ -34,7 +34,7 @@ _DRAWS = 4
 _FEWEST_DRAWS = 5_000
 _BLOCK = 10_000
 _ENOUGH = 10
-"""Of values that so many ought to have on either side chi squared holds."""
+"""The expected count on either side from which chi squared is valid."""
 _ROUNDING = 1e-9
 _MOST_VALUES = 50
 _NAMED = 5
@@ -144,7 +144,7 @@ def _classifier_auc(features: NDArray[np.float32], is_member: Bools) -> Estimate
 
 
 def _chance(reading: FeatureReading, is_member: Bools, among: int) -> float:
-    """Return how likely two sides of one kind would differ as much in a column, one among so many.
+    """Return how likely two similar sides would differ as much in a column, one among several.
 
     Of texts the one test or the other may say so.
     """
@@ -191,7 +191,7 @@ def _chi_squared(codes: Codes, is_member: Bools, among: int) -> float:
 
 
 def _resampled(members: Codes, all_of_them: Codes, among: int) -> float:
-    """Return how often members drawn by lot would differ from the whole as much or more."""
+    """Return how often random members would differ from all records as much or more."""
     draws = max(int(_DRAWS * among / _LEVEL), _FEWEST_DRAWS)
     random, size = np.random.default_rng(0), int(members.sum())
     expected = all_of_them * (size / all_of_them.sum())

@@ -48,7 +48,7 @@ def parse_truths(texts: Sequence[str], name: str) -> Bools:
 
 
 def describe_invalid_cells(wrong: Sequence[str], among: int) -> str:
-    """Return how many cells hold something else, and of which kind; their values are not told."""
+    """Return how many cells hold something else, and of which kind, without their values."""
     different = {one.strip() for one in wrong}
     counts = {kind: sum(_cell_kind(one) == kind for one in different if one) for kind in _CELLS}
     parts = [f"{n:,} different {kind}{'s' if n > 1 else ''}" for kind, n in counts.items() if n]

@@ -101,7 +101,7 @@ def _chance_matches(
 def _numbers(records: Records) -> Iterator[NDArray[np.float64]]:
     """Yield every column of numbers in deviations, (n,), as it was read where that is known.
 
-    Bits are yielded as they are.
+    Bits are yielded unchanged.
     """
     start = 0
     for one in records.encoding:

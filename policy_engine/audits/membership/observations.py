@@ -65,7 +65,7 @@ class ScoredRecords:
 
     @property
     def gives(self) -> Terms:
-        """That there are scores, and of which kind."""
+        """Whether there are scores, and of which kind."""
         return frozenset({SCORES, self.kind})
 
     @property

@@ -1,4 +1,4 @@
-"""What attacks reach over several trained models: means and how far the models lie apart."""
+"""Figures of attacks over several trained models: means and standard deviations."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -38,7 +38,7 @@ class Bins:
 
 
 def retention(epsilon: float, values: int = 2) -> float:
-    """Return how likely an answer among so many values is the true one.
+    """Return the probability that an answer is the true one of `values` values.
 
     e^epsilon / (e^epsilon + values - 1), every other value being equally likely (Warner, 1965;
     Kairouz, Oh and Viswanath, NeurIPS 2014). Raises AuditError (A006) unless epsilon is positive.
@@ -187,7 +187,7 @@ def _randomise_binned(
     epsilon: float,
     random: np.random.Generator,
 ) -> NDArray[Any]:
-    """Return the middles of the answered bins; what lies beyond the ends is in the last bin."""
+    """Return the middles of the answered bins; numbers beyond the ends are in the last bin."""
     low, high = ends
     places = np.floor((numbers.astype(np.float64) - low) / (high - low) * count)
     codes = np.clip(places, 0, count - 1).astype(np.int64)

@@ -14,7 +14,7 @@ from policy_engine.audits.membership.splits import Rows
 
 @dataclass(frozen=True)
 class FeatureReading:
-    """What was read of a column: a number a record, (n,), in the order of what it stands for."""
+    """A column as read: one number for each record, (n,), in the order of the values."""
 
     values: NDArray[Any]
     is_text: bool = False
@@ -82,7 +82,7 @@ def ranks_of(texts: NDArray[Any]) -> FeatureReading:
 
 
 def sample_rows(rows: Rows, most: int) -> Rows:
-    """Return rows, so many of them at most, drawn in a way that is always the same."""
+    """Return a deterministic sample of rows, at most `most`."""
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(0).permutation(rows)[:most])

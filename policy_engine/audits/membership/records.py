@@ -229,7 +229,7 @@ def _number_labels(
 
 
 def plain_number(text: str) -> str:
-    """Return a whole number without its point and zeros; any other text as it is."""
+    """Return a whole number without its point and zeros; any other text unchanged."""
     digits, point, zeros = text.partition(".")
     is_whole = point and not zeros.strip("0") and digits.removeprefix("-").isdigit()
     return digits if is_whole else text
@@ -282,7 +282,7 @@ def _are_bits(flat: NDArray[Any]) -> bool:
 
 
 def _plain_features(features: NDArray[Any]) -> tuple[NDArray[Any], EncodedColumn]:
-    """Return features as they are kept, (n, d), and how."""
+    """Return features in the form they are kept in, (n, d), and a description of it."""
     if features.ndim < 2 or not features.size or features.dtype.kind not in "biuf":
         message = f"Features are numbers, one row per record. Given: {features.dtype}"
         raise AuditError.of("A003", f"{message} of shape {features.shape}.")

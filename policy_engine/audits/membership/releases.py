@@ -24,7 +24,7 @@ from policy_engine.plan.lineage import Generalised
 
 @dataclass(frozen=True)
 class CoveredValues:
-    """What the cells of an anonymised table stand for: the original values under each label.
+    """The original values that the cells of an anonymised table cover, by label.
 
     Generalised by the plan, or by an earlier release. `leaves` are those of taxonomies, by column
     and label; `prefixes` the character that masks the ends of texts, by column.
@@ -173,7 +173,7 @@ def _features(table: pa.Table, label: str) -> list[str]:
 
 
 def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]) -> pa.Table:
-    """Return a column with one of the values that each cell stands for, in turn."""
+    """Return a column with each cell replaced by one of its values, in turn."""
     rows, texts = index_texts(name, cell_column(table, name))
     values = _expand_all([tuple(_values(text, leaves)) for text in texts])
     turns = [0] * len(texts)
@@ -187,7 +187,7 @@ def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, .
 
 
 def _expand_all(values: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
-    """Return the values of each cell; a cell that stands for all has the values of the others."""
+    """Return the values of each cell; `*` has the values of all other cells."""
     known = tuple(dict.fromkeys(one for each in values for one in each if one != cells.ALL))
     return [known if each == (cells.ALL,) and known else each for each in values]
 

@@ -49,7 +49,7 @@ class Compared(_Frozen):
     needed: int | NotApplicable
 
     def outcome(self, among: int = 1) -> Literal["more", "untold", "less"]:
-        """Return what is shown, with 95% confidence, by one comparison `among` so many."""
+        """Return what one comparison `among` several shows, with 95% confidence."""
         if self.p * among > 1 - CONFIDENCE:
             return "untold"
         return "more" if self.difference.value > 0 else "less"

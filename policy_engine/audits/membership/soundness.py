@@ -26,7 +26,7 @@ from policy_engine.errors import AuditError, join_names
 from policy_engine.kernels.estimates import clopper_pearson
 
 _TOLD = 0.01
-"""The share of the members from which on repetitions are told."""
+"""The share of members from which on repetitions are reported."""
 _NEAR = 100_000
 """Into how many parts a deviation is cut, where records are to be the same but for last digits.
 
@@ -210,7 +210,7 @@ def _format_contained(names: str, right: float) -> str:
 
 
 def _half(records: Records) -> NDArray[np.bool_]:
-    """Return a half of the records, (n,), in which a record stands with all its repetitions."""
+    """Return half of the records, (n,), each together with all of its repetitions."""
     keys = next(_near_keys(records, np.zeros(len(records), np.int64)))
     return np.asarray(keys % 2 == 0)
 

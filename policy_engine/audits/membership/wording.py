@@ -5,7 +5,7 @@ from policy_engine.kernels.estimates import Estimate
 
 
 def format_count(count: int, noun: str) -> str:
-    """Return so many of something, as `1 member` and `1,200 members`."""
+    """Return a count with its noun, as in `1 member` and `1,200 members`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

@@ -130,7 +130,7 @@ class Budget:
         return self._orders, self._of_a_step
 
     def spent(self, steps: int) -> float:
-        """Return the epsilon of so many steps; 0 of none, infinity where none can be counted."""
+        """Return the epsilon of a number of steps; 0 for none, infinity if it cannot be computed."""
         from dp_accounting.rdp import compute_epsilon  # noqa: PLC0415 (slow to import, an extra)
 
         if steps == 0:
@@ -211,7 +211,7 @@ def _split_epsilon(accountant: Any, first: float, delta: float) -> float:
 
 
 def _composed(noise: float, rate: float, steps: int, rdp: float) -> Any:
-    """Return what has counted so many steps; `rdp` says how large epsilon is about."""
+    """Return an accountant of a number of steps; `rdp` is about how large epsilon is."""
     from dp_accounting.pld import PLDAccountant  # noqa: PLC0415 (slow to import, an extra)
 
     grid = GRID * max(1.0, rdp / _FINE_UP_TO) if math.isfinite(rdp) else 1.0

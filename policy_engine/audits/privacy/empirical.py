@@ -31,7 +31,7 @@ def epsilon_lower(
     """Return the epsilon that the best of some attacks proves of one model, with 95% confidence.
 
     Their scores (n,), by their notation, are higher for likelier members. Members are matched at
-    random with others of their class. Where members were drawn by lot, of every class so many,
+    random with others of their class. Where members were drawn at random, a number of every class,
     each of a pair is the member with probability one half, independently of all other pairs,
     given the pairs: so the attack's guesses, of each pair that record with the higher score,
     bound epsilon as those on canaries do (Steinke, Nasr and Jagielski, NeurIPS 2023, theorem
@@ -76,7 +76,7 @@ def default_delta(members: int) -> float:
 
 
 def ceiling(pairs: int, delta: float) -> float:
-    """Return what an attack without a mistake on so many pairs would prove."""
+    """Return the epsilon that an attack without mistakes would prove with a number of pairs."""
     return one_run_bound(pairs, pairs, pairs, delta)
 
 
@@ -129,7 +129,7 @@ class _Pairs:
 def _best_attack(
     attacks: Mapping[str, NDArray[np.float64]], chosen: _Pairs, pair_count: int
 ) -> tuple[str, float]:
-    """Return the attack, and the share of pairs, that promise most on so many other pairs."""
+    """Return the attack, and the share of pairs to guess, that promise most on other pairs."""
     from scipy.stats import beta  # noqa: PLC0415 (slow to import, an extra)
 
     promises: dict[tuple[str, float], float] = {}

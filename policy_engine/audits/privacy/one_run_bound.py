@@ -13,7 +13,7 @@ _LARGEST = 1_000.0
 
 @cache
 def one_run_bound(correct: int, guesses: int, canaries: int, delta: float) -> float:
-    """Return the epsilon that is proved, with 95% confidence, by so many correct guesses.
+    """Return the epsilon that a number of correct guesses proves, with 95% confidence.
 
     Of `canaries` each was included by a fair coin of its own; `guesses` of them, as many as was
     fixed beforehand, were guessed to be in or out (Steinke, Nasr and Jagielski, NeurIPS 2023,
@@ -35,7 +35,7 @@ def one_run_bound(correct: int, guesses: int, canaries: int, delta: float) -> fl
 
 
 def p_value(epsilon: float, correct: int, guesses: int, canaries: int, delta: float) -> float:
-    """Return how likely so many correct guesses are, at most, under (epsilon, delta)-DP.
+    """Return the highest probability of as many correct guesses under (epsilon, delta)-DP.
 
     The tail of the binomial with e^epsilon / (e^epsilon + 1), and what delta adds to it: 2 delta
     for each canary times the largest mean of the probabilities just below the tail.

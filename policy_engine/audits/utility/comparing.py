@@ -42,7 +42,7 @@ _MISSING = "(missing)"
 
 @dataclass(frozen=True)
 class ComparisonSettings:
-    """How many questions are asked, of which selectivity; what is predicted; from which seed."""
+    """The number and selectivity of queries, the column to predict, and the seed."""
 
     queries: int = 1_000
     selectivity: float = 0.05
@@ -140,7 +140,7 @@ def _read(
 
 
 def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
-    """Raise DataError (C005) with every column that a table lacks; its ends may stand for one."""
+    """Raise DataError (C005) with every missing column; two end columns may replace a column."""
     present = set(table.column_names)
     columns = tuple(present | {name for name in names if end_columns(name)[0] in present})
     dataset = Dataset(iri=label, location=label, format="memory", columns=columns)
@@ -152,7 +152,7 @@ def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
 def _left_out(
     original: pa.Table, anonymization: Anonymization, masked: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the columns of the original of which the release holds nothing."""
+    """Return the columns of the original that the release does not contain."""
     kept = {*anonymization.columns.released, *masked} - set(anonymization.columns.redact)
     return tuple(name for name in original.column_names if name not in kept)
 
@@ -181,7 +181,7 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
 
 
 def _bins(column: MatchedColumn, before: Floats, after: Floats) -> Iterator[Bin]:
-    """Yield the distribution as it is drawn: equally wide ranges, or the most frequent values."""
+    """Yield the distribution for a chart: equally wide ranges, or the most frequent values."""
     bins = _value_bins(column, before)
     for one in range(int(bins.max()) + 1):
         inside = bins == one

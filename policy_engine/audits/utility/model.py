@@ -85,7 +85,7 @@ class SizeBin(_Frozen):
 
 
 class ClassSizes(_Frozen):
-    """How many rows the classes have, and how many classes have so many."""
+    """The sizes of the classes, and how many classes have each size."""
 
     classes: int
     smallest: int

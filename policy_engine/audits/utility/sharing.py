@@ -69,7 +69,7 @@ def shareable_comparison(
 
 
 def _roles(anonymization: Anonymization) -> Iterator[tuple[str, str, Kind]]:
-    """Yield the name, role and kind of every column of which cells are released."""
+    """Yield the name, role and kind of every column that is released."""
     columns = anonymization.columns
     for one in columns.quasi_identifier:
         is_one = one.generalization in PERTURBATIVE

@@ -1,4 +1,4 @@
-"""How far a record lies from where the model decides otherwise, by labels alone."""
+"""The distance of a record from the decision boundary, estimated from labels alone."""
 
 from typing import ClassVar
 
@@ -50,7 +50,7 @@ class LabelOnlyBoundary:
 
 
 def _best_strengths(evidence: Evidence, strengths: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the strengths by which the shadows' own members are told best; without any, all."""
+    """Return the strengths that best identify the shadows' own members; without shadows, all."""
     levels = tuple(dict.fromkeys(strengths))
     ways = (levels, *((one,) for one in levels))
     if SHADOW_MEMBERS not in evidence.gives:

@@ -19,7 +19,7 @@ class Gaussians:
     deviation: Floats
 
     def distance(self, margins: Floats) -> Floats:
-        """Return how many deviations margins lie above the mean."""
+        """Return how many standard deviations margins are above the mean."""
         return (margins - self.mean) / self.deviation
 
     def log_density(self, margins: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The likelihood-ratio attack with shadows of which half have seen the record."""
+"""The likelihood-ratio attack with shadow models, half of which were trained on the record."""
 
 from typing import Any, ClassVar
 

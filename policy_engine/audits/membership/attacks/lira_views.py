@@ -26,7 +26,7 @@ class LiraViews:
 
     Carlini et al., IEEE S&P 2022, section VI-C, ask the models about augmentations of each record
     too. As `lira-offline`, with the mean of the margins over the record and its weakly disturbed
-    views in the place of one margin: what the noise adds to a single one averages out. There is
+    views instead of one margin: the noise of single views averages out. There is
     no threshold of its own.
     """
 
@@ -35,7 +35,7 @@ class LiraViews:
     uses: ClassVar[Terms] = frozenset()
 
     def judge(self, evidence: Evidence) -> Judgement:
-        """Return how many deviations the means lie above those of shadows without the record."""
+        """Return how many deviations the means are above those of shadows without the record."""
         check(self, evidence)
         margins = np.stack([_mean_margin(one.audited) for one in evidence.shadows])
         distribution = gaussians(margins, unseen_by_shadows(evidence))

@@ -1,4 +1,4 @@
-"""The robust attack with shadows of which half have seen the record."""
+"""The robust attack with shadow models, half of which were trained on the record."""
 
 from typing import ClassVar
 

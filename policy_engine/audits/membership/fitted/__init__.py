@@ -1,1 +1,1 @@
-"""Models that somebody has fitted already, attacked as they are."""
+"""Attacks on models that are already fitted."""

@@ -70,7 +70,7 @@ def cached_trainer(
     models: int,
     shape: tuple[int, int, int],
 ) -> Trainer:
-    """Return a trainer of so many models that trains each of them once, even if interrupted.
+    """Return a trainer of models that trains each of them once, even if it is interrupted.
 
     After each model `is_settled` says whether it would be the same again.
     """

@@ -75,7 +75,7 @@ def class_numbers(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.i
 
 
 def _class_key(text: str, classes: Sequence[str]) -> str:
-    """Return a class as it is compared: truth values in any case, whole numbers without point."""
+    """Return a class normalised: truth values in lower case, whole numbers without a point."""
     return text.lower() if set(classes) == {"False", "True"} else plain_number(text)
 
 

@@ -114,5 +114,5 @@ class LightgbmModel:
 
     @property
     def known_categories(self) -> Categories:
-        """Its categories. Raises AuditError (A014) where it does not say of which features."""
+        """Its categories. Raises AuditError (A014) where it does not name their features."""
         return self.categories or lightgbm_categories(self.booster)

@@ -34,7 +34,7 @@ def lightgbm_categories(booster: Any) -> Categories:
 
 
 def xgboost_categories(booster: Any, block: Block) -> Categories:
-    """Return the categories of a Booster of XGBoost, of which an array has the numbers already.
+    """Return the categories of a Booster of XGBoost; arrays already hold their numbers.
 
     Raises AuditError (A014) where a table is given and the model does not keep them.
     """

@@ -1,4 +1,4 @@
-"""ONNX files that keep weights in other files, of which their digest knows nothing.
+"""ONNX files that keep weights in other files, which their digest does not cover.
 
 The files are in the wire format of protocol buffers, of which so much is read here as leads to the
 tensors: no library of ONNX is needed to run a model.
@@ -24,13 +24,13 @@ _WITHIN: Mapping[_Message, Mapping[int, _Message]] = {
 }
 """Which fields of a message hold which others (onnx.proto3)."""
 _EXTERNAL = 13
-"""The field of a tensor that says in which file it lies."""
+"""The field of a tensor that names the file of its data."""
 _PLACE = b"location"
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def check_whole(content: bytes, source: str) -> None:
-    """Raise AuditError (A014) where some of a model lies in other files, or it is damaged."""
+    """Raise AuditError (A014) where parts of a model are in other files, or it is damaged."""
     if _PLACE not in content:  # no tensor says where it is: a forest's nodes would take seconds
         return
     try:

@@ -88,7 +88,7 @@ def _fill_missing(table: pa.Table) -> pa.Table:
 
 
 def _replace_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers (n, d), in the place of those missing or infinite less than all of theirs."""
+    """Return numbers (n, d); missing or infinite ones become less than the least of the column."""
     known = np.isfinite(values)
     least = np.min(values, axis=0, where=known, initial=np.inf)
     least = np.where(np.isfinite(least), least - 1, 0)

@@ -52,7 +52,7 @@ def trained_evidence(
     names: tuple[str, ...],
     progress: Progress = silent,
 ) -> Evidence:
-    """Return what an attacker holds who trains so many shadows, from a seed: `settings`.
+    """Return the evidence of an attacker who trains shadow models from a seed, by `settings`.
 
     Each learns from a half of all records, members of the target and others alike, so that of
     every record half of the shadows know nothing. Raises whatever training does.

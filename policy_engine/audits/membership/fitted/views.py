@@ -17,7 +17,7 @@ Logits = NDArray[np.float32]
 MOST_OF_IMAGES = 18
 MOST_VIEWS = 21
 _CHANGED = 0.25
-"""At strength 1 so many bits are flipped, and so many texts drawn anew."""
+"""The share of bits that are flipped, and of texts that are drawn again, at strength 1."""
 _VIEW = 37
 _SHIFTS = (0, -1, 1)
 _MIRRORED, _SHIFTED = 0.5, 1.0
@@ -42,7 +42,7 @@ def strengths_of(records: Block, views: int) -> tuple[float, ...]:
 
 
 def views_of(records: Block, views: int, seed: int) -> Iterator[Block]:
-    """Yield records in so many views, the first as they are: the same for every model asked.
+    """Yield several views of records, the first unchanged: the same for every model.
 
     Images, (n, height, width) or with channels last, are mirrored from left to right, then both
     are shifted by a pixel in each direction, with the edge repeated (Carlini et al., IEEE S&P

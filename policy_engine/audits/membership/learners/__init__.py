@@ -32,7 +32,7 @@ def learner_of(architecture: Network | Estimator, fewest: int = 0) -> Learner:
 
 
 def noise_model(architecture: Network | Estimator, width: int, classes: int) -> Any:
-    """Return a model of a description as it is released, that learnt from noise, or nothing.
+    """Return a model of a description in released form, trained on noise or untrained.
 
     What its file holds, the file of every model of its kind holds.
     """

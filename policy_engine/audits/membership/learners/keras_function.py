@@ -179,7 +179,7 @@ class KerasLearner:
 
 @dataclass(frozen=True, eq=False)
 class _Noise:
-    """What the steps of one model's private training are told beside the records."""
+    """The inputs of the steps of one model's private training, besides the records."""
 
     spending: Spending
     expected: int

@@ -30,7 +30,7 @@ class Trained(Protocol):
         ...
 
     def save(self, path: Path, model: int = 0) -> "Trained":
-        """Write one model as a file that can be released, and return it as it is in the file."""
+        """Write one model as a file that can be released, and return the model in the file."""
         ...
 
 
@@ -45,7 +45,7 @@ class Learner(Protocol):
 
     @property
     def gives(self) -> Terms:
-        """The terms of what the models tell of a record: `OF_LABELS`, `OF_CONFIDENCES`."""
+        """The terms of the models' answers about a record: `OF_LABELS`, `OF_CONFIDENCES`."""
         ...
 
     def train(
@@ -59,7 +59,7 @@ class Learner(Protocol):
         ...
 
     def memory(self, records: Records, rows: int, models: int) -> int:
-        """Return about how many bytes training so many models on so many rows takes at its peak."""
+        """Return about how many bytes it takes at most to train `models` models on `rows` rows."""
         ...
 
 

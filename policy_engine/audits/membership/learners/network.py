@@ -89,7 +89,7 @@ class NetworkLearner:
 
     @property
     def name(self) -> str:
-        """The description as JSON, and where the noise is from: nowhere that is told, or a GPU."""
+        """The description as JSON, and how the noise is drawn, if not from the seed on a CPU."""
         if self.is_secret:
             return f"{self.network.model_dump_json()} in secret"
         is_of_device = self.network.privacy is not None and draws_on_device()

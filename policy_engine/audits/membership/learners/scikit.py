@@ -149,7 +149,7 @@ class EstimatorLearner:
         return self.workers if cells > _FEW_CELLS else 1
 
     def memory(self, records: Records, rows: int, models: int) -> int:
-        """Return an estimate of the most bytes that training so many models takes."""
+        """Return an estimate of the most bytes that training takes."""
         copies = 3 * 4 * rows * records.features.shape[1] * min(models, self.workers)
         settings = self.estimator.get_params() if hasattr(self.estimator, "get_params") else {}
         is_tree = "max_leaf_nodes" in settings
@@ -237,7 +237,7 @@ def _fit(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int) -
 
 
 def _call_model(method: Any, *arguments: Any) -> Any:
-    """Do what a model does with arrays, and tell of what it refuses."""
+    """Run a block that gives arrays to a model, and explain why the model refuses them."""
     try:
         return method(*arguments)
     except (ValueError, TypeError, AttributeError) as error:

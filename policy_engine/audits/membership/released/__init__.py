@@ -1,1 +1,1 @@
-"""Models as they are released: what inference needs and no more, in files that run no code."""
+"""Released models: only what inference needs, in files that do not run code."""

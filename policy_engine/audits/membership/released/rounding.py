@@ -13,7 +13,7 @@ _SHARE = 0.01
 
 
 def round_to_steps(values: Any, steps: Any) -> Floats:
-    """Return each value as the nearest multiple of its step; where that is 0, as it is."""
+    """Return each value as the nearest multiple of its step; unchanged where the step is 0."""
     numbers, step = np.broadcast_arrays(
         np.asarray(values, np.float64), np.asarray(steps, np.float64)
     )
@@ -54,6 +54,6 @@ def round_priors(values: Floats, records: int, fewest: int) -> Floats:
 
 
 def round_shares(values: Floats, records: Any, fewest: int) -> Floats:
-    """Return shares of so many records each, in steps of `fewest` of them, and never 0 or 1."""
+    """Return shares of records, in steps of `fewest` records, and never 0 or 1."""
     step = steps_of(np.minimum(fewest / np.asarray(records, np.float64), 1.0))
     return np.clip(round_to_steps(values, step), step / 2, 1 - step / 2)

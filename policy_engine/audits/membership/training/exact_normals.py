@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Entropy = Callable[[int], bytes]
-"""Gives so many random bytes."""
+"""Returns a number of random bytes."""
 
 _LEAD = 31
 _MORE = 64
@@ -40,7 +40,7 @@ def floored_normals(
 
 
 def _try_draws(tries: int, bits: int, entropy: Entropy, lead: int) -> NDArray[np.int64]:
-    """Return what so many tries give, which is some seven of ten numbers."""
+    """Return the accepted draws of `tries` tries, about seven in ten."""
     words = np.frombuffer(entropy(12 * tries), np.uint32).reshape(3, tries)
     first, rest, last = (words >> (32 - lead)).astype(np.int64)
     whole_parts, is_open = _whole_parts(first, lead)
@@ -58,7 +58,7 @@ def _try_draws(tries: int, bits: int, entropy: Entropy, lead: int) -> NDArray[np
 def _whole_parts(
     first: NDArray[np.int64], lead: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return how many of the bounds each number lies below, and whether it may lie in one."""
+    """Return how many of the bounds each number is below, and whether it may equal one."""
     floors = _floors(lead)
     whole_parts = len(floors) - np.searchsorted(floors[::-1], first, side="right")
     return whole_parts.astype(np.int64), first == floors[whole_parts]

@@ -24,7 +24,7 @@ class Design:
 
     @classmethod
     def of(cls, network: Network, features: int, classes: int) -> "Design":
-        """Return the design of a network for so many features and classes."""
+        """Return the layers of a network for a number of features and classes."""
         return cls(
             (features, *(layer.units for layer in network.layers), classes),
             tuple(layer.activation for layer in network.layers),

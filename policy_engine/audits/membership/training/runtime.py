@@ -41,7 +41,7 @@ def _repeat_on_devices(tf: ModuleType) -> None:
     """Have a GPU do the same each time: sums in one order, or the same seed has other figures.
 
     A device takes memory as it needs it, for others may use it too. Where TensorFlow already runs
-    on it, its memory is left as it is.
+    on it, its memory is not changed.
     """
     for one in gpus(tf):
         with suppress(RuntimeError):

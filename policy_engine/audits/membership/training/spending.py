@@ -21,7 +21,7 @@ class Spending:
     delta: float
 
     def epsilon_after(self, steps: int) -> float:
-        """Return the epsilon of so many steps by Renyi DP."""
+        """Return the epsilon of a number of steps by Renyi DP."""
         from policy_engine.audits.privacy.accounting import Budget  # noqa: PLC0415 (heavy)
 
         return Budget(self.noise_multiplier, self.sampling_rate, self.delta).spent(steps)
@@ -36,7 +36,7 @@ class Spending:
 
 
 def stage_of(spending: Spending | None, steps: int) -> str:
-    """Return what is being done, with what so many steps of private training have spent."""
+    """Return the name of the stage, with the epsilon that private training has spent so far."""
     if spending is None or spending.noise_multiplier == 0:
         return "training"
     return f"training, epsilon {spending.epsilon_after(steps):.2f} spent"

@@ -86,7 +86,7 @@ def _curve(roc: Roc, floor: float) -> tuple[list[float], list[float]]:
 
 
 def _height(roc: Roc, floor: float) -> float:
-    """Return how high a curve lies in the picture, on the average."""
+    """Return the average height of a curve in the picture."""
     fpr = np.geomspace(floor, 1.0, _POINTS)
     return float(np.log(np.maximum(np.interp(fpr, roc.fpr, roc.tpr), floor)).mean())
 

@@ -35,7 +35,7 @@ _MARKERS = "osD^vPX"
 _GRID, _MUTED = "#e2e5e9", "#6b7280"
 _GUESS = 0.5
 _LOW = 0.1
-"""Below it, what marks a guess stands above its line, clear of the axis."""
+"""Below it, the mark of guessing is placed above its line, clear of the axis."""
 _BARS, _ATTACKS = 3.1, 4.2
 """The height of a row of panels over epsilon, and that of the last, in inches."""
 _LONG = 210
@@ -249,7 +249,7 @@ def _draw_accuracy_row(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Ki
 
 
 def _axis_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis on which some shares lie apart from each other."""
+    """Return the ends of an axis on which shares are far enough apart."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = max(0.12 * (high - low), 0.02)
     return max(low - room, -0.02), min(high + room, 1.04)
@@ -301,7 +301,7 @@ def _name_points(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> No
 
 
 _FAR = (0.1, 0.25, 0.45, 0.7, 1.0)
-"""How far a name stands from its point, in inches."""
+"""The distance of a name from its point, in inches."""
 _TURNS = tuple(radians(turn) for turn in (0, 45, -45, 90, -90, 135, -135, 180))
 
 
