@@ -346,7 +346,7 @@ def test_ranges_of_what_is_no_column_of_numbers_are_told_before_the_training(mon
 
     monkeypatch.setattr("policy_engine.audits.membership.tradeoff.tradeoff", trained)
     settings = Settings(ranges=(("weights", 0.0, 1.0),))
-    with pytest.raises(AuditError, match=r"A006 There is no column of numbers 'weights'"):
+    with pytest.raises(AuditError, match=r"A006 There is no numeric column 'weights'"):
         auditing.audit_tradeoff(people(2_000), "ill", settings=settings)
 
 

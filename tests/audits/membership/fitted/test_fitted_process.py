@@ -63,7 +63,7 @@ def test_what_a_model_prints_is_no_answer_and_it_knows_no_secret(tmp_path, monke
     [
         (Aborting(), "A016", "ended by signal 6, saying the library's last words about ..."),
         (Leaving(), "A016", "ended with 0."),
-        (Killed(), "A008", "was killed, as it is where memory runs out"),
+        (Killed(), "A008", "was killed, probably because memory ran out"),
         (Greedy(), "A008", "more memory than there is"),
     ],
     ids=["abort", "exit", "killed", "memory"],
