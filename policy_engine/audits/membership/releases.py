@@ -151,8 +151,8 @@ def _check_classes(table: pa.Table, label: str, fewest: int) -> None:
     problems = [
         Problem(
             "A001",
-            f"The class {text!r} has {count:,} of the records that the model learns from, and "
-            f"what a released model tells stands for {fewest:,} or more.",
+            f"The class {text!r} has only {count:,} of the records that the model learns from, but "
+            f"everything that a released model reveals must apply to {fewest:,} or more.",
             "Leave the class out, join it with another, or give more records.",
         )
         for text, count in zip(texts, counts, strict=True)

@@ -130,7 +130,7 @@ class Budget:
         return self._orders, self._of_a_step
 
     def spent(self, steps: int) -> float:
-        """Return the epsilon of a number of steps; 0 for none, infinity if it cannot be computed."""
+        """Return the epsilon of some steps; 0 for none, infinity if it cannot be computed."""
         from dp_accounting.rdp import compute_epsilon  # noqa: PLC0415 (slow to import, an extra)
 
         if steps == 0:
