@@ -90,7 +90,9 @@ def check_opening(file: FittedFile, opening: OpeningOptions) -> None:
 
 
 def _untrusted(file: FittedFile) -> Exception:
-    message = f"The file is {_RUNS_CODE[file.kind]}: opening it runs any code that its author put into it."
+    message = (
+        f"The file is {_RUNS_CODE[file.kind]}: opening it runs any code that its author put in it."
+    )
     hint = "Save the model in a format without code, such as skops or ONNX, or say that you trust "
     hint += "it: trust_pickle=True."
     return AuditError.of("A015", message, hint, source=str(file.path))
