@@ -75,6 +75,43 @@ SELECT 1 FROM People p CROSS JOIN Visits v JOIN (SELECT 1 AS id) x USING (id)
     'id' is a column of 'p', 'v' and 'x'. Write the table before it: TABLE.COLUMN.
 SELECT id FROM People p JOIN Visits v USING (id), (SELECT 1 AS id) x
     'id' is a column of 'p', 'v' and 'x'. Write the table before it: TABLE.COLUMN.
+SELECT id FROM Visits WHERE id IN (People)
+    There is no column 'People' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+SELECT id FROM Visits WHERE id = ANY (People)
+    There is no column 'People' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+SELECT id FROM People p JOIN Visits v USING (zzz)
+    There is no column 'zzz' in 'p'. The columns are 'id', 'name', 'sex', 'age' and 'secret'.
+SELECT id FROM Visits LIMIT 5 OFFSET zzz
+    There is no column 'zzz' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+SELECT v.* EXCLUDE (zzz) FROM Visits v
+    There is no column 'zzz' in 'v'. The columns are 'id', 'cost' and 'note'.
+SELECT x.* FROM Visits v
+    There is no table 'x' in FROM.
+SELECT * REPLACE (zzz AS id) FROM Visits
+    There is no column 'zzz' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+SELECT id FROM (SELECT id AS a, note AS A FROM Visits) x WHERE a = 1
+    There is no column 'id' in 'x'. The columns are 'a' and 'A'.
+SELECT * FROM (SELECT id AS a, note AS A FROM Visits) x
+    A star stands for all columns of 'x', which has several columns 'a'.
+    Give each a name of its own with AS.
+SELECT id FROM Visits a, Visits A
+    Two tables are called 'A' in one FROM. Give each a name of its own with AS.
+SELECT 1 FROM Visits v JOIN People p USING (id) JOIN Visits w USING (id) WHERE id = 1 AND note = 'a'
+    'note' is a column of 'v' and 'w'. Write the table before it: TABLE.COLUMN.
+SELECT 1 FROM Visits v, People p JOIN Visits w ON v.zzz = w.id
+    There is no column 'zzz' in 'v'. The columns are 'id', 'cost' and 'note'.
+SELECT Visit.id FROM Visits
+    There is no table 'Visit' in FROM. Did you mean 'Visits'?
+SELECT id FROM Visits WHERE "ID " = 1
+    There is no column 'ID ' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+WITH a AS (SELECT 1 AS x) SELECT y FROM a
+    There is no column 'y' in 'a'. The columns are 'x'.
+SELECT 1 FROM Visits GROUP BY CUBE (zzz)
+    There is no column 'zzz' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+SELECT id FROM Visits UNION SELECT id FROM Visits LIMIT (SELECT zzz FROM Visits)
+    There is no column 'zzz' in 'Visits'. The columns are 'id', 'cost' and 'note'.
+SELECT id AS a FROM Visits ORDER BY Visits.a
+    There is no column 'a' in 'Visits'. The columns are 'id', 'cost' and 'note'.
 """
 NOT_UNDERSTOOD = """\
 SELECT * EXCLUDE (Visits.note) FROM Visits
@@ -177,6 +214,18 @@ SELECT id FROM People LATERAL VIEW explode(x) y
     LATERALS is not allowed in SELECT.
 SELECT id FROM People CONNECT BY id = 1
     CONNECT is not allowed in SELECT.
+SELECT 1 FROM gamma(5)
+    ANONYMOUS is not allowed in FROM. Name a table.
+SELECT 1 FROM LATERAL gamma(5)
+    LATERAL is not allowed in FROM. Name a table.
+SELECT 1 FROM People, LATERAL gamma(5) x
+    LATERAL is not allowed in FROM. Name a table.
+SELECT 1 FROM now() t
+    ANONYMOUS is not allowed in FROM. Name a table.
+SELECT 1 FROM abs(5)
+    ABS is not allowed in FROM. Name a table.
+SELECT count(DISTINCT *) FROM Visits
+    A star is allowed in the select list and in COUNT(*) alone.
 """
 """A query, and below it what is said of it."""
 
