@@ -3,6 +3,7 @@
 import pytest
 from compliance_texts import (
     PARTS,
+    PREFIXES,
     constrained,
     for_purpose,
     limit,
@@ -459,3 +460,17 @@ def test_who_owns_what_a_report_is_of_is_in_its_names():
         for owners in (None, {WARD: HOSPITAL}, {WARD: OTHER})
     }
     assert len(nodes) == 3
+
+
+def test_names_of_a_report_are_of_all_that_it_is_made_from(tmp_path):
+    vocabulary = tmp_path / "vocabulary.ttl"
+    vocabulary.write_text(f"{PREFIXES}:look a odrl:Action .")
+    given = policy(), request(), world()
+    others = [
+        compliance_report(*given),
+        compliance_report(policy() + "# .", *given[1:]),
+        compliance_report(given[0], request() + "# .", given[2]),
+        compliance_report(*given[:2], world() + "# ."),
+        compliance_report(*given, vocabularies=[vocabulary]),
+    ]
+    assert len({one.policies[0].node for one in others}) == len(others)
