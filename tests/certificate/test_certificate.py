@@ -95,6 +95,9 @@ def test_provenance_names_what_a_join_and_a_release_were_made_of_and_for_whom():
     again = json.loads(derives_from(OUTPUT, "http://x.org/again", first).to_jsonld())
     assert again["prov:wasDerivedFrom"] == [known]
     own = json.loads(first.to_jsonld())
+    assert own["@context"]["xsd"] == "http://www.w3.org/2001/XMLSchema#"
+    assert own["@context"]["endedAtTime"]["@type"] == "xsd:dateTime"
+    assert own["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]["pe:version"] == ""  # by hand
     assert "prov:wasDerivedFrom" not in own
     assert "prov:actedOnBehalfOf" not in own["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]
 
@@ -119,13 +122,14 @@ def joining(*sources):
 
 def test_a_record_of_a_join_names_each_input_with_its_own_unmentioned_columns(tmp_path):
     (tmp_path / "people.csv").write_text("name,age,phone\nAnn,20,1\nBob,20,2\n")
-    (tmp_path / "claims.csv").write_text("name,cost\nAnn,5\nBob,6\n")
+    (tmp_path / "claims.csv").write_text("name,cost\nAnn,5\nBob,6\nCid,7\n")
     data = {DATASET: tmp_path / "people.csv", CLAIMS: tmp_path / "claims.csv"}
-    inputs = apply_policy(joining(DATASET, CLAIMS), data).record.inputs
-    assert [(one.asset, one.rows, one.unmentioned) for one in inputs] == [
-        (CLAIMS, 2, ("cost",)),
+    record = apply_policy(joining(DATASET, CLAIMS), data).record
+    assert [(one.asset, one.rows, one.unmentioned) for one in record.inputs] == [
+        (CLAIMS, 3, ("cost",)),
         (DATASET, 2, ("phone",)),
     ]
+    assert (record.rows_joined, record.rows_in) == (2, 2)
 
 
 def test_provenance_is_valid_json_ld(certificate):
