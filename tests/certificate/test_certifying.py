@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 
 import pytest
-from building import DATASET, people_policy
+from applying import applied
+from building import DATASET, column, people_policy
 from modelled import of_raw, of_table
 
 from policy_engine import apply_policy
@@ -107,6 +108,19 @@ def test_of_a_model_the_table_that_it_learnt_from_is_measured_and_not_described(
     reason = "the table that the model learnt from is not released"
     assert certificate.utility == NotApplicable(reason=reason)
     assert found.known_record.utility.classes == 3
+
+
+def test_a_masking_is_measured_cell_by_cell_on_the_output(tmp_path):
+    masked = [column("pay", masking="rounding", base=10)]
+    parts = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "masked": masked}
+    made = applied({"age": [20, 20, 30, 30], "pay": [11, 22, 33, 44]}, tmp_path / "a.csv", **parts)
+    for pay, broken in (("10", 0), ("11", 1)):
+        made.path.write_text(made.path.read_text().replace("10", pay))
+        found = certified(made).certificate.measurements
+        assert [(one.bound, one.column, one.achieved) for one in found] == [
+            ("k", "", 2),
+            ("rounding", "pay", broken),
+        ]
 
 
 @pytest.mark.parametrize("location", ["memory", "table:people"])

@@ -30,6 +30,13 @@ def write(place, certificate, texts=("x",)):
     return certificates
 
 
+def test_an_output_has_no_name_that_a_certificate_has(tmp_path):
+    with pytest.raises(OutputError) as told:
+        Publication(tmp_path / "a.csv", tmp_path / CERTIFICATE, overwrite=True)
+    message = f"An output cannot be named '{CERTIFICATE}': that is that of a certificate."
+    assert told.value.problems == (Problem("O002", message, "Give another name."),)
+
+
 OTHERS = "Give each release a folder of its own."
 FREE = "Give another path, or overwrite=True."
 
