@@ -46,7 +46,7 @@ def agree(
     all of its prohibitions and obligations, with the offer's duties, constraints, assigners and
     prefixes. It says to be derived from the offer (`prov:wasDerivedFrom`). `uid` is its own IRI,
     by default one made of the offer and the party; `hierarchy` adds to what the offer says of who
-    belongs to which group. It stands on its own from then on: it ends by what it says itself, and
+    belongs to which group. From then on it is independent: it ends by its own terms, and
     with the offer only where that says so (`pe:endsWith`): it is then void once the offer is not in
     force, or means something else than what was accepted. Raises PolicyError (P021) where the
     policy is not an offer, or not one to the party.
@@ -122,7 +122,7 @@ class _Agreement:
             raise PolicyError.of("P021", message, "Name them with each rule.", offer.source)
 
     def _is_for(self, rule: Rule) -> bool:
-        """Tell whether a rule is for the party; where a group is refined that cannot be told."""
+        """Tell whether a rule is for the party; where a group is refined that is unknown."""
         return not rule.assignees or any(
             not one.refinements and self._groups.path("party", self.party, one.iri)
             for one in rule.assignees
@@ -187,7 +187,7 @@ class _Agreement:
         return {**document, "@graph": others} if "@graph" in document else document
 
     def _node(self, given: Any, rule: Rule, nodes: Sequence[_Node]) -> _Node:
-        """Return the object of a rule, which may stand elsewhere under its name."""
+        """Return the object of a rule, which may be elsewhere under its name."""
         is_name = isinstance(given, str)
         node = self._renamed(
             next(one for one in nodes if one.get("uid") == given) if is_name else given

@@ -7,8 +7,8 @@ of a sequence (`odrl:andSequence`) and of what is listed in the refinement of an
 columns of a release are in that order. A member that says nothing is left out, so that the form
 of a policy does not change when the language grows.
 
-Left out is what affects no decision and no plan: where things stand in the text, the names of
-constraints, profiles beside the conflict strategy that they stand for, descriptions, prefixes,
+Left out is what affects no decision and no plan: positions in the text, the names of
+constraints, profiles except for their conflict strategy, descriptions, prefixes,
 and the definitions of a vocabulary's terms in words.
 """
 
@@ -67,7 +67,7 @@ def digest_of_heir(policy: Policy, parents: Sequence[Policy], conflict: Strategy
 def canonical_text(policy: Policy) -> str:
     """Return what a policy means as JSON: one text for all texts that mean the same.
 
-    What is said beside its rules, of hierarchies and by vocabularies, is there by its digest, for
+    Hierarchies and vocabularies, which are said beside its rules, are there by their digest, for
     many policies of one text may share it.
     """
     return _text(_form(policy))
@@ -157,7 +157,7 @@ def _condition(condition: Condition, operands: _Operands) -> dict[str, _Form]:
         "operator": condition.operator,
         "right": operands(condition),
         "reference": sorted(condition.references),
-        # The type of what stands on the right is in its value.
+        # The type of the right operand is in its value.
         "dataType": condition.data_type if condition.references else "",
         "unit": condition.unit,
         "status": _literal(condition.status.value, "") if condition.status else [],
@@ -175,7 +175,7 @@ def _listed(constraint: Constraint) -> list[_Form]:
 
 
 def _parameters(constraint: Constraint) -> list[_Form]:
-    """Return what stands on the right of a parameter, where a number is a number of any type."""
+    """Return the right operand of a parameter, where a number is a number of any type."""
     if terms.names_columns(constraint.left_operand):
         rights = constraint.right_operands
         return [["iri", terms.canonical(str(one.value)), *_settings(one)] for one in rights]
@@ -195,7 +195,7 @@ def _value(value: Value, constraint: Constraint, *, is_name: bool) -> list[_Form
 
 
 def _settings(value: Value) -> Iterator[dict[str, _Form]]:
-    """Yield what is said of a column in its place, if anything is."""
+    """Yield the settings of a column, if it has any."""
     if value.settings:
         yield {name: _plain(one) for name, one in value.settings.items()}
 

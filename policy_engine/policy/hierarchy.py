@@ -40,20 +40,22 @@ class Hierarchy:
 
     def joined(self, others: Iterable["Hierarchy"]) -> "Hierarchy":
         """Return the union of this hierarchy and the others."""
-        every = [self, *others]
+        hierarchies = [self, *others]
         edges = {
-            part: tuple(dict.fromkeys(edge for one in every for edge in getattr(one, part)))
+            part: tuple(dict.fromkeys(edge for one in hierarchies for edge in getattr(one, part)))
             for part in (*PARTS, "implied", "perhaps")
         }
         return Hierarchy(**edges)
 
     @cached_property
     def digest(self) -> str:
-        """The sha-256 of all edges, whatever their order; empty where there is none."""
-        said = {part: sorted({*getattr(self, part)}) for part in (*PARTS, "implied", "perhaps")}
-        said = {part: edges for part, edges in said.items() if edges}
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-        return sha256(text.encode()).hexdigest() if said else ""
+        """The sha-256 of all edges, whatever their order; empty without edges."""
+        edges_by_part = {
+            part: sorted({*getattr(self, part)}) for part in (*PARTS, "implied", "perhaps")
+        }
+        edges_by_part = {part: edges for part, edges in edges_by_part.items() if edges}
+        text = json.dumps(edges_by_part, sort_keys=True, separators=(",", ":"))
+        return sha256(text.encode()).hexdigest() if edges_by_part else ""
 
     def path(self, part: Part, narrow: str, wide: str) -> tuple[str, ...]:
         """Return the shortest way from an IRI up to one that includes it, both ends included.
@@ -125,7 +127,7 @@ class Hierarchy:
         return frozenset(needed - {action})
 
     def above(self, part: Part, iri: str) -> Iterator[str]:
-        """Yield what an IRI is said to be a part of, by one edge."""
+        """Yield what an IRI is part of, by one edge."""
         yield from self._wider[part].get(iri, ())
         if part == "action":
             yield from _odrl_actions().get(iri, ())
@@ -133,7 +135,7 @@ class Hierarchy:
             yield from _dpv().get(iri, ())
 
     def below(self, part: Part, iri: str) -> Iterator[str]:
-        """Yield what is said to be a part of an IRI, by one edge."""
+        """Yield what is part of an IRI, by one edge."""
         yield from self._narrower[part].get(iri, ())
         if part == "action":
             yield from _odrl_actions_below().get(iri, ())
@@ -142,11 +144,11 @@ class Hierarchy:
 
     @cached_property
     def names_dpv(self) -> bool:
-        """Whether something is said of operations of the DPV, so that more may be part of them."""
+        """Whether an edge names operations of the DPV, so that more may be part of them."""
         return any(name.startswith(terms.DPV) for edge in self.action for name in edge)
 
     def implies(self, action: str) -> Iterator[str]:
-        """Yield the actions that an action is said to imply, by one edge."""
+        """Yield the actions that an action implies, by one edge."""
         yield from self._implied.get(action, ())
         yield from _odrl_implied().get(action, ())
 
@@ -188,12 +190,12 @@ class Laid(Hierarchy):
         return Hierarchy().joined([super().joined(()), self.over, *others])
 
     def above(self, part: Part, iri: str) -> Iterator[str]:
-        """Yield what an IRI is said to be a part of, by one edge."""
+        """Yield what an IRI is part of, by one edge."""
         yield from self._wider[part].get(iri, ())
         yield from self.over.above(part, iri)
 
     def below(self, part: Part, iri: str) -> Iterator[str]:
-        """Yield what is said to be a part of an IRI, by one edge."""
+        """Yield what is part of an IRI, by one edge."""
         yield from self._narrower[part].get(iri, ())
         yield from self.over.below(part, iri)
 
@@ -209,22 +211,23 @@ class Laid(Hierarchy):
 
     @cached_property
     def names_dpv(self) -> bool:
-        """Whether something is said of operations of the DPV, here or in what this lies over."""
+        """Whether an edge names operations of the DPV, here or below."""
         return any(one.startswith(terms.DPV) for edge in self.action for one in edge) or (
             self.over.names_dpv
         )
 
     def implies(self, action: str) -> Iterator[str]:
-        """Yield the actions that an action is said to imply, by one edge."""
+        """Yield the actions that an action implies, by one edge."""
         yield from self._implied.get(action, ())
         yield from self.over.implies(action)
 
 
 class Ways(dict[str, str]):
-    """What includes an IRI, each with what lies right below it on the shortest way up."""
+    """What includes an IRI, each with its predecessor on the shortest path up."""
 
     def to(self, wide: str) -> tuple[str, ...]:
-        """Return the way up to one of them, both ends included; empty where it is none."""
+        """Return the path up to one of them, both ends included; empty where it is not among
+        them."""
         way = [wide] if wide in self else []
         while way and self[way[-1]]:
             way.append(self[way[-1]])

@@ -1,4 +1,4 @@
-"""The names of rules that have no uid: what they mean, wherever they stand in a text.
+"""The names of rules that have no uid: by what they mean, wherever they are in a text.
 
 A log and a state of the world speak of rules by their names, and outlast texts. A text may be put
 in another order or another syntax, and means the same; so do its rules, and they go by the same
@@ -44,7 +44,7 @@ def is_made_up(label: str) -> bool:
 
 
 def is_place(label: str) -> bool:
-    """Tell whether a label says where a rule stands, as those of earlier versions do."""
+    """Tell whether a label is the position of a rule, as those of earlier versions are."""
     return _PLACE.match(label) is not None
 
 

@@ -46,7 +46,7 @@ class Value:
     """A literal or an IRI on the right of a constraint.
 
     `type` is the IRI of a literal's data type, `IRI` for a name, empty where the text says
-    none; `settings` holds what is said of a column in its place, by property.
+    none; `settings` has the settings of a column, by property.
     """
 
     value: Literals
@@ -65,7 +65,7 @@ class Constraint:
     """What must hold of one left operand (ODRL Information Model 2.2, section 2.5.1).
 
     On an action, a party or an asset it is a refinement (section 2.5.3). Operands and operator
-    are IRIs. `references` are right operands that stand elsewhere (`rightOperandReference`).
+    are IRIs. `references` are right operands that are elsewhere (`rightOperandReference`).
     """
 
     left_operand: str
@@ -184,7 +184,7 @@ class Rule:
         return self.uid or self.name or self.where()
 
     def where(self) -> str:
-        """Return what it is called in messages about a text: its uid, or where it stands."""
+        """Return what it is called in messages about a text: its uid, or its position."""
         return self.uid or f"{self.kind} {self.place.pointer or '?'}"
 
     @property
@@ -216,7 +216,7 @@ class Policy:
     says of all its rules, and stands in them already. `digest` is the sha-256 of what it means
     (`canonical.py`), with its parents and the vocabularies that it was read with; `hierarchy`
     holds what these say of parties, assets, actions and purposes; `vocabulary` what the
-    vocabularies define, and `context` what the names in the text stand for; `source` names the
+    vocabularies define, and `context` what the names in the text mean; `source` names the
     text in messages, and `hints` are warnings and what could be written better. `replaced_by` are
     the policies by which it says to be replaced, `dated` when it was last modified, or issued.
     It is void where one of the policies that it `ends_with` is not in force, or none of them has

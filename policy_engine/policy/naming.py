@@ -1,4 +1,4 @@
-"""What short names stand for outside of policies: in requests, states of the world and tests."""
+"""Short names outside of policies, in requests, states of the world and tests, and their IRIs."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _Value = TypeVar("_Value")
 
 
 def each_once(pairs: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
-    """Return values by their names. Raises ValueError for a name that stands there twice."""
+    """Return values by their names. Raises ValueError for a name that occurs twice."""
     values: dict[str, _Value] = {}
     for name, value in pairs:
         if name in values:
@@ -47,9 +47,9 @@ class Names:
         self._rules = [rule for policy in policies for rule in policy.rules]
 
     def full(self, name: str, key: str = "") -> str:
-        """Return the IRI that a name stands for as a value of a key, such as `action`.
+        """Return the IRI of a name that is a value of a key, such as `action`.
 
-        A name that stands for nothing is returned as it is. Raises RequestError (D001) where it
+        A name without an IRI is returned as it is. Raises RequestError (D001) where it
         is not the same in all policies that have it.
         """
         uids: dict[str, str] = {}
@@ -73,28 +73,31 @@ class Names:
         declares, and for one that is there under two names; D003 for a fact that is.
         """
         plain = dict(given)
-        known: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+        readers: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "values": self._facts,
             "of": self._expand_relations,
             "counts": self._expand_rules,
             "duties": self._expand_rules,
             "memberships": self._edges,
         }
-        for key, inner in known.items():
+        for key, inner in readers.items():
             if isinstance(plain.get(key), Mapping):
                 plain[key] = inner(plain[key])
         return plain
 
     def written(self, keys: Iterable[str], name: str) -> str:
-        """Return which of the keys of a state of the world stands for a name in full; else none."""
-        known = list(keys)
-        found = [key for key in known if name in (self.full(key), self.full(key, "leftOperand"))]
-        return name if name in known else next(iter(found), "")
+        """Return the key of a state of the world that a full name has there; empty where it has
+        none."""
+        all_keys = list(keys)
+        matches = [
+            key for key in all_keys if name in (self.full(key), self.full(key, "leftOperand"))
+        ]
+        return name if name in all_keys else next(iter(matches), "")
 
-    def _facts(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         return _once(
             (self.full(name, "leftOperand") if isinstance(name, str) else name, value)
-            for name, value in given.items()
+            for name, value in facts.items()
         )
 
     def _expand_relations(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,10 +109,10 @@ class Names:
             for name, facts in given.items()
         )
 
-    def _expand_rules(self, given: Mapping[str, Any], of: str = "") -> dict[str, Any]:
-        """Return what is said by rule, or by policy and rule, under their uids or labels."""
+    def _expand_rules(self, values_by_rule: Mapping[str, Any], of: str = "") -> dict[str, Any]:
+        """Return values by rule, or by policy and rule, under their uids or labels."""
         values: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in values_by_rule.items():
             uid = self._rule_uid(name, of) if isinstance(name, str) else name
             if uid in values:
                 message = f"Of {uid!r} the state of the world speaks twice, under two names."
@@ -123,7 +126,7 @@ class Names:
 
     @cached_property
     def _places(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """The policy and the label of each rule without uid, by where it stands."""
+        """The policy and the label of each rule without uid, by its position in the text."""
         places: dict[str, list[tuple[str, str]]] = {}
         for policy in self._policies:
             for rule in policy.rules:
@@ -133,9 +136,9 @@ class Names:
         return places
 
     def _rule_uid(self, name: str, of: str = "") -> str:
-        """Return the uid that a name stands for; of a rule without one its label.
+        """Return the uid of the rule that a name is of; its label where it has no uid.
 
-        That may be named by where it stands in the text that is given, of the policy `of`.
+        That may be named by its position in the text of the policy `of`.
         """
         labels = {label for uid, label in self._places.get(name, ()) if of in ("", uid)}
         if len(labels) == 1:
@@ -150,8 +153,8 @@ class Names:
             raise RequestError.of("D001", message, did_you_mean(name, sorted(self._labels)))
         return uid
 
-    def _edges(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {part: self._expand(edges, part) for part, edges in given.items()}
+    def _edges(self, edges_by_part: Mapping[str, Any]) -> dict[str, Any]:
+        return {part: self._expand(edges, part) for part, edges in edges_by_part.items()}
 
     def _expand(self, edges: Any, part: str) -> Any:
         if isinstance(edges, list | tuple):
@@ -160,13 +163,15 @@ class Names:
 
 
 def _named(context: Context, name: str, key: str) -> str:
-    """Return what a context says that a name stands for under a key; nothing where it does not."""
+    """Return the IRI that a context gives a name under a key; empty where it gives none."""
     definition = context.definitions.get(key)
     if definition and definition.type == "@vocab":
         term = context.within(definition).definitions.get(name)
         if term:
             return term.iri
     prefix, colon, local = name.partition(":")
-    found = context.definitions.get(prefix)
-    is_short = colon and found and found.is_prefix and not local.startswith("//")
+    prefix_definition = context.definitions.get(prefix)
+    is_short = (
+        colon and prefix_definition and prefix_definition.is_prefix and not local.startswith("//")
+    )
     return context.reference(name) if is_short else ""

@@ -61,8 +61,8 @@ NEEDED: tuple[tuple[str, tuple[Kind, ...], tuple[str, ...]], ...] = (
 @cache
 def party_functions() -> tuple[str, ...]:
     """Return the functions of parties but assigner and assignee, as IRIs."""
-    found = terms.instances(f"{terms.PE}PartyFunction")
-    return tuple(iri for iri in found if iri not in (ASSIGNER, ASSIGNEE))
+    functions = terms.instances(f"{terms.PE}PartyFunction")
+    return tuple(iri for iri in functions if iri not in (ASSIGNER, ASSIGNEE))
 
 
 def shared() -> frozenset[str]:
@@ -101,8 +101,8 @@ COLLECTION_PROPERTIES: Final = frozenset({SOURCE, REFINEMENT})
 def required_properties(kind: Kind, policy_type: str) -> tuple[str, ...]:
     """Return what a rule of a kind must have in a policy of a type (sections 2.1, 2.6)."""
     name = terms.local_name(policy_type)
-    known = name if name in POLICY_TYPES else "Set"
-    return tuple(part for part, kinds, types in NEEDED if kind in kinds and known in types)
+    policy_type = name if name in POLICY_TYPES else "Set"
+    return tuple(part for part, kinds, types in NEEDED if kind in kinds and policy_type in types)
 
 
 def missing_property_message(kind: Kind, prop: str, policy_type: str) -> str:

@@ -73,10 +73,10 @@ class Vocabulary:
         define. A name of that context, or of ODRL's, is left as it is but for the actions that
         MOSAICrOWN has of its own: what prohibits one of them prohibits the other.
         """
-        found = {iri.removeprefix(terms.MOSAICROWN): iri for iri in self.defined}
+        names_by_iri = {iri.removeprefix(terms.MOSAICROWN): iri for iri in self.defined}
         return {
             name: iri
-            for name, iri in found.items()
+            for name, iri in names_by_iri.items()
             if iri.startswith(terms.MOSAICROWN) and _may_be_named(name)
         }
 
@@ -95,7 +95,7 @@ class Vocabulary:
     def digest(self) -> str:
         """The sha-256 of the terms, their types and profiles; empty where none is defined.
 
-        What is said of them in words is left out, and so is what they are included in, which is
+        Their labels and definitions are left out, and so is what they are included in, which is
         in the hierarchy.
         """
         defined = {
@@ -104,8 +104,8 @@ class Vocabulary:
         }
         if not defined and not self.profiles:
             return ""
-        said = {"defined": defined, "profile": sorted(self.profiles)}
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+        facts = {"defined": defined, "profile": sorted(self.profiles)}
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest()
 
     def _terms_of_type(self, kind: str) -> Mapping[str, terms.Term]:
@@ -167,7 +167,7 @@ def _is_named_alike(iri: str, other: str) -> bool:
 
 
 def _placed_actions(hierarchy: Hierarchy) -> set[str]:
-    """Return the actions that are, or may be, said to be ways to use or to transfer."""
+    """Return the actions that are, or may be, included in use or transfer."""
     queue = [*TOPS, *([OPERATION] if hierarchy.names_dpv else ())]
     actions = set(queue)
     for here in queue:
@@ -178,14 +178,14 @@ def _placed_actions(hierarchy: Hierarchy) -> set[str]:
 
 
 def _may_be_named(name: str) -> bool:
-    """Tell whether a name may stand for another term where ODRL's context has it."""
+    """Tell whether a name of ODRL's context may be another term."""
     known = _declared_names(terms.bundled_contexts().values())
     is_old = f"{terms.MOSAICROWN}{name}" in terms.OLD_ACTIONS
     return name.isidentifier() and (is_old or name not in known)
 
 
 def _declared_names(texts: Iterable[Any]) -> Iterator[str]:
-    """Yield the names that the contexts of texts declare where they stand."""
+    """Yield the names that contexts inside of texts declare."""
     for text in texts:
         for top in text if isinstance(text, list) else [text]:
             entry = top.get("@context") if isinstance(top, Mapping) else None

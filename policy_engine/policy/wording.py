@@ -26,7 +26,7 @@ INCLUSION = {
     "purpose": "is a kind of",
     "implied": "needs",
 }
-"""What a narrower thing is to a wider one, by the part of a rule that they stand in."""
+"""What a narrower thing is to a wider one, by the part of a rule that they are in."""
 _ODRL = terms.ODRL
 _METHOD = f"{terms.MOSAICROWN}method"
 _SIGNS = {
@@ -69,7 +69,7 @@ def literal_text(value: Literals) -> str:
 
 
 def value_text(value: Value, name: Naming = short_name, *, is_name: bool = False) -> str:
-    """Return the right of a constraint: a name or a literal, with what is said of a column."""
+    """Return the right of a constraint: a name or a literal, with the settings of a column."""
     is_name = is_name or value.is_iri
     text = name(column_iri(value)) if is_name else literal_text(value.value)
     settings = [

@@ -161,7 +161,7 @@ class PolicyCollector:
             try:
                 drafts += self._drafts(text)
             except PolicyError:
-                continue  # it is told of when the policy itself is read
+                continue  # reported when the policy itself is read
         by_uid: dict[str, list[Policy]] = {}
         for one in drafts:
             by_uid.setdefault(one.uid, []).append(one)
@@ -193,7 +193,7 @@ class PolicyCollector:
         self._found.ended += _ended_policy(over, texts_)
 
     def _whole(self, path: Path, draft: Policy, known: Mapping[str, Policy]) -> Policy:
-        """Return a policy that is over with all that it inherited, if that can still be told."""
+        """Return a policy that is over with all that it inherited, as far as that is known."""
         beside = [one for uid, one in known.items() if uid != draft.uid]
         try:
             read = self._read(self._text(path), beside) if draft.inherits else (draft,)
@@ -247,9 +247,9 @@ def _unknown(
     over: Iterable[RegistryEntry], earlier: Sequence[tuple[str, Policy]]
 ) -> Iterator[Problem]:
     """Yield the entries that are over and of which nobody knows what was made under them."""
-    known = {(file, one.uid) for file, one in earlier if one.text or not one.inherits}
+    known_policies = {(file, one.uid) for file, one in earlier if one.text or not one.inherits}
     for one in over:
-        if one.outputs is None and (one.file, one.uid) not in known:
+        if one.outputs is None and (one.file, one.uid) not in known_policies:
             message = f"What was made under {one.name} is void, and nobody knows what that is: "
             message += f"{one.file!r} does not tell any more."
             hint = 'Put the file back, or state it: "outputs": ["http://..."], or [] for nothing.'
@@ -263,17 +263,17 @@ def _ended_policy(
 
     Nobody knows who issued a text that is lost: others of its uid may be anybody's.
     """
-    written = {(file, policy.uid): policy for file, policy in earlier}
+    policies = {(file, policy.uid): policy for file, policy in earlier}
     for one in over:
-        known = written.get((one.file, one.uid))
-        if known is not None:
-            yield known
-        if known is None or one.outputs:
-            issuers = known.issued_by if known is not None else ()
+        policy_found = policies.get((one.file, one.uid))
+        if policy_found is not None:
+            yield policy_found
+        if policy_found is None or one.outputs:
+            issuers = policy_found.issued_by if policy_found is not None else ()
             shared = Rule("permission", assigners=tuple(map(Party, sorted(issuers))))
-            made = tuple(replace(shared, output=output) for output in one.outputs or ())
-            bare = Policy(one.uid, SET if known else "", "prohibit", "", source=one.file)
-            yield replace(bare, shared=shared, permissions=made, place=one.place)
+            permissions = tuple(replace(shared, output=output) for output in one.outputs or ())
+            bare = Policy(one.uid, SET if policy_found else "", "prohibit", "", source=one.file)
+            yield replace(bare, shared=shared, permissions=permissions, place=one.place)
 
 
 def _drop_permissions(policy: Policy) -> Policy:
@@ -293,8 +293,8 @@ def _newest(several: Sequence[Policy]) -> Policy:
     texts: nobody replaces another's policy, nor one that names nobody. Raises RequestError (D002)
     where none can be told to.
     """
-    first, *others = several
-    if all(one.digest == first.digest for one in others):
+    first, *rest = several
+    if all(one.digest == first.digest for one in rest):
         return first
     current = [one for one in several if not one.replaced_by] or list(several)
     dates = {one.dated for one in current}
@@ -317,7 +317,7 @@ def _where(policy: Policy) -> str:
 
 
 def _unlisted(file: Path) -> Problem:
-    message = f"The registry does not name the file {str(file)!r}, which lies beside it."
+    message = f"The registry does not name the file {str(file)!r}, which is beside it."
     return Problem("P020", message, "Give it an entry, with the status it has, or move it away.")
 
 

@@ -108,7 +108,7 @@ class Reading:
     def hierarchy(self, paths: Sequence[str | Path]) -> Hierarchy:
         """Return what files say of who and what belongs to what, taken together.
 
-        Raises DataError where there is no such file, PolicyError where it says anything else.
+        Raises DataError where a file does not exist, PolicyError where it says anything else.
         """
         hierarchies = []
         for path in paths:
@@ -129,7 +129,7 @@ class Reading:
     def vocabulary(self) -> Vocabulary:
         """What the vocabularies define, each of them read once.
 
-        Raises DataError where there is no such file, PolicyError for what cannot be understood.
+        Raises DataError where a file does not exist, PolicyError for what cannot be understood.
         """
         if not self.vocabularies:
             return NONE
@@ -152,14 +152,14 @@ class Reading:
         """The parents, each read once."""
         return tuple(draft for parent in self.parents for draft in self._parent(parent))
 
-    def _read(self, given: Text, beside: Sequence[Policy]) -> tuple[Policy, ...]:
+    def _read(self, source: Text, beside: Sequence[Policy]) -> tuple[Policy, ...]:
         """Return the policies of a text, replaced ones among them."""
-        text, name, syntax = given
-        how = {**self._how, "syntax": syntax, "keep_replaced": True}
-        return read_policies(text, source=name, parents=self._above, beside=beside, **how)
+        text, name, syntax = source
+        options = {**self._how, "syntax": syntax, "keep_replaced": True}
+        return read_policies(text, source=name, parents=self._above, beside=beside, **options)
 
-    def _drafts(self, given: Text) -> tuple[Policy, ...]:
-        text, name, syntax = given
+    def _drafts(self, source: Text) -> tuple[Policy, ...]:
+        text, name, syntax = source
         return read_drafts(text, source=name, syntax=syntax, keep_replaced=True, **self._how)
 
     def _read_texts(self, policy: Policy) -> Policy:
@@ -204,8 +204,8 @@ def kind_of(
         document = read_document(text, str(path), syntax_of(str(path), text), limits)
     except PolicyError:
         return "policies"
-    said = [*_document_keys(document.value)]
-    keys, types = ({one[part] for one in said} for part in (0, 1))
+    names_and_types = [*_document_keys(document.value)]
+    keys, types = ({one[part] for one in names_and_types} for part in (0, 1))
     if keys & _OF_POLICIES:
         return "policies"
     if types & _OF_VOCABULARIES:
@@ -222,12 +222,12 @@ _OF_POLICIES = {"permission", "prohibition", "obligation", "profile", "conflict"
 def _document_keys(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the keys and the types, the last parts of their names, of all objects."""
     for one in value if isinstance(value, list) else [value]:
-        for key, held in one.items() if isinstance(one, dict) else ():
-            names = held if isinstance(held, list) else [held]
+        for key, content in one.items() if isinstance(one, dict) else ():
+            names = content if isinstance(content, list) else [content]
             is_type = key in ("@type", "type")
             yield _last(key), ""
             yield from (("", _last(name)) for name in names if is_type and isinstance(name, str))
-            yield from _document_keys(held) if key != "@context" else ()
+            yield from _document_keys(content) if key != "@context" else ()
 
 
 def _last(name: str) -> str:

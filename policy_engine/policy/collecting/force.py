@@ -22,7 +22,7 @@ class InForce(tuple[Policy, ...]):  # noqa: SLOT001 (tuples cannot have slots)
         notes: Iterable[str] = (),
         ended: Iterable[Policy] = (),
     ) -> "InForce":
-        """Return the policies with what is told of the others."""
+        """Return the policies with the notes on the others."""
         instance = super().__new__(cls, policies)
         instance.notes, instance.ended = tuple(notes), tuple(ended)
         return instance

@@ -32,7 +32,7 @@ _VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){0,7}")
 _SHAPES: Mapping[str, str] = {
     "uid": "the whole IRI of a policy",
     "version": "a whole number, or a text such as '2' or '2.1'",
-    "file": "the path of a file, from where the registry lies",
+    "file": "the path of a file, relative to the registry",
     "from": "a time such as 2026-06-01T12:00:00Z, or a day, which begins in UTC",
     "until": "a time such as 2026-06-01T12:00:00Z, or a day, which begins in UTC",
     "status": join_names(get_args(Status), "or"),
@@ -41,7 +41,7 @@ _SHAPES: Mapping[str, str] = {
 
 
 class RegistryEntry(NamedTuple):
-    """A version of a policy: where its text lies, and from when until when it holds.
+    """A version of a policy: the file of its text, and from when until when it holds.
 
     `until` is the first moment at which it holds no longer. None: without bound. `outputs` are
     what was made under it; None where its text tells.
@@ -109,8 +109,8 @@ class _Reader:
         if not isinstance(values, list):
             self._add("A registry is an object with a list of 'policies'.", "")
             return ()
-        found = [self._entry(one, f"/policies/{n}") for n, one in enumerate(values)]
-        entries = tuple(one for one in found if one is not None)
+        read_entries = [self._entry(one, f"/policies/{n}") for n, one in enumerate(values)]
+        entries = tuple(one for one in read_entries if one is not None)
         first_entries: dict[tuple[str, tuple[int, ...]], RegistryEntry] = {}
         for one in entries:
             first = first_entries.setdefault((one.uid, one.version), one)
@@ -132,16 +132,16 @@ class _Reader:
         for key in _NEEDED:
             if key not in value:
                 self._add(f"The entry has no {key!r}, which is {_SHAPES[key]}.", pointer)
-        read = {key: self._read(key, value[key], pointer) for key in _KEYS if key in value}
+        facts = {key: self._read(key, value[key], pointer) for key in _KEYS if key in value}
         if len(self.problems) > before:
             return None
-        since, until = read.get("from"), read.get("until")
+        since, until = facts.get("from"), facts.get("until")
         if since and until and until <= since:
             self._add("The entry ends before it begins.", f"{pointer}/until")
         place = self.document.place(pointer)
-        status = read.get("status", "active")
-        parts = read["uid"], read["version"], read["file"]
-        return RegistryEntry(*parts, since, until, status, read.get("outputs"), place)
+        status = facts.get("status", "active")
+        parts = facts["uid"], facts["version"], facts["file"]
+        return RegistryEntry(*parts, since, until, status, facts.get("outputs"), place)
 
     def _read(self, key: str, value: Any, pointer: str) -> Any:
         try:
@@ -179,9 +179,9 @@ def _file(value: Any) -> str:
 
 
 def _status(value: Any) -> Status:
-    for known in get_args(Status):
-        if value == known:
-            return known  # type: ignore[no-any-return]
+    for status in get_args(Status):
+        if value == status:
+            return status  # type: ignore[no-any-return]
     raise ValueError
 
 
@@ -211,11 +211,11 @@ def current_entries(
     withdrawn or replaced: no older one comes back then.
     """
     begun: dict[str, RegistryEntry] = {}
-    every = list(entries)
-    for one in every:
+    all_entries = list(entries)
+    for one in all_entries:
         if one.has_begun(time) and (one.uid not in begun or begun[one.uid].version < one.version):
             begun[one.uid] = one
-    reasons = [(one, _why_not(one, begun.get(one.uid), time)) for one in every]
+    reasons = [(one, _why_not(one, begun.get(one.uid), time)) for one in all_entries]
     return [one for one, why in reasons if not why], [pair for pair in reasons if pair[1]]
 
 
@@ -243,7 +243,7 @@ def is_folder(path: Path) -> bool:
 def files_of(folder: Path) -> Iterator[Path]:
     """Yield the files of policies in a folder and in those within it, in the order of their names.
 
-    What is hidden, and what has none of the endings of policies, is none. Raises DataError (C003)
+    Hidden files, and those without an ending of policies, are left out. Raises DataError (C003)
     for a folder that cannot be read: a prohibition in it would be lost.
     """
 
@@ -252,12 +252,12 @@ def files_of(folder: Path) -> Iterator[Path]:
         raise DataError.of("C003", message, source=str(error.filename or folder))
 
     real_paths: set[str] = set()
-    for here, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
-        real = os.path.realpath(here)
+    for parent, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        real = os.path.realpath(parent)
         folders[:] = [] if real in real_paths else sorted(one for one in folders if one[0] != ".")
         for name in sorted(names) if real not in real_paths else ():
             if name[0] != "." and Path(name).suffix.lower() in _ENDINGS:
-                yield Path(here) / name
+                yield Path(parent) / name
         real_paths.add(real)
 
 

@@ -84,7 +84,7 @@ class Claims:
     def problems(self, owners: Owners, edges: Iterable[Edge], data: Iterable[str] = ()) -> Problems:
         """Yield the outputs that are not their policies' to name (P019), each with its policy.
 
-        Each is told with both places.
+        Each problem has both places.
 
         `edges` say which asset the caller puts into which, and `data` are the IRIs of the assets
         that data is given for. Where nobody is stated to own anything, all policies are one
@@ -196,9 +196,9 @@ def _not_owned(claim: Claim, standing: Standing, near: _Near) -> str:
         return ""
     regulators = {party for one in standing.owners.statements for party in one.regulators}
     for other in near.of(claim.asset):
-        others = other.rule.issued_by
-        is_regulated = other.rule.kind == "prohibition" and not others.isdisjoint(regulators)
-        is_own = other.policy.uid == claim.policy.uid or not others.isdisjoint(parties)
+        issuers = other.rule.issued_by
+        is_regulated = other.rule.kind == "prohibition" and not issuers.isdisjoint(regulators)
+        is_own = other.policy.uid == claim.policy.uid or not issuers.isdisjoint(parties)
         if not (other.is_output or is_own or is_regulated):
             return _claim_conflict(claim, other)
     return ""
@@ -214,22 +214,23 @@ def _stated_at(speakers: Speakers, standing: Standing) -> str:
 def _claim_conflict(claim: Claim, other: Claim) -> str:
     subject = f"{'an output' if other.is_output else 'a target'} of {other.description}"
     if claim.asset == other.asset:
-        how = f"is {subject} as well"
+        relation = f"is {subject} as well"
     elif goes_on(other.asset, claim.asset):
-        how = f"lies within {other.asset!r}, {subject}"
+        relation = f"lies within {other.asset!r}, {subject}"
     elif goes_on(claim.asset, other.asset):
-        how = f"contains {other.asset!r}, {subject}"
+        relation = f"contains {other.asset!r}, {subject}"
     else:
-        how = f"is said to be in {other.asset!r}, or to hold it, {subject}"
-    return f"The output {claim.asset!r} of {claim.description} {how}."
+        relation = f"is stated to be in {other.asset!r}, or to contain it, {subject}"
+    return f"The output {claim.asset!r} of {claim.description} {relation}."
 
 
 def _data_problem(claim: Claim, data: Iterable[str]) -> str:
-    """Return data that an output lies within, or contains: whose it is nobody could tell."""
+    """Return the problem of an output that is part of given data, or contains it: nobody could
+    tell who owns it."""
     for iri in data:
         if goes_on(iri, claim.asset) or goes_on(claim.asset, iri):
-            how = "lies within" if goes_on(iri, claim.asset) else "contains"
-            subject = f"{how} {iri!r}, which data is given for"
+            relation = "lies within" if goes_on(iri, claim.asset) else "contains"
+            subject = f"{relation} {iri!r}, which data is given for"
             return f"The output {claim.asset!r} of {claim.description} {subject}."
     return ""
 
@@ -239,12 +240,12 @@ def _output_ownership(claim: Claim, standing: Standing) -> OwnerStatement:
     owners = standing.of(claim.asset)
     sources = (one for target in claim.rule.targets for one in standing.all_of(target.iri))
     regulators = {party for one in sources for party in one.regulators}
-    own = () if owners.is_stated else tuple(sorted(claim.rule.issued_by))
-    known = standing.owners.statements_by_asset.get(
+    makers = () if owners.is_stated else tuple(sorted(claim.rule.issued_by))
+    statement = standing.owners.statements_by_asset.get(
         claim.asset, OwnerStatement(claim.asset, place=claim.place)
     )
     return replace(
-        known,
-        owners=known.owners or own,
-        regulators=tuple(sorted(regulators | {*known.regulators})),
+        statement,
+        owners=statement.owners or makers,
+        regulators=tuple(sorted(regulators | {*statement.regulators})),
     )

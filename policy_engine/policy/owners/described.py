@@ -78,10 +78,10 @@ def read_catalog(
     return Owners(statements, source)
 
 
-def catalog_of(given: Mapping[str, Any], contexts: Mapping[str, Any] | None = None) -> Owners:
+def catalog_of(document: Mapping[str, Any], contexts: Mapping[str, Any] | None = None) -> Owners:
     """Return who owns what a catalog describes that is JSON-LD as Python has it."""
     try:
-        text = json.dumps(given)
+        text = json.dumps(document)
     except (TypeError, ValueError, RecursionError):
         raise RequestError.of("D004", "The owners hold what JSON has no form for.") from None
     return read_catalog(text, "", contexts)
@@ -140,9 +140,9 @@ class _CatalogReader(Walker):
     def _statement(self, iri: str, node: Node) -> OwnerStatement:
         owners, policies = self._values(node, _PUBLISHER), self._values(node, _POLICY)
         if len(owners) > 1 or (len(policies) > 1 and not owners):
-            said, subjects = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
+            prop_used, subjects = (_PUBLISHER, "publishers") if owners else (_POLICY, "policies")
             message = f"{iri!r} has one owner. Given are several {subjects}."
-            self.add("D004", message, "Name one dct:publisher.", node, said)
+            self.add("D004", message, "Name one dct:publisher.", node, prop_used)
         if terms.count_levels(iri) > terms.MOST_LEVELS:
             message = f"The IRI of an asset has {terms.count_levels(iri):,} levels."
             self.add("D004", f"{message} Allowed are {terms.MOST_LEVELS}.", "", node)
@@ -166,7 +166,7 @@ class _CatalogReader(Walker):
 
 
 def _nested_nodes(node: Node) -> Iterator[Node]:
-    """Yield an object and those within it, wherever they stand: RDF has no inside."""
+    """Yield an object and those nested in it: RDF does not nest."""
     yield node
     for prop, values in node.data.items():
         for data in values if prop == "@list" or not prop.startswith("@") else ():

@@ -24,8 +24,8 @@ def unheard(
     if not owners:
         return
     edges = tuple(edges)
-    known = Claims(policies).owned(owners.known_by(policies), edges)
-    heard = _Heard(policies, Standing(known, edges), edges)
+    all_owners = Claims(policies).owned(owners.known_by(policies), edges)
+    heard = _Heard(policies, Standing(all_owners, edges), edges)
     for policy in policies:
         for rule in (*policy.permissions, *policy.prohibitions):
             lacking = heard.lacking(rule)
@@ -43,7 +43,7 @@ def _hint(rule: Rule, lacking: Speakers) -> str:
     return f"Give the policy by which {whose} lets {who} anonymize {lacking.asset}."
 
 
-class _Leave(NamedTuple):
+class _OwnerConsent(NamedTuple):
     """A permission by which an owner lets others grant the use of assets, or anonymise them."""
 
     action: str
@@ -53,22 +53,26 @@ class _Leave(NamedTuple):
 
 
 class _Heard:
-    """Whose rules count for what, by who owns it and by what leave they give one another."""
+    """Whose rules count for what, by who owns it and by the consent that owners give."""
 
     def __init__(
         self, policies: Sequence[Policy], standing: Standing, edges: tuple[Edge, ...]
     ) -> None:
         self._standing = standing
         self._hierarchy = Hierarchy(asset=edges).joined(p.hierarchy for p in policies)
-        self._leaves = [*_leaves(policies)]
+        self._consents = [*_owner_consents(policies)]
 
     def lacking(self, rule: Rule) -> Speakers | None:
         """Return who speaks for an asset that keeps a rule from counting, None where it counts."""
-        every = [self._standing.of(target.iri) for target in rule.targets]
+        speakers = [self._standing.of(target.iri) for target in rule.targets]
         if rule.output:
             parts = (one for target in rule.targets for one in self._standing.all_of(target.iri))
             return next((one for one in parts if not self._counts(rule, one)), None)
-        return every[0] if every and not any(self._counts(rule, one) for one in every) else None
+        return (
+            speakers[0]
+            if speakers and not any(self._counts(rule, one) for one in speakers)
+            else None
+        )
 
     def _counts(self, rule: Rule, one: Speakers) -> bool:
         parties = rule.issued_by
@@ -82,22 +86,22 @@ class _Heard:
         groups = self._hierarchy.wider("party", party)
         wider = self._hierarchy.wider("asset", one.asset)
         return any(
-            leave.action in actions
-            and one.own(leave.assigners)
-            and (not leave.assignees or not leave.assignees.isdisjoint(groups))
-            and (not leave.targets or not leave.targets.isdisjoint(wider))
-            for leave in self._leaves
+            consent.action in actions
+            and one.own(consent.assigners)
+            and (not consent.assignees or not consent.assignees.isdisjoint(groups))
+            and (not consent.targets or not consent.targets.isdisjoint(wider))
+            for consent in self._consents
         )
 
 
-def _leaves(policies: Iterable[Policy]) -> Iterator[_Leave]:
+def _owner_consents(policies: Iterable[Policy]) -> Iterator[_OwnerConsent]:
     """Yield the permissions of policies that let others grant use, or anonymise."""
     for policy in policies:
         for rule in policy.permissions if policy.type != OFFER else ():
             letting = (GRANT_USE,) if rule.output else (GRANT_USE, ANONYMIZE)
             for action in rule.actions:
                 if action.iri in letting:
-                    yield _Leave(
+                    yield _OwnerConsent(
                         action.iri,
                         rule.issued_by,
                         frozenset(one.iri for one in rule.assignees),

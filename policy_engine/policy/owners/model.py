@@ -78,24 +78,24 @@ class Owners:
         issued: dict[str, set[frozenset[str]]] = defaultdict(set)
         for policy in (*policies, *ended):
             issued[policy.uid].add(policy.issued_by)
-        known = {uid: tuple(sorted(*by)) for uid, by in issued.items() if len(by) == 1}
+        assigners = {uid: tuple(sorted(*by)) for uid, by in issued.items() if len(by) == 1}
         statements = (
-            one if one.owners else replace(one, owners=known.get(one.policy, ()))
+            one if one.owners else replace(one, owners=assigners.get(one.policy, ()))
             for one in self.statements
         )
         return replace(self, statements=tuple(statements))
 
     def with_statements(self, new: Mapping[str, OwnerStatement]) -> "Owners":
         """Return the owners with other statements of some assets, by asset."""
-        others = (one for one in self.statements if one.asset not in new)
-        return replace(self, statements=(*others, *new.values()))
+        unchanged = (one for one in self.statements if one.asset not in new)
+        return replace(self, statements=(*unchanged, *new.values()))
 
 
 def issuers(policy: Policy) -> frozenset[str]:
     """Return everybody who issued a rule of a policy, as its text has it."""
     text = policy.text or policy
-    every = (rule.issued_by for rule in text.rules or (text.shared,))
-    return frozenset().union(*every)
+    issuers_of_rules = (rule.issued_by for rule in text.rules or (text.shared,))
+    return frozenset().union(*issuers_of_rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ class Speakers:
 
     def prohibit(self, parties: Collection[str]) -> bool:
         """Tell whether a prohibition that one of the parties issued counts."""
-        known = {*self.owners, *self.delegates, *self.regulators}
-        return not self.owners or not known.isdisjoint(parties)
+        entitled = {*self.owners, *self.delegates, *self.regulators}
+        return not self.owners or not entitled.isdisjoint(parties)
 
     def denied(self, parties: Collection[str]) -> str:
         """Return why what parties issued does not count, without a full stop."""
@@ -141,7 +141,7 @@ class Speakers:
 
 
 class Standing:
-    """Who speaks for which asset, under all that is said of what is a part of what.
+    """Who speaks for which asset, by all that is known of which asset is part of which.
 
     The nearest statement of an owner counts: that of the asset itself, of what its IRI goes on
     from (its dataset, its namespace), or of what the catalog or the caller says that it is a part
@@ -159,12 +159,12 @@ class Standing:
 
     def of(self, asset: str) -> Speakers:
         """Return whose rules count for an asset."""
-        known = self._known.get(asset)
-        if known is None:
+        speakers = self._known.get(asset)
+        if speakers is None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            known = self._known[asset] = self._speakers(asset)
-        return known
+            speakers = self._known[asset] = self._speakers(asset)
+        return speakers
 
     def within(self, asset: str) -> Sequence[str]:
         """Return the assets of which something is known that are parts of an asset."""

@@ -34,7 +34,7 @@ def load_owners(
 ) -> Owners:
     """Return owners from their source; without one, nobody is stated to own anything.
 
-    Raises as `read_owners`, and DataError where there is no such file.
+    Raises as `read_owners`, and DataError where the file does not exist.
     """
     if source is None:
         return Owners()
@@ -92,7 +92,7 @@ def _document(raw: bytes, source: str) -> Document:
         raise RequestError(*document, source=source) from None
 
 
-_NOT_JSON = "The owners are no JSON."
+_NOT_JSON = "The owners are not JSON."
 
 
 class _Reader:
@@ -117,9 +117,9 @@ class _Reader:
             raise RequestError(*sorted(self.problems, key=place_order), source=self.source)
         return Owners(tuple(statements.values()), self.source)
 
-    def _statements(self, given: Mapping[Any, Any]) -> Iterator[OwnerStatement]:
+    def _statements(self, statements: Mapping[Any, Any]) -> Iterator[OwnerStatement]:
         first: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in statements.items():
             asset = self._iri(name, "target", name, of_key=True)
             if not asset:
                 continue
@@ -158,14 +158,14 @@ class _Reader:
             iris = [self._iri(one, role, name, key, n) for n, one in enumerate(value)]
         return tuple(dict.fromkeys(filter(None, iris)))
 
-    def _iri(self, given: Any, role: str, *way: str | int, of_key: bool = False) -> str:
-        """Return a name in full, nothing where it is none."""
-        if not isinstance(given, str):
-            self._add("A name here is a text, an IRI.", f"Given: a {type(given).__name__}.", *way)
+    def _iri(self, name: Any, role: str, *way: str | int, of_key: bool = False) -> str:
+        """Return a name in full; note a problem and return an empty text where it is not one."""
+        if not isinstance(name, str):
+            self._add("A name here is a text, an IRI.", f"Given: a {type(name).__name__}.", *way)
             return ""
-        iri = self.names.full(given, role)
+        iri = self.names.full(name, role)
         if not terms.has_known_scheme(iri):
-            message = f"{given!r} is neither a whole IRI nor a term of the contexts."
+            message = f"{name!r} is neither a whole IRI nor a term of the contexts."
             self._add(message, "Write the whole IRI, such as http://...", *way, of_key=of_key)
             return ""
         if role == "target" and terms.count_levels(iri) > terms.MOST_LEVELS:

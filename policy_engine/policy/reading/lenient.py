@@ -143,10 +143,10 @@ def _refuse_loose_parts(walker: Walker, own: Iterable[Node]) -> None:
     asking = {name for name, node in nodes.items() if _REQUESTS & _node_types(node)}
     held |= _held(nodes, asking, (_ASKING,))
     for name, node in nodes.items():
-        said = sorted(map(terms.compact, _OF_POLICIES & node.data.keys()))
-        if said and name not in held and not _RULE_TYPES & _node_types(node):
+        names = sorted(map(terms.compact, _OF_POLICIES & node.data.keys()))
+        if names and name not in held and not _RULE_TYPES & _node_types(node):
             message = "No policy refers to this object, so what it says would be lost: "
-            message += f"{join_names(said)}."
+            message += f"{join_names(names)}."
             walker.add("P006", message, f"Refer to {name!r} from a policy, or remove it.", node)
 
 

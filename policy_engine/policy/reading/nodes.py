@@ -1,4 +1,4 @@
-"""Look at expanded nodes: what is said in them, and the values of their properties."""
+"""Look at expanded nodes: their statements, and the values of their properties."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ DESCRIPTIONS = (
 
 
 def described_nodes(data: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
-    """Yield the nodes of a tree of which something is said, by their name."""
+    """Yield the nodes of a tree that have properties, by their name."""
     if "@id" in data and has_statements(data):
         yield terms.canonical(data["@id"]), Node(data, data[POINTER])
     for value in child_values(data):
@@ -53,5 +53,5 @@ def format_value(data: Mapping[str, Any]) -> str:
     """Return an expanded value as a message names it."""
     if "@list" in data:
         return "a list"
-    given = data.get("@value", data.get("@id"))
-    return "an object without uid" if given is None else repr(given)
+    value = data.get("@value", data.get("@id"))
+    return "an object without uid" if value is None else repr(value)

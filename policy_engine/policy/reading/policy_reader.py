@@ -242,7 +242,7 @@ class PolicyReader:
             is_dpv = any(terms.is_in_dpv(one, "Processing") for one in wider)
             if not is_dpv and wider.keys().isdisjoint(known):
                 name = terms.compact(iri)
-                message = f"The action {name!r} is not said to be included in use or transfer."
+                message = f"The action {name!r} is not included in use or transfer."
                 hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of, '
                 hint += "or give the vocabulary that defines it: vocabularies=[FILE]."
                 self.walker.problems.append(Problem("P016", message, hint, place))

@@ -238,7 +238,7 @@ class _VocabularyReader(Walker):
     # -- the terms of the language ------------------------------------------------------------
 
     def _check_language(self, node: Node, iri: str, kinds: set[str]) -> None:
-        """Note what is said of a term of the language that the language does not say of it."""
+        """Note statements on a term of the language that contradict the language."""
         if iri.startswith(terms.DPV):
             self._check_dpv(node, iri, kinds)
             return
@@ -314,9 +314,9 @@ def _definition(node: Node) -> str:
 
 
 def _nested_nodes(node: Node) -> Iterator[Node]:
-    """Yield an object and those within it that are more than names, wherever they stand.
+    """Yield an object and those within it that are more than names, at any depth.
 
-    What stands inside a description says as much as what stands beside it: RDF has no inside.
+    A nested description says as much as one beside it: RDF does not nest.
     """
     if node.data.keys() - {"@id", "@list", POINTER}:
         yield node

@@ -211,7 +211,7 @@ class Walker:
         return (*terms.instances(f"{_MC}purpose"), *self.vocabulary.purposes)
 
     def is_unknown_purpose(self, iri: str) -> bool:
-        """Tell whether an IRI is in a namespace whose purposes we know, and is none of them."""
+        """Tell whether an IRI is in a namespace whose purposes we know, and is not one of them."""
         if self.is_lenient:
             return False
         if iri.startswith(terms.DPV):
@@ -256,7 +256,7 @@ class Walker:
             self.add("P007", message, hint, node, prop, index)
 
     def _is_described(self, node: Node, prop: str) -> bool:
-        """Tell whether something is said of a node; leniently, only a policy's rule needs that."""
+        """Tell whether a node has properties; leniently, only a policy's rule needs them."""
         if not self.is_lenient:
             return bool(node.data.keys() - {"@id", POINTER})
         return prop not in _RULES or "@type" in node.data or has_statements(node.data)
@@ -345,7 +345,7 @@ class Walker:
     def add_strict(
         self, code: str, message: str, hint: str, node: Node, prop: str = "", index: int = 0
     ) -> None:
-        """Note a problem (`add`) that is none when reading leniently."""
+        """Note a problem (`add`), unless reading leniently."""
         if not self.is_lenient:
             self.add(code, message, hint, node, prop, index)
 

@@ -44,7 +44,7 @@ class Context(NamedTuple):
     definitions: Mapping[str, Definition]
 
     def key(self, name: str) -> Definition:
-        """Return the definition of a key; its IRI lacks a colon where there is none."""
+        """Return the definition of a key; its IRI lacks a colon where the key has no definition."""
         return self.definitions.get(name) or Definition(self.reference(name))
 
     def term(self, name: str) -> str:
@@ -61,7 +61,7 @@ class Context(NamedTuple):
         return terms.canonical(name)
 
     def undeclared(self, name: str) -> str:
-        """Return the prefix of a name that no context declares; nothing where there is none.
+        """Return the prefix of a name that no context declares; empty where it has none.
 
         Any word before a colon may be the scheme of an IRI (RFC 3986, section 3.1). It is taken
         for one where it is well known, or `//` follows; a misspelt prefix would else name what
@@ -148,12 +148,12 @@ def read_contexts(
 def _length_problems(
     document: Document, pointer: str, context: Context, names: Iterable[str], limits: Limits
 ) -> Iterator[Problem]:
-    """Yield the terms and prefixes that stand for more than every use of them may repeat."""
+    """Yield the terms and prefixes whose definition is longer than every use may repeat."""
     allowed = limits.namespace_characters
     for name in names:
         definition = context.definitions.get(name, Definition(""))
         if max(len(definition.iri), len(definition.type)) > allowed:
-            message = f"What {name!r:.40} stands for in the context is too long."
+            message = f"The definition of {name!r:.40} in the context is too long."
             place = document.place(f"{pointer}/{escape(name)}", of_key=True)
             yield Problem("J003", f"{message} {allowed:,} characters are allowed.", "", place)
 

@@ -214,8 +214,8 @@ class _Reader:
             value.encode()
         except json.JSONDecodeError as error:
             self.position = error.pos
-            what, hint = _STRING_PROBLEMS.get(error.msg, (error.msg, ""))
-            self._fail(f"{what}.", hint)
+            problem, hint = _STRING_PROBLEMS.get(error.msg, (error.msg, ""))
+            self._fail(f"{problem}.", hint)
         except UnicodeEncodeError:
             self.position = start
             self._fail("The string holds half of a surrogate pair.")
@@ -245,9 +245,9 @@ class _Reader:
 
     def _take(self, mark: str) -> bool:
         self._skip_space()
-        found = self.text.startswith(mark, self.position)
-        self.position += len(mark) if found else 0
-        return found
+        is_there = self.text.startswith(mark, self.position)
+        self.position += len(mark) if is_there else 0
+        return is_there
 
     def _found(self) -> str:
         if self.position >= len(self.text):

@@ -107,12 +107,12 @@ def read_moment(given: Any) -> datetime:
     Raises ValueError.
     """
     try:
-        found = _moment(given)
+        moment = _moment(given)
     except ValueError:
         day = _day(given)
         zone = day.zone if isinstance(day, ZonedDate) else UTC
         return midnight(day).replace(tzinfo=zone)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def can_be_read(kind: str) -> bool:

@@ -1,4 +1,4 @@
-"""How the values of literals compare, and what cannot be told."""
+"""How the values of literals compare, and which do not."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
@@ -21,7 +21,7 @@ _NONE = timedelta()
 
 
 def order(left: Literals, right: Literals, zone: tzinfo) -> int | None:
-    """Return -1, 0 or 1 for before, equal and after; None where that cannot be told.
+    """Return -1, 0 or 1 for before, equal and after; None where that is unknown.
 
     Numbers are the decimal numbers that they are written as. Dates and times that name no zone
     are in `zone`, where they meet one that does. An instant and a day are equal while the day
@@ -33,7 +33,7 @@ def order(left: Literals, right: Literals, zone: tzinfo) -> int | None:
 
 
 def equal(left: Literals, right: Literals, zone: tzinfo) -> bool | None:
-    """Tell whether two values are equal, as `order` has it; None where that cannot be told.
+    """Tell whether two values are equal, as `order` has it; None where that is unknown.
 
     Two texts, booleans or durations always can be told apart; values of two kinds never can.
     """

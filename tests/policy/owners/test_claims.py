@@ -77,7 +77,7 @@ def test_an_output_does_not_lie_within_its_own_input():
 
 def test_what_a_policy_says_of_parts_makes_its_output_no_part_of_others():
     claims = policy(INSURER, makes(MINE, SAFE), asset=((VISITS, SAFE),))
-    assert "is said to be in" in told([READS, claims])
+    assert "is stated to be in" in told([READS, claims])
     assert told([READS, claims], OWNED | {MINE: INSURER}) == ""
 
 

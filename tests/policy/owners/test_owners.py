@@ -177,7 +177,7 @@ def test_owners_without_a_file_are_an_error(tmp_path):
         ("[]", "Given: none"),
         ("{}", "Given: an empty one"),
         ("null", "Given: none"),
-        ("{", "are no JSON"),
+        ("{", "are not JSON"),
         (f'{{"{VISITS}": "{H}", "{VISITS}": "{B}"}}', "twice"),
         (f'{{"{VISITS}": "{H}", "http://H.org/Visits": "{H}"}}', "described twice"),
         ('{"Visits": "http://h.org"}', "'Visits' is neither a whole IRI"),

@@ -141,7 +141,7 @@ def test_who_takes_the_uid_of_what_an_agreement_ended_with_does_not_bring_it_bac
     assert answer([agreed, framework], VISITS) == ""
     assert answer([agreed, framework], VISITS, ended=[framework]) == ""
     assert "not among the policies in force" in answer([agreed], VISITS, ended=[framework])
-    assert "does not stand" in answer([agreed, hers], VISITS, ended=[framework])
+    assert "does not replace" in answer([agreed, hers], VISITS, ended=[framework])
 
 
 def test_a_text_of_others_that_ended_is_named_and_ends_nothing_that_was_accepted_as_it_is():
@@ -150,13 +150,13 @@ def test_a_text_of_others_that_ended_is_named_and_ends_nothing_that_was_accepted
     )
     agreed = replace(policy(HOSPITAL, rule("permission", VISITS)), ends_with=("urn:framework",))
     told = answer([agreed, framework], VISITS, ended=[hers])
-    assert f"one of '{INSURER}' ended, for which the one of '{HOSPITAL}' does not stand" in told
+    assert f"one of '{INSURER}' ended, which the one of '{HOSPITAL}' does not replace" in told
     accepted = replace(agreed, accepted=framework.digest)
     assert answer([accepted, framework], VISITS, ended=[hers]) == ""
     both = replace(framework.permissions[0], assigners=(Party(HOSPITAL), Party(INSURER)))
     joint = replace(framework, permissions=(both,))
     assert answer([agreed, joint], VISITS, ended=[framework]) == ""
-    assert "does not stand" in answer([agreed, framework], VISITS, ended=[joint])
+    assert "does not replace" in answer([agreed, framework], VISITS, ended=[joint])
     lost = replace(framework, type="", permissions=())
     assert "text is lost" in answer([agreed, framework], VISITS, ended=[lost])
 

@@ -55,7 +55,7 @@ def convert_text(
 def read_statements(
     text: bytes | str, syntax: Syntax, source: str, contexts: Mapping[str, Any], limits: Limits
 ) -> Statements:
-    """Return what a text states, with places. Raises PolicyError where it is none in its syntax."""
+    """Return the statements of a text, with places. Raises PolicyError for errors of syntax."""
     whole = decoded(text, source, limits)
     half = _HALF_PAIR.search(whole)
     if half:

@@ -120,7 +120,7 @@ class _Reader:
         settings = {} if kind else settings_of(data)
         if settings and self.settings.setdefault(uid, (settings, spot))[0] != settings:
             line = self.settings[uid][1][0]
-            message = f"What is said of {uid!r} differs from what line {line} says of it."
+            message = f"The description of {uid!r} differs from that in line {line}."
             hint = "Outside JSON-LD, both would hold wherever it is named. Say the same of it."
             self.found.fail("F002", message, spot, hint)
 

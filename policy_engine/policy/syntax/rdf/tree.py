@@ -42,7 +42,7 @@ class Converted(Document):
     key_spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
 
     def place(self, pointer: str, *, of_key: bool = False) -> Place:
-        """Return where the statement stands that a value (or its key) was made of."""
+        """Return the place of the statement that a value (or its key) was made of."""
         spots = self.key_spots if of_key and pointer in self.key_spots else self.spots
         return Place(pointer, *spots.get(pointer, UNKNOWN))
 
@@ -57,7 +57,7 @@ def json_ld_of(statements: Statements) -> Converted:
     """
     remaining = _without_uids(statements)
     if not remaining.items:
-        message = "The text says nothing: there is no statement in it."
+        message = "The text has no statements."
         raise PolicyError(Problem("P001", message), source=statements.source)
     iris = {term for one in remaining.items for term in one[:3] if isinstance(term, str)}
     iris |= {one.value.type for one in remaining.items if isinstance(one.value, Literal)}

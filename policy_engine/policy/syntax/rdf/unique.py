@@ -1,6 +1,6 @@
 """Nodes of one name that would become another once they are statements (RDF 1.1, section 3).
 
-Statements about one name are about one node, wherever they stand: of two constraints with one uid
+Statements about one name are about one node, wherever they are: of two constraints with one uid
 there would be one, with the right operands of both. What only adds to a name, such as what it is
 part of, may be said of it in many places.
 """
@@ -31,19 +31,19 @@ _OWN = (terms.ODRL, terms.MOSAICROWN, terms.PE)
 def unique_kind(data: Mapping[str, Any]) -> tuple[str, str]:
     """Return what an expanded node is that may be described once, and the code of a second one.
 
-    Both are empty for what is no such node.
+    Both are empty for any other node.
     """
-    said = data.keys() - {"@id", "@type", POINTER}
-    if said & (policy_properties() - shared()):
+    properties = data.keys() - {"@id", "@type", POINTER}
+    if properties & (policy_properties() - shared()):
         return "policies", "D002"
-    if said & (CONSTRAINT_PROPERTIES | LOGICAL_PROPERTIES):
+    if properties & (CONSTRAINT_PROPERTIES | LOGICAL_PROPERTIES):
         return "constraints", "P007"
-    if VALUE in said:
+    if VALUE in properties:
         return "refined actions", "P006"
-    if said & frozenset[str]().union(*map(rule_properties, KINDS)):
+    if properties & frozenset[str]().union(*map(rule_properties, KINDS)):
         return "rules", "P008"
     is_nameless = data.get("@id", "_:").startswith("_:")
-    is_collection = REFINEMENT in said or (is_nameless and SOURCE in said)
+    is_collection = REFINEMENT in properties or (is_nameless and SOURCE in properties)
     return ("collections", "P015") if is_collection else ("", "")
 
 

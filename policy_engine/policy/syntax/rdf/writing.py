@@ -122,7 +122,7 @@ def _prefixes(statements: Statements) -> dict[str, str]:
 
 
 class _Turtle:
-    """Writes a block for each node that does not stand inside another's."""
+    """Writes a block for each node that is not nested in another's."""
 
     def __init__(self, shape: Shape, prefixes: Mapping[str, str]) -> None:
         self.shape = shape
