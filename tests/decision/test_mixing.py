@@ -3,10 +3,13 @@
 import pytest
 from building import permission
 from building import policy as policy_text
+from ruling import rule, where
 
 from policy_engine.decision import Decider
-from policy_engine.decision.mixing import Mix, mixes
+from policy_engine.decision.closures import Closures
+from policy_engine.decision.mixing import Mix, mixes, names_both
 from policy_engine.policy import Hierarchy, read_policy
+from policy_engine.terms import PE
 
 RAW, SAFE, TOTALS, INNER = (f"http://x.org/{name}" for name in ("Raw", "Safe", "Totals", "Raw/Out"))
 ARCHIVE = "http://x.org/archive"
@@ -105,3 +108,39 @@ def test_of_many_outputs_of_one_input_each_is_to_be_named():
     found = mixed(*many, made=many)
     assert {one.output for one in found} | {one.source for one in found} == {*many}
     assert len(found) == 49
+
+
+MIX, BESIDE = Mix(SAFE, RAW), Mix(SAFE, OTHER, RAW)
+WITHIN = Mix(INNER, RAW)
+
+
+@pytest.mark.parametrize(
+    ("mix", "named", "targets", "is_named"),
+    [
+        (MIX, [SAFE, RAW], [SAFE, RAW], True),
+        (MIX, [SAFE, RAW], [f"{SAFE}/zip", f"{RAW}/zip"], True),
+        (MIX, [f"{SAFE}/zip", f"{RAW}/zip"], [f"{SAFE}/zip", f"{RAW}/zip"], True),
+        (MIX, [f"{SAFE}/zip", RAW], [SAFE, RAW], False),
+        (MIX, [SAFE], [SAFE, RAW], False),
+        (MIX, [RAW], [SAFE, RAW], False),
+        (MIX, [SAFE, RAW], [SAFE, RAW, FAR], False),
+        (MIX, [SAFE, RAW, FAR], [SAFE, RAW, FAR], True),
+        (MIX, [ARCHIVE], [SAFE, RAW], False),
+        (MIX, [], [SAFE, RAW], False),
+        (BESIDE, [SAFE, OTHER], [SAFE, OTHER], True),
+        (BESIDE, [SAFE, RAW], [SAFE, OTHER], False),
+        (WITHIN, [INNER], [INNER], False),
+        (WITHIN, [INNER, f"{RAW}/zip"], [INNER, f"{RAW}/zip"], True),
+    ],
+    ids=str,
+)
+def test_a_rule_names_a_mix_by_an_asset_on_either_side(mix, named, targets, is_named):
+    jointly = where("jointly", "isAnyOf", *named, prefix=PE)
+    made = rule("permission", constraints=(jointly,) if named else ())
+    known = Closures(Hierarchy(asset=(*IN_ARCHIVE, (INNER, RAW))))
+    assert names_both(made, mix, targets, known) == is_named
+
+
+def test_a_mix_is_told_in_words():
+    assert str(MIX) == f"{SAFE} is made from {RAW}"
+    assert str(BESIDE) == f"{SAFE} and {OTHER} are both made from {RAW}"

@@ -1,9 +1,10 @@
 """Denials that say what was not given: a purpose, a decision log."""
 
-from owning import ANN, HOSPITAL, INSURER, OWNED, VISITS, decided, lets, makes, policy, rule
+from owning import ANN, CLAIMS, HOSPITAL, INSURER, OWNED, VISITS, decided, lets, makes, policy, rule
 
 from policy_engine import terms
 from policy_engine.policy import Constraint, Value
+from policy_engine.policy.model import READ_SO_FAR
 
 STUDY, SALE = "http://e.org/study", "http://e.org/sale"
 ONCE = Constraint(f"{terms.ODRL}count", f"{terms.ODRL}lteq", (Value(1),))
@@ -21,7 +22,14 @@ def test_a_count_that_is_not_known_is_told_to_be_in_a_decision_log():
     reads = policy(HOSPITAL, rule("permission", VISITS, constraints=(ONCE,)))
     assert "count is not known without a decision log" in decided([reads]).reason
     keeps = policy(HOSPITAL, rule("prohibition", VISITS, constraints=(ONCE,)))
-    assert "counted so far is not known without a decision log" in decided([keeps]).reason
+    assert decided([keeps]).reason == (
+        "urn:prohibition prohibits it. What was counted so far is not known without a decision log."
+    )
+    read = Constraint(READ_SO_FAR, f"{terms.ODRL}isAnyOf", (Value(CLAIMS),))
+    apart = policy(HOSPITAL, rule("prohibition", VISITS, constraints=(read,)))
+    assert decided([apart]).reason == (
+        "urn:prohibition prohibits it. What was read so far is not known without a decision log."
+    )
 
 
 def test_a_rule_is_a_near_miss_once():

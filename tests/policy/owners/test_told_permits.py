@@ -20,13 +20,13 @@ from owning import (
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
-from policy_engine.decision.model import Counted
+from policy_engine.decision.model import CarriedOutRule, Counted
 from policy_engine.policy import Asset, Constraint, Party, Rule, Value
 from policy_engine.policy.model import ANONYMIZE, COUNT, READ
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
-SAFE = "http://e.org/Safe"
+SAFE, STUDY = "http://e.org/Safe", "http://e.org/study"
 MADE = makes(SAFE, VISITS, INSURER, assignee=[STAFF, INSURER])
 READS = policy(INSURER, rule("permission", VISITS, action="read", uid="urn:reads"), uid="urn:mine")
 GRANTS, ANONYMIZES = (
@@ -102,6 +102,31 @@ def test_making_by_leave_is_an_execution_of_the_leave_on_what_is_the_owners(leav
     assert [line for line in found.derivation if " lets " in line] == [told]
     executed = (leave.permissions[0].uid, (VISITS,), INSURER if is_granted else "")
     assert counted(found) == [(made.label(), (VISITS,), ""), executed]
+
+
+def test_who_is_to_make_what_another_has_leave_for_needs_leave_as_well():
+    found = asked(MADE, ANONYMIZES, action=ANONYMIZE, assignee=STAFF)
+    assert found.near_misses[0].missing == (
+        f"{INSURER} does not own {VISITS}, and its owner does not let {STAFF} make anything of it",
+    )
+    theirs = lets(HOSPITAL, VISITS, STAFF, action="anonymize", uid="urn:theirs")
+    both = asked(MADE, ANONYMIZES, theirs, action=ANONYMIZE, assignee=STAFF)
+    assert [rule for rule, _, _ in counted(both)[1:]] == ["urn:anonymize", "urn:theirs"]
+    late = lets(HOSPITAL, VISITS, STAFF, action="anonymize", uid="urn:theirs", purposes=(STUDY,))
+    found = asked(MADE, ANONYMIZES, late, action=ANONYMIZE, assignee=STAFF)
+    told = f", and urn:theirs does not let {STAFF} make it: it is for the purpose {STUDY}"
+    assert told in found.near_misses[0].missing[0]
+
+
+def test_what_is_made_on_the_way_needs_no_certificate_yet():
+    further = makes("http://e.org/Further", SAFE, INSURER, assignee=[INSURER])
+    request = Request(assignee=INSURER, action=ANONYMIZE, targets=(SAFE,))
+    decider = Decider([MADE, ANONYMIZES, further], owners=read_owners({**OWNED, SAFE: INSURER}))
+    for on_the_way, is_permitted in (({SAFE}, True), ({"http://e.org/Further"}, False)):
+        carried = CarriedOutRule(further.uid, further.permissions[0].label(), frozenset(on_the_way))
+        found = decider.decide(request, World(time=NOON), carried=carried)
+        assert found.permitted == is_permitted
+        assert ("no certificate" in found.reason) != is_permitted
 
 
 def test_what_was_made_by_leave_is_read_without_another_execution_of_it():
