@@ -283,6 +283,41 @@ def test_leave_to_join_is_held_to_what_the_others_were_made_from(action, tables,
     assert (why([LEAVES[0], leave, ONE, NEXT], NEXT, owners=BY_LAB) == []) == is_made
 
 
+# -- what is told of it ---------------------------------------------------------------------------
+
+INPUTS = [
+    (HOSPITAL, VISITS, VISITS),
+    (HOSPITAL, f"{VISITS}/Age", VISITS),
+    (INSURER, CLAIMS, CLAIMS),
+    (INSURER, f"{CLAIMS}/Zip", CLAIMS),
+    (REGULATOR, f"{CLAIMS}/Zip", CLAIMS),
+]
+
+
+@pytest.mark.parametrize(("who", "target", "source"), INPUTS)
+def test_a_denial_names_the_input_that_is_prohibited(who, target, source):
+    found = asked([*LEAVES, JOINED, never(who, target, "read")], SAFE, proofs=[OF_JOINED])
+    assert found.reason == f"urn:never#r prohibits it: {SAFE} was made from {source}."
+    assert found.derivation[0] == f"urn:never#r prohibits odrl:read on {target}"
+    assert found.derivation[-1] == f"{SAFE} was made from {source}"
+    assert (found.request.targets, found.policy, found.rule) == (
+        (SAFE,),
+        "urn:never",
+        "urn:never#r",
+    )
+
+
+@pytest.mark.parametrize("purposes", [(), (RESEARCH,)])
+def test_a_denial_names_the_whole_way_to_the_input_that_is_prohibited(purposes):
+    no = never(HOSPITAL, VISITS, "read", purposes=purposes)
+    found = asked([*CHAIN, no], DERIVED, proofs=PROOFS, owners=BY_LAB)
+    way = [(SAFE, VISITS), (AGAIN, SAFE), (DERIVED, AGAIN)]
+    steps = [f"{output} was made from {source}" for output, source in way]
+    told = f" It is for the purpose {RESEARCH}, and the request names none." if purposes else ""
+    assert found.reason == f"urn:never#r prohibits it: {': '.join(steps)}.{told}"
+    assert [*found.derivation[-3:]] == steps
+
+
 # -- conditions of those who made it -------------------------------------------------------------
 
 PURPOSE = f"{ODRL}purpose"
