@@ -309,6 +309,7 @@ def test_permit_tells_the_rule_and_the_ways_in_the_hierarchies():
 def test_permission_needs_every_constraint_satisfied(constraint, state):
     decision = ask(permission(constraints=(constraint,)))
     assert decision.permitted == (state == "satisfied")
+    assert bool(decision.matches[0].steps) == decision.permitted
     assert [verdict.state for verdict in decision.matches[0].conditions] == [state]
     if state != "satisfied":
         assert state in decision.near_misses[0].missing[0]
@@ -422,6 +423,20 @@ def test_what_is_so_of_one_column_and_not_known_of_another_is_unknown_of_the_row
     [[level], [joined]] = (one.conditions for one in found if one.kind == "prohibition")
     assert (level.state, joined.state) == ("unknown", "unknown")
     assert [part.state for part in joined.parts] == ["unknown", "unknown"]
+
+
+def test_what_is_so_of_all_columns_is_so_of_the_rows():
+    either = LogicalConstraint(f"{ODRL}or", (LEVEL, YOUNG))
+    barred = Rule("prohibition", (Asset("http://e.org/T", (either,)),), (Action(f"{ODRL}use"),))
+    columns = tuple((f"http://e.org/T/{one}", "http://e.org/T") for one in "ab")
+    known = Hierarchy(party=(("http://org/alice", "http://org/staff"),), asset=columns)
+    decider = Decider([policy(permission(), prohibitions=(barred,), hierarchy=known)])
+    ages = {column: {LEVEL.left_operand: (20,)} for column, _ in columns}
+    asked = ASK.model_copy(update={"targets": ("http://e.org/T",)})
+    found = decider.row_access(asked, World(time=NOON, of=ages), ["http://e.org/T"])
+    [[joined]] = [one.conditions for one in found.decision.matches if one.kind == "prohibition"]
+    assert joined.state == "satisfied"
+    assert [part.state for part in joined.parts] == ["satisfied", "unsatisfied"]
 
 
 def test_offer_grants_nothing_and_its_prohibitions_hold():

@@ -112,7 +112,7 @@ def _reaches_reader(case: "Case", clause: Clause) -> bool:
     other = case.with_request(
         case.request.model_copy(update=parts),
         together=case.reader.facts.together,
-        maker=case.maker or frozenset(),
+        maker=case.maker,
     )
     trace_sources(other, clause)
     held = match_prohibition(

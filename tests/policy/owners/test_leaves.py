@@ -7,7 +7,9 @@ from certifying import certified
 from owning import ANN, HOSPITAL, INSURER, NOON, STAFF, VISITS, lets, makes, policy, rule
 
 from policy_engine.api.acting import ActingParty, making_request
+from policy_engine.certificate.sources import as_upstream
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.history import History
 from policy_engine.decision.log import DecisionLog
 from policy_engine.errors import PlanError
 from policy_engine.policy import (
@@ -18,7 +20,7 @@ from policy_engine.policy import (
     Reading,
     Rule,
 )
-from policy_engine.policy.model import BY_ASSET, BY_PARTY, COUNT, Value
+from policy_engine.policy.model import ANONYMIZE, BY_ASSET, BY_PARTY, COUNT, Value
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
@@ -188,6 +190,19 @@ def test_a_count_that_was_exceeded_keeps_no_release_after_its_alternative_is_ove
     assert all(logged(*asks, VISITS, INSURER, "anonymize") for _ in range(2))
     now = tmp_path / "log.jsonl", [consenting(constraints=both), MAKES]
     assert not logged(*now, MADE, STAFF, proofs=[certified(MAKES)])
+
+
+@pytest.mark.parametrize(("times", "stands"), [(0, True), (1, True), (2, False)])
+def test_what_was_made_within_a_count_stands_as_the_log_tells(times, stands):
+    consent = consenting(constraints=joined("or", OVER, ONCE))
+    decider = Decider([consent, MAKES], [certified(MAKES)], owners=read_owners(OWNED))
+    history, world = History(), World(time=NOON)
+    for _ in range(times):
+        rule_of_it = consent.uid, consent.permissions[0].label()
+        history.record_execution(rule_of_it, INSURER, ANONYMIZE, [VISITS], [])
+    release = as_upstream(certified(MAKES))
+    assert (decider.release_end_reason(release, world, history) == "") == stands
+    assert "is not to be made any more" in decider.release_end_reason(release, world)
 
 
 def test_a_consent_that_is_spent_lets_more_be_made_of_what_was_made_by_it(tmp_path):
