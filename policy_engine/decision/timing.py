@@ -24,8 +24,8 @@ class _TimeFacts:
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         return self._facts.referenced(iri)
 
-    def includes(self, left_operand: str, narrow: str, wide: str) -> Truth:
-        return self._facts.includes(left_operand, narrow, wide)
+    def includes(self, _left_operand: str, _narrow: str, _wide: str) -> Truth:
+        return None  # a time is not a name
 
 
 def expiry_reason(rule: Rule, facts: Facts) -> str:

@@ -222,6 +222,8 @@ def test_what_a_release_was_made_from_is_together_with_what_is_read_beside_it(wh
     assert not asked([*policies, no], *targets, **known).permitted
 
 
+EARLIER = OF_ONE.plan.model_copy(update={"policy_digest": "0" * 64})
+OF_EARLIER = OF_ONE.model_copy(update={"plan": EARLIER})
 TWIN = makes(DERIVED, VISITS, LAB)
 FROM_ONE = makes(AGAIN, SAFE, LAB)
 WITH_TWIN = joins(AGAIN, [SAFE, DERIVED], LAB, [f"{SAFE}/Age"])
@@ -244,7 +246,8 @@ def test_a_release_that_is_kept_apart_from_its_input_is_read_alone(who, targets,
     names = rule("permission", SAFE, VISITS, DERIVED, constraints=named, **parts)
     both = policy("", names, rule("permission", SAFE, CLAIMS, uid="urn:2", **parts), uid="urn:b")
     regulated = {SAFE: {"owner": LAB, "regulators": [REGULATOR, HOSPITAL], "delegates": []}}
-    known = {"owners": {**BY_LAB, **regulated}, "proofs": [OF_ONE, certified(TWIN)]}
+    proofs = [OF_ONE, OF_EARLIER, certified(TWIN)]
+    known = {"owners": {**BY_LAB, **regulated}, "proofs": proofs}
     policies = [*LEAVES, ONE, TWIN, both]
     assert asked(policies, *targets, **known).permitted
     no = never(who, SAFE, "read", constraints=condition(JOINTLY, "isAnyOf", VISITS))
