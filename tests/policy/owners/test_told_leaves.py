@@ -7,6 +7,7 @@ from matched import anonymizing
 from owning import CLAIMS, HOSPITAL, INSURER, NOON, REGULATOR, VISITS, lets, makes, policy, rule
 
 from policy_engine.decision import Decider, World
+from policy_engine.decision.consents import TransformationCache, given_consent
 from policy_engine.decision.history import History
 from policy_engine.plan.lineage import Consented
 from policy_engine.policy import Constraint, Rule, Value, read_policy
@@ -128,3 +129,13 @@ def test_a_leave_that_is_spent_is_not_given_again():
     assert deciding(once).given_consents(MADE, SAFE, world, history) == ()
     [found] = deciding(once).missing_consents(MADE, world, history)
     assert found.why.endswith("make it: its constraint is unsatisfied: count is 2, not at most 1")
+
+
+@pytest.mark.parametrize("ks", [(2, 3), (3, 2)])
+def test_what_a_leave_of_two_ways_asks_for_is_told_in_one_order(ks):
+    actions = [anonymizing(method="k-anonymity", k=k, quasi=[f"{VISITS}/x"]) for k in ks]
+    asked = permission(uid="urn:asks", action=actions, target=VISITS, assignee=INSURER)
+    both = read_policy(text_of([asked], uid="urn:asking", assigner=HOSPITAL, profile=None))
+    [clause] = Decider([both]).index.permissions.clauses
+    found = given_consent(VISITS, clause, TransformationCache())
+    assert found.bounds == ("k at least 2", "k at least 3")
