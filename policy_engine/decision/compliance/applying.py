@@ -8,9 +8,9 @@ from typing import cast
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.compliance.asking import RequestedRule
 from policy_engine.decision.compliance.facts import Terms, purposes_of, with_told
 from policy_engine.decision.compliance.reading import value_of
+from policy_engine.decision.compliance.requested_rules import RequestedRule
 from policy_engine.decision.conditions import State
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.inclusion import ExpandedRequest

@@ -8,11 +8,11 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
-from policy_engine.decision.compliance.asking import RequestedRule, read_requests, time_of
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting
 from policy_engine.decision.compliance.model import PolicyReport
 from policy_engine.decision.compliance.reading import read_policies
+from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests, time_of
 from policy_engine.decision.compliance.writing import Report
 from policy_engine.errors import PolicyError, RequestError
 from policy_engine.policy.collecting.files import Reading, VocabularySource

@@ -5,9 +5,9 @@ from typing import Any, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
-from policy_engine.decision.compliance.asking import CHANNEL, SOTW, TOLD, RequestedRule
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
+from policy_engine.decision.compliance.requested_rules import CHANNEL, SOTW, TOLD, RequestedRule
 from policy_engine.decision.facts import DATE_TIME, PURPOSE
 from policy_engine.decision.model import World
 from policy_engine.policy.hierarchy import Hierarchy

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias, cast
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.compliance.applying import Applicability, is_at_least
-from policy_engine.decision.compliance.asking import DutyState, RequestedRule, duties_of
 from policy_engine.decision.compliance.conflicts import resolved
 from policy_engine.decision.compliance.facts import (
     Terms,
@@ -30,6 +29,7 @@ from policy_engine.decision.compliance.model import (
     RuleReport,
 )
 from policy_engine.decision.compliance.reading import values
+from policy_engine.decision.compliance.requested_rules import DutyState, RequestedRule, duties_of
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import PURPOSE

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.compliance.asking import RequestedRule
 from policy_engine.decision.compliance.model import PartReport, RuleReport
+from policy_engine.decision.compliance.requested_rules import RequestedRule
 from policy_engine.decision.inclusion import overlaps_targets
 from policy_engine.decision.ownership import OwnerConsent, Ownership
 from policy_engine.policy.hierarchy import Hierarchy

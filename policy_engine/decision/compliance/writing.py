@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, Literal, Term
-from policy_engine.decision.compliance.asking import REPORT
 from policy_engine.decision.compliance.model import (
     ConstraintReport,
     DutyReport,
@@ -16,6 +15,7 @@ from policy_engine.decision.compliance.model import (
     Premise,
     RuleReport,
 )
+from policy_engine.decision.compliance.requested_rules import REPORT
 
 _PREFIXES = {
     "dct": "http://purl.org/dc/terms/",

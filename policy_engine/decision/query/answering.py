@@ -12,12 +12,12 @@ from policy_engine.decision import Decider, Decision, Request, RowAccess, World,
 from policy_engine.decision.history import History
 from policy_engine.decision.model import Grant
 from policy_engine.decision.query import logic, running
-from policy_engine.decision.query.asking import QueryRequest
 from policy_engine.decision.query.filters import Filter
 from policy_engine.decision.query.grammar import depth_guard, parse_query, to_sql
 from policy_engine.decision.query.granting import GrantedRows, row_filters
 from policy_engine.decision.query.model import Columns, QueryResult
 from policy_engine.decision.query.outputs import check_certified
+from policy_engine.decision.query.query_request import QueryRequest
 from policy_engine.decision.query.rewriting import TableView, rewrite
 from policy_engine.decision.query.scope import TableReading, read_columns
 from policy_engine.decision.query.showing import nan_columns, read_views

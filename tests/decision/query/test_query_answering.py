@@ -1,6 +1,7 @@
 import pyarrow as pa
 import pytest
-from asking import (
+from building import DATASET, OUTPUT
+from query_samples import (
     NOW,
     PEOPLE,
     PEOPLE_ROWS,
@@ -18,7 +19,6 @@ from asking import (
     rule,
     where,
 )
-from building import DATASET, OUTPUT
 
 from policy_engine import apply_policy
 from policy_engine.certificate.beside import load_certificate

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from asking import (
+from building import ANALYST
+from query_samples import (
     NOW,
     PEOPLE,
     VISITS,
@@ -16,7 +17,6 @@ from asking import (
     rule,
     where,
 )
-from building import ANALYST
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.log import DecisionLog

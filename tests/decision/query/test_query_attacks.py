@@ -2,7 +2,19 @@
 
 import pyarrow as pa
 import pytest
-from asking import PEOPLE, VISITS, ask, catalog, columns, lines, may_read, policy, rows, rule, where
+from query_samples import (
+    PEOPLE,
+    VISITS,
+    ask,
+    catalog,
+    columns,
+    lines,
+    may_read,
+    policy,
+    rows,
+    rule,
+    where,
+)
 
 from policy_engine.data.catalog import make_catalog
 from policy_engine.data.column_names import column_iri

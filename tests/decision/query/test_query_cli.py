@@ -6,8 +6,8 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 import typer
-from asking import PEOPLE
 from building import ANALYST, MOSAICROWN, ODRL
+from query_samples import PEOPLE
 from typer.testing import CliRunner
 
 from policy_engine.cli.querying import query

@@ -1,7 +1,7 @@
 """Which rows may be read, as the condition in SQL that policies come to."""
 
 import pytest
-from asking import (
+from query_samples import (
     PEOPLE,
     VISITS,
     ask,

@@ -1,7 +1,7 @@
 """What is said of a query that is denied, or of which rows are left out."""
 
 import pytest
-from asking import (
+from query_samples import (
     PEOPLE,
     VISITS,
     ask,

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from asking import NOW, PEOPLE, policy, rule, where
 from building import ANALYST
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from query_samples import NOW, PEOPLE, policy, rule, where
 from sqlglot import exp
 
 from policy_engine import terms

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
-from asking import PEOPLE, ask, policy, rows, rule, where
+from query_samples import PEOPLE, ask, policy, rows, rule, where
 
 from policy_engine.data.catalog import make_catalog
 

@@ -5,10 +5,10 @@ from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pytest
-from asking import NOW, PEOPLE, VISITS, ask, column, policy, rows, rule, where
 from building import ANALYST
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from query_samples import NOW, PEOPLE, VISITS, ask, column, policy, rows, rule, where
 
 from policy_engine.api.deciding import decide_request
 from policy_engine.data.catalog import make_catalog

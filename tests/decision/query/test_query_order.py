@@ -5,7 +5,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from asking import PEOPLE, ask, policy, rule, where
+from query_samples import PEOPLE, ask, policy, rule, where
 
 from policy_engine.data.catalog import make_catalog
 from policy_engine.decision.query.shuffling import order, take_rows

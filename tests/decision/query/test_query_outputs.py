@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from asking import ask, policy, rows, rule
+from query_samples import ask, policy, rows, rule
 
 from policy_engine.certificate.attestation import attest
 from policy_engine.data.catalog import make_catalog

@@ -1,7 +1,7 @@
 """Queries that are refused, each with all that is said of it."""
 
 import pytest
-from asking import catalog
+from query_samples import catalog
 
 from policy_engine.decision.query.grammar import parse_query, to_sql
 from policy_engine.decision.query.scope import read_columns

@@ -5,7 +5,8 @@ import json
 
 import pyarrow as pa
 import pytest
-from asking import (
+from building import ANALYST
+from query_samples import (
     NOW,
     PEOPLE,
     VISITS,
@@ -18,7 +19,6 @@ from asking import (
     rule,
     where,
 )
-from building import ANALYST
 
 from policy_engine.data.catalog import make_catalog
 from policy_engine.decision import World

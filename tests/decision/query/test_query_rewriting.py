@@ -3,7 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from asking import PEOPLE_ROWS, VISITS_ROWS, ask, lines, people_and_visits, rows, where
+from query_samples import PEOPLE_ROWS, VISITS_ROWS, ask, lines, people_and_visits, rows, where
 from sqlglot import exp
 
 from policy_engine.decision.query import logic

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from asking import PEOPLE, VISITS, VISITS_ROWS, policy, rows, rule
+from query_samples import PEOPLE, VISITS, VISITS_ROWS, policy, rows, rule
 
 from policy_engine.data.catalog import make_catalog
 from policy_engine.decision.query.rows import as_csv, as_json, as_texts, write_rows

@@ -1,5 +1,5 @@
 import pytest
-from asking import PEOPLE, VISITS, catalog
+from query_samples import PEOPLE, VISITS, catalog
 
 from policy_engine.decision.query import scope
 from policy_engine.decision.query.grammar import DIALECTS, parse_query, to_sql

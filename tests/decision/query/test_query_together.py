@@ -1,7 +1,11 @@
 """One rule grants all that one query reads, and a query is as strict as a decision."""
 
 import pytest
-from asking import (
+from building import ANALYST, DATASET, OUTPUT, people_policy
+from building import PEOPLE as SIX
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from query_samples import (
     NOW,
     PEOPLE,
     PEOPLE_ROWS,
@@ -18,10 +22,6 @@ from asking import (
     rule,
     where,
 )
-from building import ANALYST, DATASET, OUTPUT, people_policy
-from building import PEOPLE as SIX
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from policy_engine import apply_policy
 from policy_engine.data.catalog import make_catalog

@@ -1,7 +1,7 @@
 """Queries as they are written anew, with what they read and what each of their entries does."""
 
 import pytest
-from asking import PEOPLE, VISITS, catalog
+from query_samples import PEOPLE, VISITS, catalog
 
 from policy_engine.decision.query.grammar import parse_query, to_sql
 from policy_engine.decision.query.scope import read_columns

@@ -14,8 +14,8 @@ from compliance_texts import (
 
 from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance import compliance_report
-from policy_engine.decision.compliance.asking import read_requests
 from policy_engine.decision.compliance.graph import read_graph
+from policy_engine.decision.compliance.requested_rules import read_requests
 from policy_engine.errors import RequestError
 
 EX = "http://example.com/"
