@@ -94,7 +94,7 @@ def certify_output(
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
         plan = plan_of(source_policy, product, engine=launcher.name)
         _check_measurable(plan)
-        stored = launcher.stored(location)
+        stored = launcher.stored_data(location)
         cells = _cell_style(launcher, location, plan)
         if write:
             _check_renewable(location)
@@ -136,7 +136,7 @@ def certify_output(
             update=_unmeasured_fields(earlier, release.plan, opened, write=write)
         )
         if write:
-            renew(location, certificate, lambda: launcher.stored(location))
+            renew(location, certificate, lambda: launcher.stored_data(location))
     return certificate
 
 
@@ -251,7 +251,7 @@ def _repeat_audits(
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:
     """Return how the ranges of an output are written."""
-    [output] = make_catalog({"": location}, describe=launcher.described()).datasets
+    [output] = make_catalog({"": location}, describe=launcher.dataset_describer()).datasets
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 

@@ -35,17 +35,17 @@ class Launcher:
         """The engine's name in plans."""
         return "spark" if self.spark else "local"
 
-    def described(self) -> Callable[[str, Any], Dataset] | None:
+    def dataset_describer(self) -> Callable[[str, Any], Dataset] | None:
         """Return Spark's function that describes a dataset; None for the local one."""
-        return self.spark.described if self.spark else None
+        return self.spark.describe_dataset if self.spark else None
 
-    def stored(self, location: Location) -> StoredData:
+    def stored_data(self, location: Location) -> StoredData:
         """Return the location and the digest of an output.
 
         Raises DataError where it does not exist (C002), or has an unknown format (C004).
         """
         if self.spark:
-            return self.spark.stored(str(location))
+            return self.spark.stored_data(str(location))
         with read_errors(location):
             is_there = exists(location)
         if not is_there:
@@ -69,13 +69,13 @@ class Launcher:
             item.transformation for item in products if item.transformation is not None
         ]
         if not transformations:
-            return make_catalog(data, describe=self.described())
+            return make_catalog(data, describe=self.dataset_describer())
         names = dict.fromkeys(
             name for item in transformations for name in item.anonymization.columns.taxonomies
         )
         folder = Path(policy.source).parent if policy.source else None
         taxonomy_sources = find_taxonomies(tuple(names), taxonomies or {}, folder)
-        return make_catalog(data, taxonomy_sources, self.described())
+        return make_catalog(data, taxonomy_sources, self.dataset_describer())
 
     def engine(
         self,

@@ -57,7 +57,7 @@ class SparkEngine:
             raise InternalError.of("X001", "The engine has no session.")
         return self.session
 
-    def described(self, iri: str, source: Any) -> Dataset:
+    def describe_dataset(self, iri: str, source: Any) -> Dataset:
         """Return the location, the format and the columns of a dataset.
 
         Raises DataError (C010) for anything but a location or a Spark frame, and the errors of
@@ -71,7 +71,7 @@ class SparkEngine:
             given = str(source) if isinstance(source, Path) else source
             return reading.describe_dataset(self.spark, iri, given)
 
-    def stored(self, location: str) -> StoredData:
+    def stored_data(self, location: str) -> StoredData:
         """Return the location and the digest of a table. Raises the errors of
         `writing.manifest_digest`.
 

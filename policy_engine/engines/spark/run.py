@@ -145,7 +145,7 @@ class SparkRun:
             return writing.row_digest(source)[0]
         if not source.startswith(TABLE) and writing.has_large_files(self.session, source):
             return writing.row_digest(frame)[0]
-        return self._engine.stored(source).digest
+        return self._engine.stored_data(source).digest
 
     def mask(self, table: InputRows, step: Mask) -> InputRows:
         """Return the rows with columns masked. Raises DataError (R013) as `mask_column` does."""
@@ -227,7 +227,7 @@ class SparkRun:
     def _write_to(self, anonymized: AnonymizedTable, location: str) -> StoredData:
         if location.startswith(TABLE):
             writing.write_table(_typed_frame(anonymized), location)
-            return self._engine.stored(location)
+            return self._engine.stored_data(location)
         kind = match_format(location, SPARK_FORMATS) or "parquet"
         writing.write(
             _stored_frame(anonymized, kind), location, kind, anonymized.engine_state.masked
@@ -250,7 +250,7 @@ class SparkRun:
         """Return the names of a written table's columns."""
         if written.stored.location == MEMORY:
             return tuple(self.output(written).columns)
-        return self._engine.described("", written.stored.location).columns
+        return self._engine.describe_dataset("", written.stored.location).columns
 
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
         """Read a written table back, form its classes and measure every bound on them.
@@ -318,7 +318,7 @@ class SparkRun:
         location = written.stored.location
         if location == MEMORY:
             return self.output(written), MEMORY
-        dataset = self._engine.described("", location)
+        dataset = self._engine.describe_dataset("", location)
         return reading.read(
             self._engine.spark, location, dataset.format, dataset.columns
         ), dataset.format
