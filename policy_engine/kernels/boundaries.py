@@ -118,27 +118,29 @@ def _is_between_values(rows, order, dim, left):  # type: ignore[no-untyped-def]
 @inlined
 def _score(table, scratch, left, total):  # type: ignore[no-untyped-def]
     """Return what a boundary costs; FAR where a side has too few persons."""
-    units, rest, whole = left, total - left, total
+    left_units, rest_units, all_units = left, total - left, total
     if table.person > 0:
-        units, rest = scratch.units[0, left - 1], scratch.units[1, total - left - 1]
-        whole = scratch.units[0, total - 1]
-    if units < table.size or rest < table.size:
+        left_units, rest_units = scratch.units[0, left - 1], scratch.units[1, total - left - 1]
+        all_units = scratch.units[0, total - 1]
+    if left_units < table.size or rest_units < table.size:
         return FAR
     if table.score != BY_LOSS:
         return abs(2 * left - total)
-    one, other = scratch.left[left - 1], scratch.right[total - left - 1]
-    return weighted_loss(table, left, total, units, rest, whole, one, other)
+    left_loss, right_loss = scratch.left[left - 1], scratch.right[total - left - 1]
+    return weighted_loss(
+        table, left, total, left_units, rest_units, all_units, left_loss, right_loss
+    )
 
 
 @inlined
-def weighted_loss(table, left, total, units, rest, whole, one, other):  # type: ignore[no-untyped-def]
+def weighted_loss(table, left, total, left_units, rest_units, all_units, left_loss, right_loss):  # type: ignore[no-untyped-def]
     """Return the loss of both sides, and a charge where the cut leaves rows over."""
     # With 2k - 1 rows on one side, k - 1 of them can never form a class of their own. A cut that
     # leaves room for one class fewer than the node had is charged for them (`LEFT_OVER`), in
     # integers like all prices, so that the order of additions cannot matter.
-    score, size = left * one + (total - left) * other, table.size
-    if units // size + rest // size < whole // size:
-        score += table.left_over * size * (one + other) // 10
+    score, size = left * left_loss + (total - left) * right_loss, table.size
+    if left_units // size + rest_units // size < all_units // size:
+        score += table.left_over * size * (left_loss + right_loss) // 10
     return score
 
 
@@ -160,14 +162,14 @@ def _sweep_units(table, scratch, total):  # type: ignore[no-untyped-def]
     columns, persons = len(table.watched.bounds), table.tally.persons
     for side in range(2):
         forget(table.watched, table.tally)
-        stamp, met = table.tally.state[columns, STAMP], 0
+        stamp, persons_so_far = table.tally.state[columns, STAMP], 0
         for place in range(total):
-            at = place if side == 0 else total - 1 - place
-            person = table.rows[scratch.order[at], table.person]
+            index = place if side == 0 else total - 1 - place
+            person = table.rows[scratch.order[index], table.person]
             if persons[columns, person] != stamp:
                 persons[columns, person] = stamp
-                met += 1
-            scratch.units[side, place] = met
+                persons_so_far += 1
+            scratch.units[side, place] = persons_so_far
 
 
 @inlined
@@ -178,8 +180,8 @@ def _sweep_diversity(table, scratch, dim, total, through_ties, limit):  # type: 
     for side in range(2):
         forget(table.watched, table.tally)
         tallied = NONE
-        for taken in range(1, total):
-            left = taken if side == 0 else total - taken
+        for done in range(1, total):
+            left = done if side == 0 else total - done
             if side == 0:
                 scratch.fits[left] = (
                     table.size <= left <= total - table.size
@@ -187,8 +189,8 @@ def _sweep_diversity(table, scratch, dim, total, through_ties, limit):  # type: 
                     and _score(table, scratch, left, total) < limit
                 )
             if scratch.fits[left]:
-                first = tallied if side == 0 else total - taken
-                _tally_rows(table, scratch.order, first, first + taken - tallied)
-                tallied = taken
+                first = tallied if side == 0 else total - done
+                _tally_rows(table, scratch.order, first, first + done - tallied)
+                tallied = done
                 scratch.fits[left] = is_diverse(table.watched, table.tally)
     forget(table.watched, table.tally)

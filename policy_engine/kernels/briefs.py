@@ -76,14 +76,14 @@ def make_brief(
     # The extents of the node, not of these rows: all parts must leave out the same dimensions.
     scratch.node[:, :2] = extents
     summarise(table.axes, scratch.summary, rows, 0, len(rows), scratch.node)
-    met = scratch.summary.times > 0
-    inside = np.zeros_like(met)
+    occurs = scratch.summary.times > 0
+    is_inside = np.zeros_like(occurs)
     for dim in active(extents):
         low, high = table.axes.facts[dim, OFFSET] + extents[dim]
-        inside[low : high + 1] = True
-    at = np.flatnonzero(met & inside)
+        is_inside[low : high + 1] = True
+    codes = np.flatnonzero(occurs & is_inside)
     summary = scratch.summary
-    return Brief(at, summary.times[at], summary.extents[at], summary.present[at])
+    return Brief(codes, summary.times[codes], summary.extents[codes], summary.present[codes])
 
 
 def merge(briefs: list[Brief]) -> Brief:

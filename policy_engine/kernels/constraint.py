@@ -41,13 +41,13 @@ _DISTANCES = ("variational", "ordered", "hierarchical")
 def watch(constraint: ClassConstraint, overall: list[NDArray[np.int64]]) -> Watch:
     """Return the constraint for compiled code; `overall` counts the values of every column."""
     # Columns without bounds are left out: they would be counted in vain.
-    bounded = [c for c, one in enumerate(constraint.diversity) if _bounds(one) != _NO_BOUNDS]
-    asked = [constraint.diversity[column] for column in bounded]
-    counts = [overall[column] for column in bounded]
-    trees = [one.ancestry or _NO_ANCESTRY for one in asked]
-    facts = np.zeros((len(bounded) + 1, 4), dtype=np.int64)
-    facts[:-1, COLUMN] = bounded
-    facts[:-1, DISTANCE] = [_DISTANCES.index(one.distance) for one in asked]
+    columns = [c for c, one in enumerate(constraint.diversity) if _bounds(one) != _NO_BOUNDS]
+    diversities = [constraint.diversity[column] for column in columns]
+    counts = [overall[column] for column in columns]
+    trees = [one.ancestry or _NO_ANCESTRY for one in diversities]
+    facts = np.zeros((len(columns) + 1, 4), dtype=np.int64)
+    facts[:-1, COLUMN] = columns
+    facts[:-1, DISTANCE] = [_DISTANCES.index(one.distance) for one in diversities]
     facts[:, OFFSET] = np.cumsum([0, *map(len, counts)])
     facts[:, ROOT] = np.cumsum([0, *(len(tree.parent) for tree in trees)])
     shares, leaf = np.zeros((facts[-1, OFFSET], 2)), np.zeros(facts[-1, OFFSET], np.int64)
@@ -56,22 +56,22 @@ def watch(constraint: ClassConstraint, overall: list[NDArray[np.int64]]) -> Watc
         here = slice(facts[place, OFFSET], facts[place + 1, OFFSET])
         shares[here, SHARE] = counts[place] / max(counts[place].sum(), 1)
         shares[here, CUMULATED] = np.cumsum(counts[place]) / max(counts[place].sum(), 1)
-        leaf[here] = tree.leaf[: len(counts[place])] if asked[place].ancestry else 0
+        leaf[here] = tree.leaf[: len(counts[place])] if diversities[place].ancestry else 0
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], UP] = tree.parent
         nodes[facts[place, ROOT] : facts[place + 1, ROOT], HEIGHT] = tree.height
-    bounds = np.array([_bounds(one) for one in asked]).reshape(len(bounded), DELTA + 1)
+    bounds = np.array([_bounds(one) for one in diversities]).reshape(len(columns), DELTA + 1)
     return Watch(facts, bounds, shares, leaf, nodes)
 
 
 _NO_ANCESTRY = Ancestry(np.array([-1], np.int32), np.zeros(1, np.int32), np.zeros(0, np.int32))
 
 
-def _bounds(asked: Diversity) -> list[float]:
+def _bounds(diversity: Diversity) -> list[float]:
     # No share and no distance exceeds 1, not even those of a class without a value.
-    alpha, t = (bound if bound < 1 else float("inf") for bound in (asked.alpha, asked.t))
+    alpha, t = (bound if bound < 1 else float("inf") for bound in (diversity.alpha, diversity.t))
     return [
-        *(asked.distinct, asked.entropy, *asked.recursive),
-        *(alpha, t, asked.beta, asked.enhanced_beta, asked.delta),
+        *(diversity.distinct, diversity.entropy, *diversity.recursive),
+        *(alpha, t, diversity.beta, diversity.enhanced_beta, diversity.delta),
     ]
 
 
@@ -134,8 +134,8 @@ def forget(watched, tally):  # type: ignore[no-untyped-def]
     for place in range(columns):
         for kind in range(state[place, KINDS]):
             tally.counts[watched.facts[place, OFFSET] + tally.touched[place, kind]] = 0
-        for what in range(4):
-            state[place, what] = 0
+        for entry in range(4):
+            state[place, entry] = 0
 
 
 @compiled
@@ -285,12 +285,14 @@ def _ordered(watched, tally, place):  # type: ignore[no-untyped-def]
     # On a line the distance is the sum of |P - Q| of the running sums (Li et al., 2007, 4.1). Only
     # values that occur in the table count for m.
     start, end = watched.facts[place, OFFSET], watched.facts[place + 1, OFFSET]
-    met, values, distance = 0, 0, 0.0
+    count_so_far, values, distance = 0, 0, 0.0
     for value in range(start, end):
         if watched.shares[value, SHARE] > 0:
-            met += tally.counts[value]
+            count_so_far += tally.counts[value]
             values += 1
-            distance += abs(met / tally.state[place, TOTAL] - watched.shares[value, CUMULATED])
+            distance += abs(
+                count_so_far / tally.state[place, TOTAL] - watched.shares[value, CUMULATED]
+            )
     return distance / max(values - 1, 1)
 
 

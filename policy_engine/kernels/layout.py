@@ -95,14 +95,14 @@ def prepare(
     columns = [*(axis.codes for axis in axes), *people.sensitive]
     person = 0 if persons is None else len(columns)
     columns += [] if persons is None else [persons, *pairs]
-    watched, flattened = watch(constraint, _overall(people, pairs)), pack_axes(axes)
+    watched, packed_axes = watch(constraint, _overall(people, pairs)), pack_axes(axes)
     table = np.empty((rows, len(columns) + 1), dtype=np.int32)
     for place, codes in enumerate([*columns, np.arange(rows, dtype=np.int32)]):
         table[:, place] = codes
     most = max((int(pair.max(initial=-1)) + 1 for pair in pairs), default=0)
     return CodedTable(
         rows=table,
-        axes=flattened,
+        axes=packed_axes,
         watched=watched,
         tally=tally(watched, 0 if persons is None else int(persons.max(initial=-1)) + 1, most),
         sensitive=len(axes),
@@ -112,7 +112,7 @@ def prepare(
         is_relaxed=cutting.is_relaxed,
         keeps_apart=cutting.keeps_apart,
         left_over=LEFT_OVER[cutting.is_relaxed],
-        large=_large(flattened),
+        large=_large(packed_axes),
     )
 
 
@@ -134,8 +134,8 @@ def _overall(people: SensitiveRows, pairs: list[Codes]) -> list[NDArray[np.int64
     """Return how often the values of every sensitive column occur in the whole table."""
     if people.overall is not None:
         return list(people.overall)
-    owned = zip(people.sensitive, pairs or people.sensitive, strict=True)
-    return [_times(codes, pair) for codes, pair in owned]
+    columns = zip(people.sensitive, pairs or people.sensitive, strict=True)
+    return [_times(codes, pair) for codes, pair in columns]
 
 
 def _times(codes: Codes, pairs: Codes) -> NDArray[np.int64]:
