@@ -1,8 +1,8 @@
 """Numbers made so coarse that each applies to several records, like those in a released model.
 
-All of it follows from whether so many records lie in some range, and from nothing else of them: in
-ranges of one grid, which is the same for all tables but for its unit, and the unit is as fine as so
-many records show. So one record changes it only where it is the one that makes them so many.
+The result depends only on whether ranges of a grid hold at least `fewest` records. The grid is the
+same for all tables except for its unit, which is as fine as the last decimal of `fewest` records. So
+a single record changes the result only where it completes such a number.
 """
 
 import sys
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 FINEST = 12
-"""How many digits of numbers may tell cells apart, of the largest that so many records have."""
+"""The most digits that distinguish cells, counted from those of the `fewest`-largest number."""
 MOST_PLACES = 22
-"""To how many places a number can be looked at for being rounded: the power of ten is exact."""
+"""The most decimals to which numbers are checked for being rounded: 10 ** 22 is exact."""
 _LEAST = -200
 """The power of ten below which numbers are 0."""
 _TOLD = 3
@@ -29,9 +29,9 @@ _TOLD = 3
 class Cells:
     """The number line, cut into cells by `edges` (m,), with one number for each cell, (m + 1,).
 
-    An edge belongs to the cell above it. It tells that there are so many records on both its sides,
-    and no more: it lies half a unit below a round number, wherever records lie, and is found by
-    halving between round numbers. The number of a cell is the middle of where most of it lies.
+    An edge belongs to the cell above it. It shows only that there are enough records on both of its
+    sides: it is half a unit below a round number, and is found by bisection between round numbers.
+    The number of a cell is the middle of its main part.
     """
 
     edges: tuple[float, ...]
@@ -59,8 +59,8 @@ class Levels:
 def levels_of(values: Values, fewest: int) -> Levels:
     """Return levels for finite numbers (n,), each of at least `fewest` of them, or the only one.
 
-    Numbers of 0 and 1 keep these as their levels. Others have mean 0 and deviation 1, as the
-    cells' numbers have them, and that roughly: a cell counts by how many times so many it holds.
+    Numbers of 0 and 1 are their own levels. Others have mean 0 and deviation 1, approximately: from
+    the cells' numbers, each weighted by how many times `fewest` records it holds.
     """
     cells = cells_of(values, fewest)
     numbers = np.array(cells.numbers)
@@ -126,9 +126,9 @@ class _Grid:
     ) -> Iterator[_Mark]:
         """Yield the cells between two points of the grid, and the edges between them, in order.
 
-        From the first to the last of its `rows` lie in it. So many lie `outer_rows` it, below and
-        above, as are too few for cells of their own: they count as if they were in the first cell
-        and in the last.
+        `rows` are the first and last row between the points. `outer_rows` is the number of rows
+        below and above them that are too few for cells of their own: they count for the first and
+        for the last cell.
         """
         (low, high), (first, last), (below, above) = ends, rows, outer_rows
         middle = _middle(low, high)
@@ -160,7 +160,7 @@ class _Grid:
 
 
 def _middle(low: int, high: int) -> int | None:
-    """Return the roundest point near the middle of two, None where there is none between them."""
+    """Return the roundest point near the middle of two; None for neighbours."""
     if high - low < 2:
         return None
     if low < 0 < high:
@@ -172,8 +172,8 @@ def _middle(low: int, high: int) -> int | None:
 def _scale(ordered: Values, fewest: int) -> tuple[Fraction, int]:
     """Return the unit of a grid, a power of ten, and how many of them it reaches from 0.
 
-    It reaches as far as a power of ten beyond which fewer records lie, to both sides together. The
-    unit is the last place that so many of those within show, or the finest one.
+    It reaches to the power of ten beyond which there are fewer than `fewest` records on both sides
+    together. The unit is the last decimal that `fewest` of the others have, or the finest one.
     """
     sizes = np.abs(ordered)
     size = float(np.partition(sizes, -fewest)[-fewest])
@@ -189,6 +189,6 @@ def _scale(ordered: Values, fewest: int) -> tuple[Fraction, int]:
 
 
 def _float(number: Fraction) -> float:
-    """Return the float nearest to a number, the largest that there is where it is beyond that."""
+    """Return the float nearest to a number, limited to the largest float."""
     largest = Fraction(sys.float_info.max)
     return float(max(-largest, min(number, largest)))

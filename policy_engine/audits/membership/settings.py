@@ -45,7 +45,7 @@ class Settings:
     deviations too. `strongest_by` is the measure by which one attack is the
     strongest, where it is tprAtFpr at one of these rates. Raises AuditError with all that is wrong:
     an unknown attack (A012), fewer than two shadows where some are needed or no target (A007), an
-    epsilon that is not above 0, bins or ranges that are none (A006).
+    epsilon that is not above 0, invalid bins or ranges (A006).
     """
 
     attacks: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ def notations() -> tuple[str, ...]:
 
 
 def attack_of(notation: str) -> Attack:
-    """Return an attack of the vocabulary. Raises AuditError (A012) where there is none."""
+    """Return an attack of the vocabulary. Raises AuditError (A012) for an unknown one."""
     attack = _attack_class(notation)
     if attack is None:
         raise AuditError(_unknown(notation))

@@ -217,7 +217,7 @@ def flaw(scores: Floats, signals: Floats, is_in: Bools) -> str:
 
 
 def flatness(scores: Floats, margins: Floats) -> str:
-    """Return why scores are none of records that the margins tell apart; empty where they are."""
+    """Return why scores do not distinguish records, although their margins do; empty if they do."""
     if not np.isfinite(scores).all():
         return "its scores are not numbers"
     if _is_one_value(scores) and not _is_one_value(margins):
