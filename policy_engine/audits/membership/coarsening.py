@@ -1,8 +1,8 @@
 """Numbers made so coarse that each applies to several records, like those in a released model.
 
-The result depends only on whether ranges of a grid hold at least `fewest` records. The grid is the
-same for all tables except for its unit, which is as fine as the last decimal of `fewest` records. So
-a single record changes the result only where it completes such a number.
+The result depends only on whether ranges of a grid hold at least `fewest` records. The grid is
+the same for all tables except for its unit, which is as fine as the last decimal of `fewest`
+records. So a single record changes the result only where it completes such a number.
 """
 
 import sys
