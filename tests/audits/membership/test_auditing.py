@@ -250,7 +250,7 @@ def test_the_accountant_s_epsilon_is_kept_with_the_model(tmp_path):
     first, again = (run(attacks=("loss",), learner=Private(), cache=tmp_path) for _ in range(2))
     assert first.epsilon_upper == again.epsilon_upper == Private.proven
     assert first.epsilon_lower.delta == 1e-5
-    assert any("seed kept secret" in said for said in again.warnings)
+    assert any("a secret seed" in said for said in again.warnings)
     assert NOT_PRIVATE.reason == run(attacks=("loss",)).epsilon_upper.reason
 
 
@@ -262,7 +262,7 @@ def test_no_epsilon_is_claimed_of_records_that_were_sanitised_together():
     assert (
         "spends epsilon 2 at delta 0.001 of each row of the sanitised" in found.epsilon_upper.reason
     )
-    assert not any("seed kept secret" in said for said in found.warnings)
+    assert not any("a secret seed" in said for said in found.warnings)
 
 
 def test_epsilon_is_of_the_training_and_not_of_the_encoding():
@@ -271,9 +271,9 @@ def test_epsilon_is_of_the_training_and_not_of_the_encoding():
     [_, said] = epsilon_caveats(replace(records, encoding=(about,)), is_secret=False)
     [noise] = epsilon_caveats(replace(records, encoding=()), is_secret=True)
     assert noise.endswith(
-        "another training from the same seed gives another model and other figures."
+        "another training with the same seed gives another model and other figures."
     )
-    assert "by which 'age' became features were read off the records without noise" in said
+    assert "by which 'age' became features were computed from the records without noise" in said
     assert len(list(epsilon_caveats(records, is_secret=False))) == 1
 
 

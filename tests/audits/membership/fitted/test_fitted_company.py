@@ -293,7 +293,7 @@ def test_a_model_is_not_compared_with_itself(tmp_path):
     for path in paths:
         path.write_bytes(pickle.dumps(Memory()))
     fitted = FittedModel(paths[0], trust_pickle=True, references=tuple(paths[1:]))
-    with pytest.raises(AuditError, match="A014 A file is given twice"):
+    with pytest.raises(AuditError, match="A014 The same file is given twice"):
         audit_membership((np.zeros((8, 2)), [0] * 8, [0, 1] * 4), fitted=fitted)
 
 
