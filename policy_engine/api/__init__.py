@@ -1,1 +1,1 @@
-"""The verbs, as Python calls them: each from the texts that a user gives to an answer."""
+"""The verbs as Python functions, from the user's texts and paths to results."""

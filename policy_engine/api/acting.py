@@ -1,4 +1,4 @@
-"""What a policy asks to be made of data: whether its assigner may, and the party who acts."""
+"""Whether a policy's assigner, and the acting party, may make something of data."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from policy_engine.decision.log.log import Transaction
 
 
-_GIVE_REPLACEMENT = "Give what it ends with as well: policies=[FILE]."
+_GIVE_REPLACEMENT = "Give the policies that it ends with as well: policies=[FILE]."
 
 
 @dataclass(frozen=True)
 class ActingParty:
-    """Who has something made of data, to what end, and by what it is decided whether they may.
+    """Who has something made of data, for which purpose, and what decides whether they may.
 
-    Without a `party` that is the owner, whom nobody has to permit it. `policies` are looked at
-    besides the one that asks, in a state of the `world`; a `log` tells what was done so far, and
-    is told what was decided unless this is a `trial`. Raises RequestError (D001) for what is of
-    a party's request alone.
+    Without a `party`, the owner acts, who needs no permission. `policies` are used besides the one
+    that asks, in a state of the `world`; a `log` says what was done so far, and the decision is
+    added to it unless this is a `trial`. Raises RequestError (D001) for options that only a party's
+    request has.
     """
 
     party: str | None = None
@@ -65,20 +65,20 @@ class ActingParty:
             name for name, value in request_options.items() if value is not None and value != ""
         ]
         if stated and self.party is None:
-            message = f"Nobody is said to act, and the {' and the '.join(stated)} of a request "
-            message += "is given. Where the owner acts, nothing is decided."
-            raise RequestError.of("D001", message, "Give who acts as well: party=IRI.")
+            message = f"No acting party is named, but the {' and the '.join(stated)} of a request "
+            message += "is given. If the owner acts, there is nothing to decide."
+            raise RequestError.of("D001", message, "Name the acting party as well: party=IRI.")
 
     def decide(
         self, decider: Decider, requests: Sequence[tuple[Request, CarriedOutRule | None]]
     ) -> list[Decision]:
-        """Return the decisions on all that the party asks for, once each is a permit.
+        """Return the decisions on everything that the party asks for, if all are permits.
 
-        With a log, it is decided in one go, each by what was permitted before, and what was
-        decided is on the disk before anything is made. Raises DeniedError (D007) with the reason,
-        and as `Decider.decide` and `DecisionLog.decide` do.
+        With a log, all are decided in one step, each considering those before it, and the decisions
+        are on the disk before anything is made. Raises DeniedError (D007) with the reason, and as
+        `Decider.decide` and `DecisionLog.decide` do.
         """
-        # One moment for all that is asked: a constraint on the time must not change in between.
+        # One moment for all requests: a constraint on the time must not change in between.
         world = self.world or World()
         now = world.model_copy(update={"time": world.time or datetime.now(UTC)})
         time_source = {"time_by": "caller" if world.time else "clock"}
@@ -104,19 +104,19 @@ class ActingParty:
     def consent_context(
         self, owners: Owners, policies: InForce
     ) -> tuple[World | None, History | None, str]:
-        """Return the world, what was done before and the purpose, by which leave is told."""
+        """Return the world, the history and the purpose on which consent depends."""
         history = self._read_history(self.log) if self.log is not None and owners else None
         purpose = Names(policies).full(self.purpose, "purpose") if self.purpose else ""
         return self.world, history, purpose
 
     def _read_history(self, log: str | Path) -> History:
-        from policy_engine.decision.log import read_history  # noqa: PLC0415 (where asked for)
+        from policy_engine.decision.log import read_history  # noqa: PLC0415 (only if needed)
 
         return read_history(log, self.log_key) if Path(log).exists() else History()
 
     @contextmanager
     def _log(self) -> "Iterator[tuple[History | None, Transaction | None]]":
-        """Return what a log tells, and what is to be added to, alone with it."""
+        """Return the history of a log, held exclusively, and what to append to."""
         if self.log is None:
             yield None, None
         elif self.is_trial:
@@ -128,7 +128,7 @@ class ActingParty:
 
 @dataclass(frozen=True)
 class MakingRequest:
-    """The policy that asks for something to be made, with all by which that is decided."""
+    """A policy that asks for something to be made, with what decides whether it may be."""
 
     policy: Policy
     policies_in_force: InForce
@@ -140,17 +140,17 @@ class MakingRequest:
     def makers(
         self, certificates: Sequence[Proof], products: Sequence[Product]
     ) -> tuple[MadeBy, ...]:
-        """Return who makes each of some outputs of the policy, once all are permitted to them.
+        """Return who makes each of some outputs of the policy, if all are permitted.
 
-        `certificates` vouch for the input, where that was made itself. Each thing that is made is
-        one request: to anonymize, and to train. Raises as `ActingParty.decided` does, and PlanError
-        (M014, M017) where the policy's assigner may not have them made of what others own.
+        `certificates` are those of the input, if that is a release itself. Each thing that is made
+        is one request: to anonymize, and to train. Raises as `ActingParty.decide` does, and
+        PlanError (M014, M017) if the policy's assigner may not have them made of others' assets.
         """
         outputs = {rule.output for one in products for rule, _ in one.steps}
         if self.acting.party is None:
             self.check_consents(outputs)
             return tuple("owner" for _ in products)
-        # What is prohibited to the party is a denial, which is logged.
+        # A prohibition for the party is a denial, which is logged.
         self.check_consents(outputs, with_prohibitions=False)
         decider = Decider(self.policies_in_force, certificates, None, self.owners, self.data)
         requests = [[*self._requests(one)] for one in products]
@@ -158,7 +158,7 @@ class MakingRequest:
         return tuple(_maker([*islice(decisions, len(group))]) for group in requests)
 
     def with_consents(self, plan: Plan) -> Plan:
-        """Return a plan with the rules by which owners let the policy make it of what is theirs."""
+        """Return a plan with the owners' rules that let the policy make it of their assets."""
         if not self.owners:
             return plan
         context = self.acting.consent_context(self.owners, self.policies_in_force)
@@ -166,9 +166,9 @@ class MakingRequest:
         return plan.model_copy(update={"by_consent": consents})
 
     def check_consents(self, outputs: Collection[str], *, with_prohibitions: bool = True) -> None:
-        """Raise PlanError (M014, M017) where owners do not let the policy make some outputs.
+        """Raise PlanError (M014, M017) if owners do not let the policy make some outputs.
 
-        Or prohibit it, of what these are made from near and far (`with_prohibitions`).
+        Or if they prohibit making them of their direct and indirect inputs (`with_prohibitions`).
         """
         context = self.acting.consent_context(self.owners, self.policies_in_force)
         problems = [
@@ -184,7 +184,7 @@ class MakingRequest:
             raise PlanError(*problems, source=self.policy.source)
 
     def _requests(self, product: Product) -> Iterator[tuple[Request, CarriedOutRule]]:
-        """Yield what is asked for, each thing with the rule that is carried out."""
+        """Yield the requests, each for one thing to make, with the rule that is carried out."""
         on_the_way: frozenset[str] = frozenset()
         party, purpose = self.acting.party or "", self.acting.purpose
         for rule, action in product.steps:
@@ -201,10 +201,10 @@ def permitted_trainer(
     owners: OwnersSource | None = None,
     certificates: Sequence[ProofSource] = (),
 ) -> MadeBy:
-    """Return who has models trained on an asset, as audits do, once that is permitted.
+    """Return who trains models on an asset, as audits do, if that is permitted.
 
-    Without a `target` that is the only dataset of the policies. Raises as `ActingParty.decided`
-    does, and RequestError (D001) where they have none, or several.
+    Without a `target`, that is the only dataset of the policies. Raises as `ActingParty.decide`
+    does, and RequestError (D001) if they have none, or several.
     """
     if acting.party is None:
         return "owner"
@@ -224,11 +224,10 @@ def making_request(
     data: Mapping[str, Any] | None,
     acting: ActingParty,
 ) -> MakingRequest:
-    """Return the policy that asks for something to be made, with all by which that is decided.
+    """Return the policy that asks for something to be made, with what decides whether it may be.
 
-    Whose its assets are is said in `owners`, and who lets it in the other policies that are given.
-    Raises PolicyError (P019) where an output is not its own to name, (P012) where another policy
-    that is given replaces it.
+    `owners` say who owns its assets, and the other given policies who consents. Raises PolicyError
+    (P019) if an output does not belong to it, (P012) if another given policy replaces it.
     """
     policies = reading.policies(source)
     policy = making_policy(policies)
@@ -253,11 +252,13 @@ def making_request(
 
 
 def _consent_problems(one: MissingConsent, policy: Policy) -> Iterator[Problem]:
-    """Yield what keeps a rule from making something of what others own."""
+    """Yield what keeps a rule from making something of others' assets."""
     for short in one.shortfalls:
         line = f"line {short.asked.line}" if short.asked.line else ""
         where = ", ".join(part for part in (one.source, line) if part)
-        message = f"{short.message} {one.consent_rule}{f' ({where})' if where else ''} says so."
+        message = (
+            f"{short.message} {one.consent_rule}{f' ({where})' if where else ''} requires this."
+        )
         yield Problem("M017", message, "", short.place if short.place.line else one.rule.place)
     if not one.shortfalls:
         message = f"{rule_name(one.rule.where(), policy.uid)} does not count: {one.why}."
@@ -267,13 +268,11 @@ def _consent_problems(one: MissingConsent, policy: Policy) -> Iterator[Problem]:
 def making_policy(policies: Sequence[Policy]) -> Policy:
     """Return the one policy or, of several, the one that asks for something to be made.
 
-    Raises PolicyError (P001) where several do, or none of several.
+    Raises PolicyError (P001) if several do, or none of several.
     """
     asking = [policy for policy in policies if asks_for_data(policy)]
     if len(policies) > 1 and len(asking) != 1:
-        message = (
-            f"One policy is to ask for a transformation. Of {len(policies)}, {len(asking)} do."
-        )
+        message = f"One policy must ask for a transformation. Of {len(policies)}, {len(asking)} do."
         raise PolicyError(
             Problem("P001", message, "", policies[0].place), source=policies[0].source
         )
@@ -281,7 +280,7 @@ def making_policy(policies: Sequence[Policy]) -> Policy:
 
 
 def _count_permit(decision: Decision, so_far: History) -> None:
-    """Count a permit that is to stand in the log, for what is decided next."""
+    """Count a permit that will be logged, for the decisions that follow."""
     request, digests = decision.request, decision.policy_digests
     for one in decision.counted or ():
         rule, party = (one.policy, one.rule), one.party or request.assignee
@@ -298,7 +297,7 @@ def _check_permitted(decision: Decision) -> None:
 
 
 def _maker(decisions: Sequence[Decision]) -> Maker:
-    """Return the party who is permitted to make something, by the decisions on it."""
+    """Return the party who is permitted to make something, according to the decisions."""
     first = decisions[0].request
     rules = dict.fromkeys(rule_name(one.rule, one.policy) for one in decisions)
     return Maker(party=first.assignee, purpose=first.purpose, rules=tuple(rules))

@@ -14,15 +14,15 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
 _NUMBERS: Mapping[type, type] = MappingProxyType({int: Integral, float: Real})
-"""What stands for a number's type: those of numpy are numbers, too."""
+"""The types accepted for a number's type: numpy's numbers, too."""
 
 
 def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Return a function that refuses arguments of other types than it is annotated with.
+    """Return a function that refuses arguments of other types than its annotations.
 
-    It raises ArgumentError (U002) with every argument that is not of its type, or with what is
-    missing or unknown, before it does anything. What an annotation leaves open, and one that is
-    a text, the function checks itself.
+    Before doing anything, it raises ArgumentError (U002) with every argument of a wrong type, or
+    with missing or unknown ones. Whatever an annotation leaves open, or gives as text, the function
+    checks itself.
     """
 
     @wraps(function)
@@ -49,7 +49,7 @@ def _type_problems(bound: BoundArguments) -> Iterator[Problem]:
 
 
 def _arguments(bound: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the arguments with their annotations; keywords that a TypedDict names each by itself.
+    """Yield the arguments with their annotations; keywords of a TypedDict one by one.
 
     Raises TypeError for a keyword that it does not name.
     """
@@ -67,7 +67,7 @@ def _arguments(bound: BoundArguments) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _mismatch(value: Any, annotation: Any) -> tuple[str, Any] | None:
-    """Return where in a value something is of the wrong type, and that; None where all fits."""
+    """Return where a value has a part of the wrong type, and that part; None if all parts fit."""
     parts = _parts(value, annotation)
     if parts is None:
         return None if _matches_any(value, annotation) else ("", value)
@@ -79,7 +79,7 @@ def _mismatch(value: Any, annotation: Any) -> tuple[str, Any] | None:
 
 
 def _parts(value: Any, annotation: Any) -> Iterator[tuple[Any, Any, Any]] | None:
-    """Yield each part of a mapping or a sequence with its place and its type; None of others."""
+    """Yield each part of a mapping or a sequence with its place and type; None for other values."""
     for choice in _choices(annotation):
         origin, arguments = get_origin(choice), get_args(choice)
         if origin is Mapping and isinstance(value, Mapping):
@@ -96,7 +96,7 @@ def _matches_any(value: Any, annotation: Any) -> bool:
 def _is_instance(value: Any, choice: Any) -> bool:
     kind = get_origin(choice) or choice
     if kind is Literal:
-        return isinstance(value, str)  # which texts there are, the function says better
+        return isinstance(value, str)  # the function itself gives a better error for unknown texts
     if kind is Sequence:
         return _is_sequence(value)
     if kind in _NUMBERS:

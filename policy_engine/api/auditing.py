@@ -1,4 +1,4 @@
-"""Audits from file to folder: read the records, train and attack, write all that was found."""
+"""Audits from file to folder: read the records, train and attack, write all results."""
 
 import math
 import time
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from policy_engine.audits.membership.tradeoff import Grid, Tradeoff
 
 Model = Any
-"""A description, the file that holds one, a classifier, a learner; None for the usual network."""
+"""A description or its file, a classifier, or a learner; None for the default network."""
 Cancel = Callable[[], bool]
-"""Whether an audit is to end: asked after every epoch and every model."""
+"""Returns whether to cancel an audit; called after every epoch and every model."""
 
 
 def audit_membership(
@@ -78,31 +78,29 @@ def audit_membership(
 ) -> MembershipAudit:
     """Train a model on a part of some records, and measure how well attackers tell which part.
 
-    `data` is a file (CSV, CSV.gz, Parquet, npz), a frame, or a pair of arrays, features and
-    labels; `label` is the column of the classes, the last one if not given. `model` is a
-    description or a file with one, a classifier of scikit-learn's kind, or any other Learner, such
-    as a KerasLearner; without it a network of one small layer is trained. `members` names a
-    column, or an array of an npz file, that says of each record whether the target is to be
-    trained on it (1) or not (0).
+    `data` is a file (CSV, CSV.gz, Parquet, npz), a frame, or a pair of arrays, features and labels;
+    `label` is the column of the classes, by default the last one. `model` is a description or its
+    file, a classifier of scikit-learn's kind, or any other Learner, such as a KerasLearner; without
+    it, a network with one small layer is trained. `members` names a column, or an array of an npz
+    file, that says of each record whether the target is trained on it (1) or not (0).
 
     With `fitted` nothing is trained: that model is attacked as it is, with the records that
-    `members` says it was trained on and the others, as it takes them. It is a file, an object
+    `members` says it was trained on and the others, in the form it accepts. It is a file, an object
     with predict_proba or predict, a function from features to answers, or a `FittedModel`, which
-    says how it is opened and asked. `model` is then the recipe by which its shadow models are
-    trained on halves of these records, if there is one.
+    says how it is opened and called. `model`, if given, is then the recipe for its shadow models,
+    trained on halves of these records.
 
-    Into the folder `out` goes `manifest.json` at once: what is asked, and how far it is. At the end
-    follow `splits.npz` (the rows and the seed of every model), `scores.csv` (what each attack says
-    of each record, for its owner's eyes alone), `audit.html` and, last, `audit.json` with all
-    figures; its `cache` keeps what models said, so that an audit that was interrupted goes on where
-    it was. `cancel` is asked after every epoch or model; once it says yes, AuditError (A018) is
-    raised. An audit of other data, settings or another model in the same folder starts afresh; what
-    was trained and kept is used wherever it is the same, and an earlier `audit.json` stays until
-    there is a new one. `made_by` is who makes it, as what is found says; nobody is asked whether
-    they may.
+    The folder `out` gets `manifest.json` at once: the request, and the progress. At the end come
+    `splits.npz` (the rows and the seed of every model), `scores.csv` (each attack's score for each
+    record, only for the owner), `audit.html` and, last, `audit.json` with all figures; its `cache`
+    keeps the models' answers, so that an interrupted audit can be continued. `cancel` is called
+    after every epoch or model; if it returns True, AuditError (A018) is raised. An audit of other
+    data, settings or another model in the same folder starts again; trained models are reused
+    wherever they are the same, and an earlier `audit.json` stays until there is a new one.
+    `made_by` is recorded as the party that made the audit; it is not checked whether they may.
 
-    Raises AuditError and DataError for what is wrong with the input, before anything is trained,
-    and OutputError where nothing can be written.
+    Raises AuditError and DataError for problems of the input, before anything is trained, and
+    OutputError if nothing can be written.
     """
     settings = settings or Settings()
     check_output(out, report)
@@ -147,23 +145,23 @@ def audit_membership(
 
 
 class _Clock:
-    """Measures how long an audit takes, and each of its chunks."""
+    """Measures how long an audit takes, in total and for each of its chunks."""
 
     def __init__(self, keeper: ManifestKeeper) -> None:
         self._keeper, self._chunks = keeper, list[Chunk]()
         self._begun = time.monotonic(), time.process_time()
 
     def note_chunk(self, chunk: Chunk) -> None:
-        """Note a chunk, here and in the manifest."""
+        """Record a chunk, here and in the manifest."""
         self._chunks.append(chunk)
         self._keeper.count_models(chunk)
 
     def report_fields(self, made_by: MadeBy) -> dict[str, Any]:
-        """Return what an audit says of how long it took up to now, and of who made it."""
+        """Return the report's fields on the time taken so far, and on who made the audit."""
         return {"timings": self.timings(), "made_by": made_by}
 
     def timings(self) -> Timings:
-        """Return what was measured up to now."""
+        """Return the times measured so far."""
         return Timings(
             seconds=round(time.monotonic() - self._begun[0], 3),
             cpu_seconds=round(time.process_time() - self._begun[1], 3),
@@ -185,7 +183,7 @@ def _audit_fitted(
     keeper: ManifestKeeper,
     cache: AnswerCache,
 ) -> ScoredAudit:
-    """Attack a model that is fitted already, and note its records in the manifest."""
+    """Attack a fitted model, and record its records in the manifest."""
     if settings.local_epsilon is not None:
         message = "A fitted model is attacked as it is: no records are perturbed for it."
         raise AuditError.of("A014", message, "Leave the local epsilon out.")
@@ -200,7 +198,7 @@ def _audit_fitted(
 
 
 def _recipe(model: Model) -> Any:
-    """Return what trains shadows of a fitted model: a learner, or a classifier to be cloned."""
+    """Return what trains shadow models of a fitted model: a learner, or a classifier to clone."""
     if not isinstance(model, Learner) and hasattr(model, "fit"):
         return model
     return _learner(model)[0]
@@ -216,18 +214,18 @@ def audit_predictions_file(
     cancel: Cancel | None = None,
     made_by: MadeBy = "owner",
 ) -> MembershipAudit:
-    """Attack a model of which nothing is known but what it said: probabilities, labels, members.
+    """Attack a model known only by its predictions: probabilities, labels, members.
 
-    `read_predictions` says what the file or frame holds. `out`, `report`, `cancel` and `made_by`
-    are as for `audit_membership`, without splits, for nothing is trained. Raises AuditError and
-    DataError for what is wrong with the predictions, OutputError where nothing can be written.
+    `read_predictions` describes the contents of the file or frame. `out`, `report`, `cancel` and
+    `made_by` are as for `audit_membership`, without splits, since nothing is trained. Raises
+    AuditError and DataError for problems of the predictions, OutputError if nothing can be written.
     """
     check_output(out, report)
     settings, reporting = settings or Settings(), cancellable(cancel, progress)
     with keep_manifest(out, "predictions", settings, "known by its predictions alone") as keeper:
-        read, clock = read_predictions(predictions), _Clock(keeper)
-        keeper.set_records(read.digest)
-        examined = examine_predictions(read, settings, reporting)
+        parsed, clock = read_predictions(predictions), _Clock(keeper)
+        keeper.set_records(parsed.digest)
+        examined = examine_predictions(parsed, settings, reporting)
         audit = examined.report.model_copy(update=clock.report_fields(made_by))
         inputs = _inputs(predictions)
         write_audit_files(audit, out, report, {}, inputs, keeper, examined.scores)
@@ -246,11 +244,11 @@ def audit_tradeoff(
     cancel: Cancel | None = None,
     made_by: MadeBy = "owner",
 ) -> "Tradeoff":
-    """Audit a network with no privacy and at every privacy of a grid, on the same splits.
+    """Audit a network without privacy and with every privacy of a grid, on the same splits.
 
-    `data`, `label`, `model` and `made_by` are as for `audit_membership`. Into the folder `out` go
-    `tradeoff.svg`, `tradeoff.png` and, last, `tradeoff.json`; its `cache` keeps what models
-    said, and `manifest.json` how far it is. Raises AuditError (A009) for a model that is no
+    `data`, `label`, `model` and `made_by` are as for `audit_membership`. The folder `out` gets
+    `tradeoff.svg`, `tradeoff.png` and, last, `tradeoff.json`; its `cache` keeps the models'
+    answers, and `manifest.json` the progress. Raises AuditError (A009) for a model that is not a
     network, and as `audit_membership`.
     """
     from policy_engine.audits.membership.tradeoff import Grid, tradeoff  # noqa: PLC0415 (see above)
@@ -258,8 +256,10 @@ def audit_tradeoff(
     check_output(out, None)
     network = _architecture(model)
     if not isinstance(network, Network):
-        message = f"A trade-off is over the training of networks. Given: {network.name}."
-        raise AuditError.of("A009", message, "Describe a network, or leave the model out.")
+        message = f"A trade-off needs the training of a network. Given: {network.name}."
+        raise AuditError.of(
+            "A009", message, "Give the description of a network, or leave the model out."
+        )
     settings, grid = settings or Settings(), grid or Grid()
     with keep_manifest(out, "trade-off", settings, network.model_dump_json()) as keeper:
         records, _ = _records(data, label, "")
@@ -276,22 +276,22 @@ def audit_tradeoff(
 
 
 def _check_noise(grid: "Grid") -> None:
-    """Raise AuditError (A006) for multipliers that are none, before the training."""
+    """Raise AuditError (A006) for invalid noise multipliers, before the training."""
     negative = [one for one in grid.noise_multipliers if not 0 <= one < math.inf]
     if negative:
-        message = f"Noise multipliers are 0 or above. Given: {', '.join(map(str, negative))}."
+        message = f"Noise multipliers must be 0 or more. Given: {', '.join(map(str, negative))}."
         raise AuditError.of("A006", message)
 
 
 def _check_perturbing(records: Records, grid: "Grid", settings: Settings) -> None:
-    """Raise AuditError (A006) before the training, for columns unfit for randomized response."""
+    """Raise AuditError (A006), before the training, for columns unfit for randomized response."""
     for epsilon in grid.local_epsilons[:1]:
         bins = bins_of(records, settings.bins, settings.ranges)
         perturb(records.features, records.encoding, epsilon, np.random.default_rng(0), bins)
 
 
 def _learner(model: Model) -> tuple[Learner, Network | Estimator | str]:
-    """Return what trains a model, and what the model is."""
+    """Return what trains a model, and a description of the model."""
     if isinstance(model, Learner):
         return model, model.name
     if hasattr(model, "fit") or hasattr(model, "predict"):
@@ -312,9 +312,9 @@ def _architecture(model: Model) -> Network | Estimator:
 
 
 def _records(data: Any, label: str, members: str) -> tuple[Records, NDArray[np.bool_] | None]:
-    """Return the records, and which of them are members where a column says so.
+    """Return the records, and which of them are members if a column says so.
 
-    That column is not a feature: it would tell a model what an attacker is to find out.
+    That column is not a feature: it would tell a model what an attacker should find out.
     """
     if isinstance(data, tuple):
         return records_of_arrays(*data), None
@@ -342,7 +342,7 @@ def _array(path: Path, members: str) -> list[str]:
 
 
 def _missing_members_error(members: str, names: Any) -> Exception:
-    message = f"There is no {members!r} that says who is a member. There are {join_names(names)}."
+    message = f"There is no {members!r} to say who is a member. Available are {join_names(names)}."
     return AuditError.of("A011", message, did_you_mean(members, names))
 
 
@@ -355,9 +355,9 @@ def _inputs(*sources: Any) -> list[Path]:
 
 
 def write_audit(audit: MembershipAudit, folder: Path) -> None:
-    """Write all that an audit found into a folder: the page and, last, `audit.json`.
+    """Write all results of an audit into a folder: the page and, last, `audit.json`.
 
-    Raises OutputError where the folder cannot be written, DataError (C011) without matplotlib.
+    Raises OutputError if the folder cannot be written, DataError (C011) without matplotlib.
     """
     check_output(folder, None)
     write_audit_files(audit, folder, None, {}, [])

@@ -1,4 +1,4 @@
-"""Plans of what a policy has made, bound to data, with the releases that these are."""
+"""Plans for a policy's outputs, bound to data, with the releases that this data is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoundPlan:
-    """A plan for data, where these lie, and the certified release that they are, if any."""
+    """A plan for data, the location of the data, and the certified release that it is, if any."""
 
     catalog: Catalog
     plan: Plan
@@ -35,7 +35,7 @@ class BoundPlan:
 
 
 def choose_product(policy: Policy, asset: str = "") -> Product:
-    """Return one of the outputs that a policy has made, by its IRI or its short name.
+    """Return one of a policy's outputs, by its IRI or its short name.
 
     Raises as `chosen` does.
     """
@@ -43,12 +43,12 @@ def choose_product(policy: Policy, asset: str = "") -> Product:
 
 
 def full_name(policy: Policy, asset: str) -> str:
-    """Return the IRI of what a policy makes, given by its IRI or its short name; "" is itself."""
+    """Return the IRI of a policy's output, given by its IRI or its short name; "" stays ""."""
     return Names([policy]).full(asset, "target") if asset else ""
 
 
 def all_products(policy: Policy) -> tuple[Product, ...]:
-    """Return the outputs that a policy has made. Raises as `chosen` where there is none."""
+    """Return a policy's outputs. Raises as `chosen` does if there are none."""
     return products(policy) or (chosen(policy),)
 
 
@@ -57,9 +57,9 @@ def make_plans(
     products: Sequence[Product],
     inputs: Inputs,
 ) -> tuple[Plan, ...]:
-    """Return the plans of some outputs of a policy, bound to data where there is any.
+    """Return the plans for some outputs of a policy, bound to data if there is any.
 
-    Once all are permitted to whoever acts.
+    All outputs must first be permitted to the acting party.
     """
     if not inputs.data:
         making.makers(inputs.proofs, products)
@@ -79,17 +79,17 @@ def bind_plans(
     inputs_given: Inputs,
     cells: CellStyle = "text",
 ) -> tuple[BoundPlan, ...]:
-    """Return the plans that make some outputs of a policy of data, in their order.
+    """Return the plans that make some outputs of a policy from data, in order.
 
-    Raises as `plan_of` and `upstream_of`.
+    Raises as `plan_of` and `upstream_releases` do.
     """
     catalog = launcher.catalog(policy, products, inputs_given.data or {}, inputs_given.taxonomies)
-    bound = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
-    inputs = {step.asset for plan in bound for step in plan.reads}
+    plans = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
+    inputs = {step.asset for plan in plans for step in plan.reads}
     bound_plans = []
-    for product, plan in zip(products, bound, strict=True):
-        others = inputs - {step.asset for step in plan.reads}
-        upstream = _upstream(plan, launcher, _relevant_proofs(inputs_given.proofs, others))
+    for product, plan in zip(products, plans, strict=True):
+        other_inputs = inputs - {step.asset for step in plan.reads}
+        upstream = _upstream(plan, launcher, _relevant_proofs(inputs_given.proofs, other_inputs))
         if upstream:
             plan = plan_of(policy, product, catalog, launcher.name, cells, upstream)  # noqa: PLW2901
         full_catalog = (
@@ -104,9 +104,9 @@ def bind_plans(
 def add_learnt_taxonomies(
     catalog: Catalog, policy: Policy, plan: Plan, taxonomies: Mapping[str, Any] | None
 ) -> Catalog:
-    """Return a catalog with the taxonomies by which what a model learns from was generalised.
+    """Return a catalog with the taxonomies that generalised a model's training data.
 
-    Raises DataError (C012) where one is neither given nor beside the policy.
+    Raises DataError (C012) if one is neither given nor beside the policy.
     """
     names = tuple(dict.fromkeys(one.taxonomy for one in plan.cells_learnt if one.taxonomy))
     folder = Path(policy.source).parent if policy.source else None
@@ -122,9 +122,9 @@ def permitted_makers(
     launcher: Launcher,
     inputs: Inputs,
 ) -> tuple[MadeBy, ...]:
-    """Return who makes each of some outputs of a policy, once all are permitted.
+    """Return who makes each of some outputs, after checking that all are permitted.
 
-    By the certificates that are given, and those that lie beside the data and speak of them.
+    Uses the given certificates, and those beside the data that are for it.
     """
     proofs = [*inputs.proofs]
     for location in (
@@ -137,10 +137,10 @@ def permitted_makers(
 
 
 def published_certificate(launcher: Launcher, output: Location) -> Certificate | None:
-    """Return the certificate that an output was published with, if there is one.
+    """Return the certificate with which an output was published, if there is one.
 
-    That of a table is among its properties. Raises CertificateError: V005 where that is none, V015
-    where several name the output.
+    That of a table is one of its properties. Raises CertificateError: V005 if it is not valid, V015
+    if several name the output.
     """
     if not (launcher.spark and str(output).startswith(TABLE)):
         adjacent = find_certificate(output)
@@ -150,7 +150,7 @@ def published_certificate(launcher: Launcher, output: Location) -> Certificate |
 
 
 def _upstream(plan: Plan, launcher: Launcher, proofs: Sequence[Proof]) -> tuple[Upstream, ...]:
-    """Return the certified releases that the inputs of a plan are, as far as they are such."""
+    """Return the certified releases that the inputs of a plan are, as far as they are."""
     return upstream_releases(
         plan.reads,
         proofs,
@@ -163,5 +163,5 @@ def _upstream(plan: Plan, launcher: Launcher, proofs: Sequence[Proof]) -> tuple[
 
 
 def _relevant_proofs(proofs: Sequence[Proof], others: set[str]) -> list[Proof]:
-    """Return what vouches for an input, or for nothing that is read: not for others' inputs."""
+    """Return the proofs of an input, or of nothing that is read: not those of other inputs."""
     return [one for one in proofs if proof_asset(one) not in others]

@@ -1,4 +1,4 @@
-"""An output that exists, measured against a policy."""
+"""Measures an existing output against a policy."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -63,25 +63,24 @@ def certify_output(
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
 
-    Where a policy has several outputs, the one to measure is named by the certificate beside it,
-    or by `asset`. Where that certificate speaks of the output, its digest is compared too. A
-    `record` is to open what that commits to and, where `data` is given, to name that very
-    input: CertificateError (V008, V009) else.
-    Where the policy has a unit of privacy, the output alone does not tell persons apart: with
-    `data`, and the `key` where there are pseudonyms, the release is made again and must be the
-    same, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
-    `apply_policy`: models are made and attacked again where the policy has a table audited.
-    With `write`, the certificate is renewed: it takes the place of the one beside the output, of
-    which it keeps the commitment to the owner's record and what cannot be measured. What the output
-    does not tell is to be by that certificate as the policy asks (V014), and without it there is
-    nothing to be renewed (C002), nor where it was given by `certify_output` itself (V016).
-    Of an output without the certificate of its making for this policy, or of other data than its
-    record is known to name where models are attacked, what is returned says what was measured and
-    not how it was made (`made_by` is None): by such a certificate nobody may read. `owners`,
-    `certificates` of the input, and a `party` with all by which it is decided whether they may
-    make such an output, are as for `apply_policy`. Raises
-    CertificateError where the output does not hold what the policy asks, or a file read here
-    carries more than a table: metadata, values that no row has, names in a gzip header (V002).
+    If a policy has several outputs, the certificate beside the output or `asset` says which one it
+    is. If there is a certificate for the output, its digest is compared too. A `record` must open
+    its commitment and, if `data` is given, name that exact input: otherwise CertificateError (V008,
+    V009). If the policy has a unit of privacy, the output alone does not show which rows belong to
+    one person: with `data`, and the `key` if there are pseudonyms, the release is made again and
+    must be identical, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
+    `apply_policy`: models are made and attacked again if the policy asks for audits of a table.
+
+    With `write`, the certificate beside the output is renewed: the new one keeps the commitment to
+    the owner's record, and facts that cannot be measured. These must agree with the policy (V014).
+    Without a certificate there is nothing to renew (C002), nor if it came from `certify_output`
+    itself (V016). If the output has no certificate of its making for this policy, or if models are
+    attacked and the data is not known to be that of its record, the result says what was measured
+    but not how it was made (`made_by` is None): it permits nobody to read. `owners`, `certificates`
+    of the input, and a `party` with everything that decides whether they may make such an output,
+    are as for `apply_policy`. Raises CertificateError if the output does not satisfy the policy, or
+    if its file has more than a table: metadata, values that no row has, names in a gzip header
+    (V002).
     """
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)
@@ -120,8 +119,8 @@ def certify_output(
             anonymize = release.plan.anonymize
             is_made = anonymize and anonymize.columns.privacy_unit and data
             if is_made and earlier and earlier.ended:
-                message = "The search of this release was ended by its time limit: it is not made "
-                raise DataError.of("V006", f"{message}again alike, and persons not counted.")
+                message = "A time limit ended the search for this release: it cannot be made again "
+                raise DataError.of("V006", f"{message}identically, nor persons counted.")
             certified = _make_again(release, launch, opened) if is_made else certify(release, run)
             _check_carried(launcher, location)
             check_bounds(certified, str(location))
@@ -147,7 +146,7 @@ def _open_record(
     plan: Plan,
     engine: Engine | None,
 ) -> Record | None:
-    """Return what opens a certificate; with an engine, what that reads is the input it names."""
+    """Return the record that opens a certificate; with an engine, check the input it names."""
     if record is None:
         return None
     opened = open_record(load_record(parse_location(record)), earlier, output, str(record))
@@ -167,17 +166,17 @@ def _output_location(output: str | Path) -> Location:
 def _check_measurable(plan: Plan) -> None:
     """Raise DataError (V006) for a model."""
     if plan.train:
-        message = "A model tells nobody on whom it was trained: it is audited when it is made."
+        message = "A model does not show whom it was trained on: it is audited when it is made."
         raise DataError.of("V006", message, "Make it again: policy-engine apply.")
 
 
 def _unmeasured_fields(
     earlier: Certificate | None, plan: Plan, record: Record | None, *, write: bool
 ) -> dict[str, Any]:
-    """Return what an earlier certificate says of an output that nobody measures again.
+    """Return the fields of an earlier certificate that cannot be measured again.
 
-    A commitment that nobody can open says nothing: it is repeated where it was opened, or where
-    it would be lost. So does who made the output, where it may have been made otherwise.
+    A commitment that nobody can open says nothing: it is repeated if it was opened, or if it would
+    otherwise be lost. The same holds for who made the output, which may have been made differently.
     """
     if earlier is None:
         return {"commitment": None}
@@ -188,20 +187,20 @@ def _unmeasured_fields(
 
 
 def _check_renewable(output: Location) -> None:
-    """Raise DataError (C010) for a table of a catalog, whose certificate is a part of it."""
+    """Raise DataError (C010) for a catalog table, whose certificate is a part of it."""
     if str(output).startswith(TABLE):
-        message = "The certificate of a table in a catalog is renewed with the table alone."
+        message = "The certificate of a catalog table can only be renewed together with the table."
         raise DataError.of("C010", message, "Make it again: policy-engine apply.")
 
 
 def _check_carried(launcher: Launcher, location: Location) -> None:
-    """Raise CertificateError (V002) where a file holds more than its table, however it was made."""
+    """Raise CertificateError (V002) if a file has more than its table, however it was made."""
     if launcher.spark is None:
         check_file_extras(Path(location))
 
 
 def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
-    """Raise CertificateError (V009) where the data are not those that a record names."""
+    """Raise CertificateError (V009) if the data is not the input that a record names."""
     for step, recorded in zip(plan.reads, record.inputs, strict=True):
         _, stored = engine.read(step)
         if stored.digest != recorded.digest:
@@ -211,37 +210,37 @@ def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> Non
 
 
 def _check_known_input(plan: Plan, record: Record | None) -> None:
-    """Raise DataError (V006) where nobody knows that what an audit attacks was learnt from."""
+    """Raise DataError (V006) if nobody knows that the release was made from the data to attack."""
     if plan.audits and record is None:
-        message = "Whether the data given are what the release was made from, its record tells."
+        message = "Only the record shows whether the release was made from the given data."
         raise DataError.of("V006", message, "Give the record as well: record=FILE.")
 
 
 def _record_salt(record: Record | None) -> str:
-    """Return what the pseudonyms of a release are its own by.
+    """Return the salt of a release's own pseudonyms.
 
-    Raises DataError (V006) without the record that holds it.
+    Raises DataError (V006) without the record that has it.
     """
     if record is None or record.salt is None:
-        message = "The pseudonyms are those of one release: without its record, nobody makes them "
+        message = "The pseudonyms are the release's own: without its record they cannot be made "
         raise DataError.of("V006", f"{message}again.", "Give the record as well: record=FILE.")
     return record.salt
 
 
 def _ledger(plan: Plan, folder: str | Path | None) -> Ledger | None:
-    """Return where attempts are kept, None where a plan has nothing attacked."""
+    """Return where attempts are kept, None if a plan has nothing attacked."""
     return Ledger(folder) if plan.audits else None
 
 
 def _repeat_audits(
     release: Release, engine: Engine, history: Ledger | None, *, has_data: bool
 ) -> Release:
-    """Return a release with what the audits of its plan measure today."""
+    """Return a release with the current results of its plan's audits."""
     plan = release.plan
     if not plan.audits:
         return release
     if not has_data:
-        message = "The policy asks for an audit, for which the output alone is not enough."
+        message = "The policy asks for an audit, which needs more than the output."
         raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 
@@ -258,9 +257,9 @@ def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle
 def _make_again(
     release: Release, launch: Callable[..., Engine], record: Record | None
 ) -> CertifiedRelease:
-    """Return the certificate of what a plan makes, which the release is to be the same as.
+    """Return the certificate of the release made again, which must be identical to the given one.
 
-    On Spark the rows are compared, when they are measured: their files never are the same.
+    On Spark, rows are compared when they are measured, since files are never identical.
     """
     step = release.plan.anonymization()
     engine = launch(salt=_record_salt(record) if step.columns.has_own_pseudonyms else "")

@@ -1,4 +1,4 @@
-"""A release beside its original: what was lost, and what it is still good for."""
+"""Compares a release with its original: what was lost, and how useful it still is."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -51,17 +51,16 @@ def compare_release(
     asset: str = "",
     **reading: Unpack[ReadingOptions],
 ) -> "Comparison":
-    """Return what a release lost against its original, and what it is still good for.
+    """Return what a release lost compared with its original, and how useful it still is.
 
-    The columns and their roles are those of the certificate beside the release, else those of
-    the policy and, of several outputs, as `certify_output` has it. `target` is the column that
-    a classifier is to predict, by default the first sensitive one that it can; none is where
-    `classifier` is False. A comparison tells how often the original's values occur, and is for
-    its owner alone; one that is `shareable` holds only what whoever has the release finds out
-    himself. Whether this is the original that the release was made from is told by its
-    `record`. Raises DataError where a table cannot be read or a taxonomy is not given (C012),
-    CertificateError where the release cannot have been made from this original, or the record
-    does not open it.
+    The columns and their roles come from the certificate beside the release, or else from the
+    policy; for several outputs, as in `certify_output`. `target` is the column that a classifier
+    predicts, by default the first suitable sensitive one; none if `classifier` is False. A
+    comparison reveals how often values of the original occur, so it is for the owner alone; a
+    `shareable` one contains only what anybody with the release can find out. The `record` shows
+    whether the release was made from this original. Raises DataError if a table cannot be read or a
+    taxonomy is missing (C012), CertificateError if the release cannot have been made from this
+    original, or the record does not open its certificate.
     """
     path = Path(single_output(Path(release)))
     with published_output(path):
@@ -88,7 +87,7 @@ def compare_release(
         _check_taxonomies(catalog, anonymize)
         engine = Launcher().engine(catalog, key=key)
 
-        # Of columns that are masked value by value, no class and no query is about.
+        # Classes and queries do not use columns that are masked value by value.
         output = plan.publish.model_copy(update={"columns": anonymize.columns.released})
 
         def anonymized(part: Any) -> Any:
@@ -119,13 +118,13 @@ def compare_release(
 
 
 def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEngineError:
-    """Return the error of a release without certificate and policy, or of two tables swapped."""
-    message = f"No certificate lies beside {str(release)!r}, and no policy is given."
+    """Return the error for a release without certificate and policy, or for two swapped tables."""
+    message = f"There is no certificate beside {str(release)!r}, and no policy was given."
     hint = "Give policy=POLICY."
     with storage.read_errors(original):
         is_release = any(map(certificate_names, (Path(original), Path(original).parent)))
     if is_release:
-        message = f"No certificate lies beside {str(release)!r}, and one beside {str(original)!r}."
+        message = f"The certificate is beside {str(original)!r}, not beside {str(release)!r}."
         hint = "The original comes first, then its release."
     return DataError.of("C002", message, hint)
 

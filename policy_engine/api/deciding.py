@@ -30,7 +30,7 @@ from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.json_text import read_json
 
 ProofSource = str | Path | Certificate | Attestation
-"""What vouches for an output, or the file that holds it."""
+"""A certificate or attestation of an output, or its file."""
 
 if TYPE_CHECKING:
     from policy_engine.decision.log import DecisionLog, Entry
@@ -50,17 +50,16 @@ def decide_request(
     owners: OwnersSource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decision:
-    """Decide a request under policies and certificates, each read already or in a file.
+    """Decide a request under policies and certificates, each given as a value or a file.
 
-    A file may hold several policies, and a path may be that of a folder or of a registry of them:
-    those in force at the time of the world are looked at, and the decision's `notes` name the
-    others. `contexts`, `parents`, `limits` and `vocabularies` are as in `Reading`. With a `log`,
-    how often rules were exercised is what it tells, and the decision is added to it before it is
-    returned, in one go. With `data`, by IRI as for `query_data`, columns are matched with those
-    that the data has, of which the names alone are looked at; a name that it lacks raises
-    DataError (C005). `owners` say who owns which asset (see `load_owners`): a rule then counts for
-    the assets of those who issued it. For many requests, make a `Decider` once, and ask
-    `DecisionLog.decide` by it.
+    A file may have several policies, and a path may be a folder or a registry of policies: those in
+    force at the time of the world are used, and the decision's `notes` name the others. `contexts`,
+    `parents`, `limits` and `vocabularies` are as in `Reading`. With a `log`, it says how often
+    rules were exercised, and the decision is added to it, in one step, before it is returned. With
+    `data`, by IRI as for `query_data`, columns are matched with those of the data, of which only
+    the names are read; a name that the data lacks raises DataError (C005). `owners` say who owns
+    which asset (see `load_owners`): a rule then counts only for the assets of those who issued it.
+    For many requests, make a `Decider` once, and use it with `DecisionLog.decide`.
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
@@ -87,7 +86,7 @@ def decider(
     owners: OwnersSource | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Decider:
-    """Return what answers requests under policies and certificates, read already or in files.
+    """Return a Decider for policies and certificates, given as values or files.
 
     `owners` are as for `decide_request`.
     """
@@ -115,15 +114,15 @@ def query_data(
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
-    `data` maps dataset IRIs to paths or tables; under "" it is that of the only dataset. A table
-    is called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any
-    that sqlglot knows. Where it is denied, the result says which columns under which rule, and
-    what smaller query would be permitted. Rows come in an order that says nothing of how they are
-    stored. Without `run`, the query is rewritten and nothing more. With a `log`, how often rules
-    were exercised is what it tells, and what was decided is added to it before anything is read.
-    `owners` are as for `decide_request`. Raises QueryError for what cannot be parsed, DataError
-    where a table cannot be read, CertificateError (V004) where the data given for an output is
-    not what was certified.
+    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset. A table is
+    called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any that
+    sqlglot knows. If the query is denied, the result says which columns under which rule, and which
+    smaller query would be permitted. The order of rows reveals nothing about how they are stored.
+    Without `run`, the query is only rewritten. With a `log`, it says how often rules were
+    exercised, and the decision is added to it before anything is read. `owners` are as for
+    `decide_request`. Raises QueryError for a query that cannot be parsed, DataError if a table
+    cannot be read, CertificateError (V004) if the data given for an output is not what was
+    certified.
     """
     from policy_engine.decision.query.answering import query  # noqa: PLC0415 (slow to import)
 
@@ -161,11 +160,11 @@ def fulfil_duty(
 ) -> "Entry":
     """Record in a log that a party fulfilled a duty of policies, or violated it.
 
-    The duty is named by its uid, or its label, and by `of`, its policy, where several have it; a
-    prohibition that was infringed is `violated`, too. `time` is when it was done, by the clock
-    without one; `evidence` is kept as it is; `hierarchy` adds to what policies say of who belongs
-    to whom. Raises RequestError: D006 for a duty that no policy has, or several, D008 for one that
-    obliges nobody, or not this party, D001 for a party that is not an IRI.
+    The duty is named by its uid or label, and by its policy `of` if several have it; an infringed
+    prohibition is recorded as `violated`, too. `time` is when it happened, by default now;
+    `evidence` is kept unchanged; `hierarchy` is added to what policies say about who belongs to
+    whom. Raises RequestError: D006 for a duty that no policy or several have, D008 for one that
+    obliges nobody or not this party, D001 for a party that is not an IRI.
     """
     from policy_engine.decision.log import LoggedDeed  # noqa: PLC0415 (only where asked for)
 
@@ -196,9 +195,9 @@ def list_duties(
     log_key: str | Path | bytes | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> tuple[Due, ...]:
-    """Return what is owed by whom until when, at a time, by policies and what stands in a log.
+    """Return who must do what until when, at a time, according to policies and a log.
 
-    Raises LogError: G001 where the log cannot be read, G002 where it is not whole.
+    Raises LogError: G001 if the log cannot be read, G002 if its chain is broken.
     """
     from policy_engine.decision.log import read_history  # noqa: PLC0415 (only where asked for)
 
@@ -214,10 +213,10 @@ def _add_zone(time: datetime | None) -> datetime:
 def load_world(
     path: str | Path | None = None, time: str = "", policies: Sequence[Policy] = ()
 ) -> World:
-    """Return the state of the world that a JSON file describes, at a time of its own if given.
+    """Return the state of the world in a JSON file, with a given time if there is one.
 
-    Short names in it stand for what they do in policies. Raises DataError where there is no such
-    file, RequestError (D003) where it is none.
+    Short names in it mean what they do in policies. Raises DataError if there is no such file,
+    RequestError (D003) if it is not a valid state of the world.
     """
     world = World()
     if path is not None:
@@ -226,9 +225,9 @@ def load_world(
 
 
 def load_time(path: str | Path | None = None, time: str = "") -> datetime | None:
-    """Return the moment that a text, or else a state of the world in a JSON file, is of.
+    """Return the time given as text, or else by a state of the world in a JSON file.
 
-    None where neither says. Raises as `load_world`, but for what is not about the time.
+    None if neither gives one. Raises as `load_world`, except for problems not about the time.
     """
     if time or path is None:
         return read_world({"time": time}).time if time else None
@@ -257,12 +256,12 @@ def attest_output(
     overwrite: bool = False,
     **reading: Unpack[ReadingOptions],
 ) -> Attestation:
-    """Return a person's word that a file is an output of a policy that no engine can certify.
+    """Return a person's attestation of an output of a policy that no engine can certify.
 
-    Such are the outputs of `derive` or `aggregate`, never those of `anonymize` or `pe:train`.
-    With `file` it is written there, for `certificates=[FILE]`. Raises CertificateError (V012) for
-    an output that cannot be attested, RequestError (D001) for a person that is not an IRI,
-    DataError where the output cannot be read, OutputError where the attestation cannot be written.
+    These are the outputs of `derive` or `aggregate`, never those of `anonymize` or `pe:train`. With
+    `file` it is written there, for `certificates=[FILE]`. Raises CertificateError (V012) for an
+    output that cannot be attested, RequestError (D001) for a person that is not an IRI, DataError
+    if the output cannot be read, OutputError if the attestation cannot be written.
     """
     source_policy = Reading(**reading).policy(policy)
     names = Names([source_policy])
@@ -279,7 +278,7 @@ def attest_output(
 
 
 def read_proofs(sources: Sequence[ProofSource]) -> list[Certificate | Attestation]:
-    """Return what vouches for outputs, each read already or in a file."""
+    """Return certificates and attestations, given as values or files."""
     proofs: list[Certificate | Attestation] = []
     for one in sources:
         proofs += (
@@ -291,7 +290,7 @@ def read_proofs(sources: Sequence[ProofSource]) -> list[Certificate | Attestatio
 
 
 def open_log(log: str | Path, key: str | Path | bytes | None) -> "DecisionLog":
-    """Return a log, which is begun where it is not there. Raises as `DecisionLog.open` does."""
+    """Return a log, created if it does not exist. Raises as `DecisionLog.open` does."""
     from policy_engine.decision.log import DecisionLog  # noqa: PLC0415 (only where asked for)
 
     return DecisionLog.open(Path(log), key)

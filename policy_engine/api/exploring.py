@@ -1,4 +1,4 @@
-"""One plan at several settings: what each would cost, without writing a release."""
+"""One plan with several settings: the cost of each, without writing a release."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ Setting = Mapping[str, float]
 _BOUND_CODES = {"R002", "R003", "R008", "R009"}
 
 
-"""The codes of what another setting may mend."""
+"""The codes of errors that another setting may avoid."""
 
 
 class _Frozen(BaseModel):
@@ -56,10 +56,10 @@ class _Frozen(BaseModel):
 
 
 class Outcome(_Frozen):
-    """What a release at some setting would be: see `Utility` for what its figures mean.
+    """What a release with some setting would be: see `Utility` for the meaning of its figures.
 
-    `seconds` is the time that forming and measuring it took, reading left out. `ended` tells how
-    the search was, where its time limit was over.
+    `seconds` is the time for forming and measuring it, without reading. `ended` describes the
+    search if its time limit ended it.
     """
 
     classes: int
@@ -73,7 +73,7 @@ class Outcome(_Frozen):
 
 
 class Run(_Frozen):
-    """One setting, and what came of it; or why the table cannot be released so."""
+    """One setting and its outcome, or why the table cannot be released with it."""
 
     setting: Mapping[str, int | float]
     outcome: Outcome | NotApplicable
@@ -92,12 +92,12 @@ def explore(
     progress: Progress = silent,
     upstream: Sequence[Upstream] = (),
 ) -> tuple[Run, ...]:
-    """Return what the plan's release would be at each setting, in the order given.
+    """Return the outcome of the plan's release for each setting, in the given order.
 
-    The table is read once. A parameter is set in every model that has it. `upstream` tells which
-    release the input is: one that was changed since is refused (V013). Raises PlanError
-    (M004) where no model has one, DataError where the table cannot be read, or is refused at
-    every setting for the same reason.
+    The table is read once. A parameter is set in every model that has it. `upstream` gives the
+    releases that the inputs are: one that was changed since is refused (V013). Raises PlanError
+    (M004) if no model has a parameter, DataError if the table cannot be read, or is refused for the
+    same reason with every setting.
     """
     _check_names(plan.anonymization(), settings)
     table, sources = read_inputs(plan, engine, upstream)
@@ -117,9 +117,9 @@ def explore(
 
 
 def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
-    """Raise what the table is refused for at every setting, where no setting has to do with it.
+    """Raise the reason that refuses the table with every setting, if it depends on none of them.
 
-    Reasons that have to do with one name it, and are not the same at another.
+    Reasons that depend on a setting name it, and differ for another one.
     """
     is_same = len({one.problems for one in refusals}) == 1
     if not is_same or not isinstance(refusals[0], DataError):
@@ -171,7 +171,7 @@ def _outcome(
 def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
     """Return the step with parameters set in every model that has them.
 
-    Raises PlanError with everything that is wrong with the new parameters.
+    Raises PlanError with every problem of the new parameters.
     """
     values_by_method = {
         notation: _method_values(method, setting) for notation, method in step.methods.items()
@@ -200,7 +200,7 @@ def _problem(finding: Finding) -> Problem:
 
 def _outcome_figures(certified: CertifiedRelease, seconds: float) -> Outcome:
     utility = certified.utility
-    assert isinstance(utility, Utility)  # noqa: S101 (there is none but of models)
+    assert isinstance(utility, Utility)  # noqa: S101 (only models have parameters)
     return Outcome(
         classes=utility.classes,
         average_class_ratio=utility.average_class_ratio,
@@ -219,8 +219,8 @@ def _reason(error: PolicyEngineError) -> str:
 def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
     """Draw the loss against k, a line for each setting of the others, as `.svg` or `.png`.
 
-    Raises OutputError (O002) where the file cannot be written or has another ending, DataError
-    (C011) without matplotlib.
+    Raises OutputError (O002) if the file cannot be written or has another suffix, DataError (C011)
+    without matplotlib.
     """
     need_matplotlib()
     kind = path.suffix.lower().removeprefix(".")
@@ -236,7 +236,7 @@ def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
 
 
 def trade_off_lines(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:
-    """Return the loss against k, by the setting of all else; against the first without k."""
+    """Return the loss against k by the setting of all others; without k, against the first one."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for run in runs:
         loss = run.outcome.global_certainty_penalty if isinstance(run.outcome, Outcome) else None
@@ -259,11 +259,11 @@ def explore_policy(
     asset: str = "",
     **options: Unpack[InputOptions],
 ) -> "tuple[Run, ...]":
-    """Return what a policy's release would be at every combination of `choices`.
+    """Return the outcome of a policy's release for every combination of `choices`.
 
-    `choices` holds values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}; all else is as for
-    `apply_policy`, a `time_limit` for each combination. Nothing is written. Raises PlanError where
-    no model of the policy has a parameter.
+    `choices` has values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}; everything else is as
+    for `apply_policy`, with a `time_limit` for each combination. Nothing is written. Raises
+    PlanError if no model of the policy has a parameter.
     """
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)

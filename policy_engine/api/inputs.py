@@ -1,4 +1,4 @@
-"""What the verbs are given besides a policy and data: one place for the options that recur."""
+"""Options shared by several verbs, besides a policy and data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class InputOptions(ReadingOptions, total=False):
-    """The options by which a policy is bound to data and something is made of them.
+    """The options that bind a policy to data, and decide who may make something of it.
 
-    `taxonomies` maps the names that the policy has for them to paths or `Taxonomy` values; those
-    that lie beside the policy are found by themselves. The `engine` is "local", "spark" or a
-    SparkEngine. `owners` say who owns which asset (`load_owners`), `certificates` vouch for inputs
-    that are releases themselves. The owner acts or, where one is named, a `party`, for a `purpose`:
-    whether they may is then decided by the policy and the other `policies`, in a state of the
-    `world`, and by what stands in a `log`, whose entries are chained by the key `log_key`.
+    `taxonomies` maps the policy's names for them to paths or `Taxonomy` values; those beside the
+    policy are found without it. The `engine` is "local", "spark" or a SparkEngine. `owners` say who
+    owns which asset (`load_owners`), `certificates` are those of inputs that are releases
+    themselves. The owner acts or, if one is named, a `party`, for a `purpose`: the policy and the
+    other `policies` then decide whether they may, in a state of the `world`, and with a `log`,
+    whose entries are chained with the key `log_key`.
     """
 
     taxonomies: Mapping[str, Any] | None
@@ -51,7 +51,7 @@ class InputOptions(ReadingOptions, total=False):
 
 
 class ApplyOptions(InputOptions, total=False):
-    """The options by which outputs are made and released: see `apply_policy`."""
+    """The options for making and releasing outputs: see `apply_policy`."""
 
     overwrite: bool
     wait: bool
@@ -68,7 +68,7 @@ class ApplyOptions(InputOptions, total=False):
 
 @dataclass(frozen=True)
 class Inputs:
-    """Data, and all by which a policy is bound to them: see `InputOptions`."""
+    """Data, and everything that binds a policy to it: see `InputOptions`."""
 
     data: Mapping[str, Any] | None = None
     contexts: Mapping[str, Any] | None = None
@@ -88,19 +88,18 @@ class Inputs:
 
     @property
     def reading(self) -> Reading:
-        """What policies are read with."""
+        """The options for reading policies."""
         return Reading(self.contexts, self.parents, self.limits, self.vocabularies)
 
     @cached_property
     def proofs(self) -> Sequence[Proof]:
-        """What vouches for the data, read."""
+        """The certificates and attestations of the data."""
         return read_proofs(self.certificates)
 
     def making_request(self, policy: Source, *, is_trial: bool = False) -> MakingRequest:
-        """Return a policy that asks for something to be made, and by what it is decided whether
-        that may be done.
+        """Return a policy that asks for something to be made, with what decides whether it may be.
 
-        Raises as the function `asked_by` does.
+        Raises as `acting.making_request` does.
         """
         acting = ActingParty(
             self.party,

@@ -1,4 +1,4 @@
-"""Outputs that exist: whether published, as what they are measured, and their records."""
+"""Existing outputs: whether they are published, what they are measured as, and their records."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def output_product(policy: Policy, asset: str, earlier: Certificate | None) -> Product:
-    """Return what an output is to be: as is said, or as the certificate beside it says."""
-    named, all_made = earlier.plan.publish.asset if earlier else "", all_products(policy)
+    """Return the product that an output is measured as: the given one, or its certificate's."""
+    certified_asset, all_made = earlier.plan.publish.asset if earlier else "", all_products(policy)
     name = (
-        named
-        if not asset and named in [one.asset for one in all_made]
+        certified_asset
+        if not asset and certified_asset in [one.asset for one in all_made]
         else full_name(policy, asset)
     )
     return one_of(all_made, policy, name)
@@ -42,7 +42,7 @@ def open_record(
 ) -> Record:
     """Return the record that opens the certificate of an output."""
     if certificate is None:
-        message = f"No certificate of {str(output)!r} lies beside it, for the record to open."
+        message = f"There is no certificate beside {str(output)!r} for the record to open."
         raise DataError.of("C002", message)
     matching = find_opening_record(record, certificate.commitment, source)
     problems = list(lost_rows(certificate, matching))
@@ -52,6 +52,6 @@ def open_record(
 
 
 def published_output(output: Location) -> AbstractContextManager[None]:
-    """Raise CertificateError (V010) where a release is, or is inside, published to a place."""
+    """Raise CertificateError (V010) while a release is being published to a place."""
     is_table = str(output).startswith(TABLE)
     return nullcontext() if is_table else guard_publication(storage.parent(output))

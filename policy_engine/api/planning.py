@@ -1,4 +1,4 @@
-"""What a policy asks for, checked, planned and estimated, before anything is made."""
+"""Checks, plans and estimates what a policy asks for, before anything is made."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def check_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
-    """Return a policy that can be read and, where it asks for something of data, planned."""
+    """Return a policy after reading it and, if it asks for something to be made, planning it."""
     policy = load_policy(source, **reading)
     check_plannable(policy)
     return policy
@@ -46,11 +46,11 @@ def plan_policy(
     asset: str = "",
     **options: Unpack[InputOptions],
 ) -> Plan:
-    """Return what would be done; bound to data where there is any.
+    """Return the plan of a policy, bound to data if there is any.
 
-    Of several outputs for the `asset`, by its IRI or short name; `plan_all` plans all. `owners`
-    are as for `apply_policy`, and so is a `party` with all by which it is decided whether they may
-    make it; to the `log` nothing is added, for nothing is made.
+    If there are several outputs, `asset` selects one by its IRI or short name; `plan_all` plans
+    all. `owners` are as for `apply_policy`, and so is a `party` with everything that decides
+    whether they may make it; nothing is added to the `log`, since nothing is made.
     """
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy, is_trial=True)
@@ -63,7 +63,7 @@ def plan_all(
     data: Mapping[str, Any] | None = None,
     **options: Unpack[InputOptions],
 ) -> tuple[Plan, ...]:
-    """Return what would be done for each output that a policy asks for, as `plan_policy` does."""
+    """Return the plan of each output that a policy asks for, as `plan_policy` does."""
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy, is_trial=True)
     return make_plans(making, all_products(making.policy), inputs)
@@ -78,7 +78,7 @@ def estimate_policy(
     asset: str = "",
     **reading: Unpack[ReadingOptions],
 ) -> "Cost | NotApplicable":
-    """Return what the audits of a policy would cost here, calibrated on a few of the records.
+    """Return the cost of a policy's audits on this machine, calibrated on a few of the records.
 
     `certificates` and `asset` are as for `apply_policy`.
     """
@@ -105,7 +105,7 @@ def estimate_search(
     asset: str = "",
     **reading: Unpack[ReadingOptions],
 ) -> "Effort | NotApplicable":
-    """Return how large the search for a policy's classes is, as far as can be told unread.
+    """Return the size of the search for a policy's classes, as far as known without reading data.
 
     `asset` is as for `apply_policy`.
     """
@@ -113,6 +113,6 @@ def estimate_search(
     with launch_engine("local") as launcher:
         product = choose_product(source_policy, asset)
         catalog = launcher.catalog(source_policy, [product], data, taxonomies) if data else None
-        # Of what another engine would do too: what it does not have is told by its own plan.
+        # For features of any engine: if one lacks a feature, planning for that engine says so.
         effort = effort_of(plan_of(source_policy, product, catalog), catalog)
     return effort or NotApplicable(reason="nothing is generalised")

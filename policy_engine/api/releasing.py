@@ -1,4 +1,4 @@
-"""Outputs made, proved and published: each by itself, all of them or none."""
+"""Makes, verifies and publishes outputs: one by one, and all of them or none."""
 
 import hashlib
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReleaseOptions:
-    """How outputs are made, and what is kept of that: see `apply_policy`."""
+    """The options for making outputs, and what is kept about that: see `apply_policy`."""
 
     overwrite: bool = False
     wait: bool = False
@@ -60,9 +60,9 @@ class ReleaseOptions:
     cells: CellStyle = "text"
 
     def for_plan(self, plan: Plan, file: Location | None) -> "ReleaseOptions":
-        """Return the same for one of several outputs: what is kept of it has its name.
+        """Return the options for one of several outputs: what is kept about it has its name.
 
-        Its seed is its own, too: models of one seed would learn from the same records.
+        It also has its own seed: models with the same seed would learn from the same records.
         """
         asset = plan.publish.asset
         name = local_name(asset) if file is None else storage.name(file)
@@ -87,12 +87,12 @@ def release_outputs(
     output: str | Path | None,
     options: ReleaseOptions,
 ) -> tuple[VerifiedRelease, ...]:
-    """Return outputs of a policy, made of what is given once that is permitted to whoever acts.
+    """Return the outputs of a policy, after checking that the acting party may make them.
 
-    Raises as `applied` does, and PlanError (M003) for cells that are none.
+    Raises as `apply_plans` does, and PlanError (M003) for an unknown style of cells.
     """
     if options.cells not in get_args(CellStyle):
-        message = f"cells is not allowed to be {options.cells!r}. Allowed is 'text' or 'bounds'."
+        message = f"cells may not be {options.cells!r}. Allowed are 'text' and 'bounds'."
         raise PlanError.of("M003", message)
     check_limit(options.time_limit, inputs.engine)
     with launch_engine(inputs.engine, keep=output is None) as launcher:
@@ -109,12 +109,12 @@ def apply_plans(
     output: str | Path | None,
     options: ReleaseOptions,
 ) -> tuple[VerifiedRelease, ...]:
-    """Return the outputs of plans, each made, measured and written, by its maker.
+    """Return the outputs of plans, each made, measured and written for its maker.
 
-    All are verified before one of them is published or returned, and all are published in one
-    step. What is kept of each of several has its name (`ReleaseOptions.of`). Raises a
-    PolicyEngineError where anything is wrong; then nothing is written but, where an
-    attack reached more than is allowed, the report and a certificate that says so.
+    All are verified before any is published or returned, and all are published in one step. What is
+    kept about each of several has its name (`ReleaseOptions.for_plan`). Raises a PolicyEngineError
+    if anything is wrong; then nothing is written except, if an attack exceeded its bound, the
+    report and a certificate that says so.
     """
     for one in plans:
         _check_time_limit(one.plan, options.time_limit)
@@ -145,7 +145,7 @@ def apply_plans(
 
 @dataclass(frozen=True)
 class _OutputJob:
-    """One output to be made: by which plan, of what, and where it goes."""
+    """One output to make: its plan, its inputs, and its destination."""
 
     bound_plan: BoundPlan
     made_by: MadeBy
@@ -155,16 +155,16 @@ class _OutputJob:
 
     @property
     def history(self) -> Ledger | None:
-        """Where attempts are kept, None where nothing is attacked."""
+        """Where attempts are kept, None if nothing is attacked."""
         return Ledger(self.options.attempts) if self.bound_plan.plan.audits else None
 
     def check(self, output: str | Path) -> RecordFile | None:
-        """Return the file for the record, None where none is asked for.
+        """Return the file for a record, if one is requested.
 
-        Raises OutputError where the output, or what is kept of it, is not to be written there.
+        Raises OutputError if the output, or what is kept about it, may not be written there.
         """
         file = self.file
-        assert file is not None  # noqa: S101 (an output in memory is written nowhere)
+        assert file is not None  # noqa: S101 (an output in memory is not written)
         check_not_input(file, self.bound_plan.catalog)
         if self.bound_plan.plan.train:
             check_model_folder(file, self.options.report)
@@ -173,8 +173,7 @@ class _OutputJob:
         return record_file(self.options.record, file, output, overwrite=self.options.overwrite)
 
     def make(self, staged: Location | None = None) -> tuple[Release, WrittenTable]:
-        """Return the release as it was made, with all that its audits found written, and the
-        table that is measured of it."""
+        """Return the release and the table to be measured; writes the reports of its audits."""
         release, written = run_plan(
             self.bound_plan.plan,
             self.engine,
@@ -198,7 +197,7 @@ def _verified_releases(proved: Sequence[ProvenRelease]) -> tuple[VerifiedRelease
 def _release_files(
     jobs: Sequence[_OutputJob], output: str | Path, options: ReleaseOptions
 ) -> Sequence[ProvenRelease]:
-    """Return outputs that were published, all of them in one step."""
+    """Return outputs after publishing all of them in one step."""
     records = [job.check(output) for job in jobs]
     locations = {
         job.bound_plan.plan.publish.asset: job.file for job in jobs if job.file is not None
@@ -219,7 +218,7 @@ def _release_files(
 
 
 def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
-    """Return outputs that are written nowhere, but for their records."""
+    """Return outputs that are not written, except for their records."""
     records = [record_file(job.options.record) for job in jobs]
     proved = []
     for job, record_output in zip(jobs, records, strict=True):
@@ -232,18 +231,18 @@ def _release_in_memory(jobs: Sequence[_OutputJob]) -> Sequence[ProvenRelease]:
 
 
 def _write_reports(release: Release, folder: str | Path | None) -> None:
-    """Write all that the audits of a plan found, one page each."""
+    """Write everything that the audits of a plan found, one page each."""
     if folder is None or not release.reports:
         return
     from policy_engine.api.auditing import write_audit  # noqa: PLC0415 (slow to import)
 
-    for number, found in enumerate(release.reports, start=1):
+    for number, report in enumerate(release.reports, start=1):
         page_folder = Path(folder) if number == 1 else Path(folder) / str(number)
-        write_audit(found.model_copy(update={"made_by": release.made_by}), page_folder)
+        write_audit(report.model_copy(update={"made_by": release.made_by}), page_folder)
 
 
 def _check_time_limit(plan: Plan, time_limit: float | None) -> None:
-    """Refuse a time limit (M003) where tables are made for a model: they have to be made alike."""
+    """Refuse a time limit (M003) if tables are made for a model: they must be reproducible."""
     if time_limit is not None and (plan.train or plan.audits):
-        message = "A time limit bounds the search of a release, and the policy has models attacked."
-        raise PlanError.of("M003", message, "Leave it out.")
+        message = "A time limit is not possible for a policy that has models attacked."
+        raise PlanError.of("M003", message, "Leave the time limit out.")

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def suggest_hierarchy(
     table: str | Path | Any, column: str, kind: str | None = None
 ) -> "Suggestion":
-    """Return a proposal for a taxonomy of a column, to be edited by a person.
+    """Return a draft of a taxonomy for a column, for a person to edit.
 
-    `kind` forces quantiles, prefix, calendar or frequency; without it, the values decide.
-    Raises DataError where there is no such column, or its values do not fit the kind.
+    `kind` forces quantiles, prefix, calendar or frequency; by default, the values decide. Raises
+    DataError if there is no such column, or its values do not fit the kind.
     """
     from policy_engine.data.taxonomy.suggestion import suggest  # noqa: PLC0415
     from policy_engine.engines.tables import count_values  # noqa: PLC0415 (slow to import)

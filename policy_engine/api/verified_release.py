@@ -1,4 +1,4 @@
-"""A release that was measured, and how it is published with its record."""
+"""A measured release, and its publication together with its record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 class VerifiedRelease:
     """A release whose bounds were measured on the output and hold.
 
-    The `certificate` is for everybody, the `record` for the owner alone: it opens what the
-    certificate commits to, and is lost with this value unless it is written (`record=FILE`).
-    `path` is where the release was written, None where it is in memory alone.
+    The `certificate` is for everybody, the `record` for the owner alone: it opens the certificate's
+    commitment, and is lost with this value unless it is written (`record=FILE`). `path` is where
+    the release was written, None if it is only in memory.
     """
 
     release: Release
@@ -53,18 +53,18 @@ class VerifiedRelease:
     _written: WrittenTable = field(repr=False)
 
     def __repr__(self) -> str:
-        made = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
+        output = f"{self.plan.publish.asset}, {self.certificate.rows_out:,} rows"
         where = "" if self.path is None else f", {str(self.path)!r}"
-        return f"<VerifiedRelease {made}: {proven(self.certificate) or 'no bounds'}{where}>"
+        return f"<VerifiedRelease {output}: {proven(self.certificate) or 'no bounds'}{where}>"
 
     def _repr_html_(self) -> str:
         return certificate_html(self.certificate)
 
     @property
     def table(self) -> Any:
-        """The output: its cells as text, the columns that were kept by their types.
+        """The output: generalised cells as text, kept columns with their types.
 
-        A pyarrow table; of a Spark engine its frame, as long as its session lasts.
+        A pyarrow table; for a Spark engine its frame, as long as the session lasts.
         """
         self._check_table()
         return self._output
@@ -75,7 +75,7 @@ class VerifiedRelease:
 
     @property
     def plan(self) -> Plan:
-        """What was done."""
+        """The plan that was carried out."""
         return self.release.plan
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -87,16 +87,16 @@ class VerifiedRelease:
     def to_polars(self) -> "pl.DataFrame":
         """Return the output as a polars frame. Raises DataError (C011) without polars."""
         _require_package("polars")
-        import polars as pl  # noqa: PLC0415 (only where it is asked for)
+        import polars as pl  # noqa: PLC0415 (only if needed)
 
         frame = pl.from_arrow(self._arrow())
         assert isinstance(frame, pl.DataFrame)  # noqa: S101 (a table, never a series)
         return frame
 
     def _check_table(self) -> None:
-        """Refuse a model: the table that it learnt from is held, and is not released."""
+        """Refuse a model: its training table is in memory, but is not released."""
         if self.plan.train:
-            raise DataError.of("C010", "A model was released, and a model is not a table.")
+            raise DataError.of("C010", "The release is a model, not a table.")
 
     def _arrow(self) -> "pa.Table":
         table = self.table
@@ -113,10 +113,10 @@ class VerifiedRelease:
     ) -> "VerifiedRelease":
         """Write the output and its certificate, measured again on what was written.
 
-        Returns the release as it now lies, with a record of its own, which goes into the file
-        `record`. While another run makes a release in the same folder, it is waited for with
-        `wait`. Raises OutputError where a path is taken or not writable, DataError (C010) for a
-        model; nothing is visible then.
+        Returns the release as written, with a new record, which is also written to the file
+        `record`. With `wait`, another run that makes a release in the same folder is waited for.
+        Raises OutputError if a path is taken or not writable, DataError (C010) for a model; nothing
+        is visible then.
         """
         self._check_table()
         file = plan_destination(path, self.plan)
@@ -133,7 +133,7 @@ class VerifiedRelease:
 
 @dataclass(frozen=True)
 class ProvenRelease:
-    """A release whose bounds hold, not yet published, and where its record goes."""
+    """A release whose bounds hold, not yet published, and the file for its record."""
 
     release: Release
     written: WrittenTable
@@ -143,11 +143,11 @@ class ProvenRelease:
     file: Location | None
 
     def to_verified(self) -> VerifiedRelease:
-        """Return the release as it is handed out."""
-        found, file = self.certified, self.file
+        """Return the release for the caller."""
+        certified, file = self.certified, self.file
         written = self.written if file is None else self.written.with_location(file)
         return VerifiedRelease(
-            self.release, found.certificate, found.known_record, file, self.engine, written
+            self.release, certified.certificate, certified.known_record, file, self.engine, written
         )
 
 
@@ -159,7 +159,7 @@ def prove(
     file: Location,
     publication: Publication | TablePublication,
 ) -> ProvenRelease:
-    """Return a staged release, measured on what was written. Raises as `check` does."""
+    """Return a staged release, measured there. Raises as `check_bounds` does."""
     publication.hide(file)
     certified = certify(release, engine, absolute_name(file), written)
     try:
@@ -181,7 +181,7 @@ def publish(proved: Sequence[ProvenRelease], publication: Publication | TablePub
 def keep_records(
     proved: Sequence[ProvenRelease], is_there: Callable[[ProvenRelease], bool]
 ) -> Iterator[None]:
-    """Keep the records of releases that are published inside; they go where that fails."""
+    """Keep the records of releases published inside; remove them if that fails."""
     with ExitStack() as stack:
         for one in proved:
             if one.record_file:
@@ -192,14 +192,16 @@ def keep_records(
 
 
 def _is_published(one: ProvenRelease, publication: Publication | TablePublication) -> bool:
-    """Tell whether a certificate lies where it was published; where that is unknown, that it
-    does, for its record is not to be lost."""
+    """Return whether a certificate is where it was published.
+
+    If that is unknown, True: the record must not be lost.
+    """
     if isinstance(publication, TablePublication) or one.file is None:
         return True
     try:
         check_publication(publication.folder)
     except (OSError, CertificateError):
-        return True  # the next run may finish it
+        return True  # the next run may finish publishing it
     try:
         published = read_certificate(storage.read_bytes(publication.certificate_location(one.file)))
     except (FileNotFoundError, CertificateError):
@@ -222,7 +224,7 @@ def record_file(
     *,
     overwrite: bool = False,
 ) -> RecordFile | None:
-    """Return the file for a record, None where none is asked for."""
+    """Return the file for a record, if one is requested."""
     if record is None:
         return None
     return RecordFile(record, output, parse_location(output_folder), overwrite=overwrite)

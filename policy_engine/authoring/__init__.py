@@ -1,1 +1,1 @@
-"""For who writes policies: checks, schemas, drawings, differences and tests of policies."""
+"""For authors of policies: checks, schemas, diagrams, differences and policy tests."""

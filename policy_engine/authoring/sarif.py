@@ -15,7 +15,7 @@ SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 PAGE = "https://w3id.org/policy-engine/docs/errors.md"
-"""Where every code is explained, each under an anchor of its own."""
+"""The page that explains every code, each with its own anchor."""
 
 _LEVELS = {"W": "warning", "H": "note"}
 
@@ -23,9 +23,9 @@ _LEVELS = {"W": "warning", "H": "note"}
 def sarif_log(problems: Mapping[str, Sequence[Problem]]) -> dict[str, Any]:
     """Return the problems of files, by path, as a log of one run (SARIF 2.1.0, section 3.13).
 
-    A file without problems is named, too: it was read and found good. Paths are relative to the
-    repository that a file lies in (the folder above it that holds `.git`), else to the working
-    folder, wherever the command is run; one outside of it stays whole.
+    A file without problems is listed, too: it was read and is valid. Paths are relative to the
+    repository of a file (the nearest parent folder with `.git`), else to the working folder,
+    wherever the command is run; a path outside stays absolute.
     """
     used_codes = {problem.code for several in problems.values() for problem in several}
     codes = [*(code for code in CODES if code in used_codes), *sorted(used_codes - CODES.keys())]
@@ -45,7 +45,7 @@ def sarif_log(problems: Mapping[str, Sequence[Problem]]) -> dict[str, Any]:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    """Return what a code stands for (section 3.49)."""
+    """Return the description of a code (section 3.49)."""
     rule: dict[str, Any] = {
         "id": code,
         "shortDescription": {"text": _text(CODES.get(code, code))},
@@ -89,7 +89,7 @@ def _result(problem: Problem, artifact: Mapping[str, Any], rule: int) -> dict[st
 
 
 def _fix(fix: Fix, hint: str, artifact: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what mends a problem (section 3.55); the end of a region is behind it."""
+    """Return the fix of a problem (section 3.55); a region ends after its last character."""
     replacement = {
         "deletedRegion": {**_position(fix.start, "start"), **_position(fix.end, "end")},
         "insertedContent": {"text": fix.text},
@@ -108,9 +108,9 @@ def _level(code: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Return a message in which nothing that a policy holds is a placeholder or a link.
+    """Return a message without placeholders or links, whatever text of a policy it quotes.
 
-    Braces stand for placeholders and `[text](target)` for a link (sections 3.11.5, 3.11.6).
+    Braces mark placeholders, and `[text](target)` a link (sections 3.11.5, 3.11.6).
     """
     doubled = re.sub(r"[{}]", lambda match: match[0] * 2, words)
     return doubled.replace("](", r"\](")
@@ -128,7 +128,7 @@ def _uri(path: str) -> str:
 
 
 def _repository(file: Path) -> Path | None:
-    """Return the folder of the repository that a file lies in."""
+    """Return the folder of a file's repository."""
     for folder in file.parents:
         with suppress(OSError, ValueError):
             if (folder / ".git").exists():

@@ -1,4 +1,4 @@
-"""Files of policies or of vocabularies, checked as far as can be without the data's values."""
+"""Checks files of policies or vocabularies, as far as possible without the values of data."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,9 +20,9 @@ from policy_engine.policy.owners.hearing import unheard
 
 
 class Checked(NamedTuple):
-    """What was found in a file: problems, hints, and what it holds: policies, or what else.
+    """The result for a file: problems, hints, and its content: policies, or something else.
 
-    `notes` say which policies of a folder or a registry are in force no longer, which are `ended`.
+    `notes` say which policies of a folder or a registry are no longer in force, which are `ended`.
     """
 
     path: Path
@@ -41,11 +41,11 @@ def check_files(
     data: Mapping[str, Any] | None = None,
     owners: OwnersSource | None = None,
 ) -> list[Checked]:
-    """Return what is wrong with files, each by itself and as a set, as `check_path` does.
+    """Return the problems of files, of each by itself and of all together, as `check_path` does.
 
-    Policies are a set where they meet in one decision: the outputs of each have to be its own to
-    name. By who the `owners` are, the rules that do not count are among the hints. Raises
-    RequestError (D004) for owners that cannot be understood.
+    Policies that meet in one decision are checked together: their outputs must belong to them. With
+    `owners`, rules that do not count are among the hints. Raises RequestError (D004) for owners
+    that cannot be understood.
     """
     checked = [one for path in paths for one in check_path(path, reading, data)]
     policies = InForce(
@@ -55,9 +55,9 @@ def check_files(
     known_owners = load_owners(owners, policies, reading.contexts)
     data_iris = _data_iris(data, checked)
     claims = Claims(policies)
-    known, edges = known_owners.known_by(policies), _edges(policies)
-    problems = _group_by_file(claims.problems(known, edges, data_iris))
-    hints = _group_by_file(unheard(policies, known, edges))
+    owners_known, edges = known_owners.known_by(policies), _edges(policies)
+    problems = _group_by_file(claims.problems(owners_known, edges, data_iris))
+    hints = _group_by_file(unheard(policies, owners_known, edges))
     return [_add_problems(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
 
 
@@ -68,7 +68,7 @@ def _data_iris(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> li
 
 
 def _edges(policies: Iterable[Policy]) -> tuple[Edge, ...]:
-    """Return what the vocabularies say of which asset is a part of which."""
+    """Return what the vocabularies say about parts of assets."""
     return tuple(dict.fromkeys(e for p in policies for e in p.vocabulary.hierarchy.asset))
 
 
@@ -90,9 +90,9 @@ def _add_problems(one: Checked, problems: list[Problem], hints: list[Problem]) -
 def check_path(
     path: Path, reading: Reading, data: Mapping[str, Any] | None = None
 ) -> list[Checked]:
-    """Return what is wrong with a file, or with each file of a folder or a registry of policies.
+    """Return the problems of a file, or of each file in a folder or a registry of policies.
 
-    Of what is in force no longer no more is asked than that it can be read, if it is there.
+    Policies no longer in force only have to be readable, if they exist.
     """
     if not is_collection(path):
         return [check_file(path, reading, data)]
@@ -100,14 +100,14 @@ def check_path(
         policies = reading.in_force(path)
     except PolicyEngineError as error:
         results = [check_file(one, reading, data) for one in _files(path) if not error.source]
-        failed = [one for one in results if one.problems]
-        return failed or [Checked(Path(error.source or path), error.problems, exit_code=1)]
+        failures = [one for one in results if one.problems]
+        return failures or [Checked(Path(error.source or path), error.problems, exit_code=1)]
     checked = []
     for source in dict.fromkeys(policy.source for policy in policies):
         own = tuple(policy for policy in policies if policy.source == source)
         checked.append(_check_policies(Path(source), own, data, policies))
-    what = f" ({len(policies)} in force)"
-    return [*checked, Checked(path, what=what, notes=policies.notes, ended=policies.ended)]
+    summary = f" ({len(policies)} in force)"
+    return [*checked, Checked(path, what=summary, notes=policies.notes, ended=policies.ended)]
 
 
 def _files(path: Path) -> list[Path]:
@@ -115,9 +115,9 @@ def _files(path: Path) -> list[Path]:
 
 
 def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = None) -> Checked:
-    """Return what is wrong with a file of policies, of who belongs to what, or of terms.
+    """Return the problems of a file of policies, of memberships, or of terms.
 
-    With data by IRI, the columns that it names and the data lacks are among it.
+    With data by IRI, columns that the file names and the data lacks are problems.
     """
     try:
         kind = kind_of(path, reading.limits)
@@ -139,7 +139,7 @@ def _check_policies(
     data: Mapping[str, Any] | None,
     among: Sequence[Policy],
 ) -> Checked:
-    """Return what is wrong with the policies of a file, which are given among others."""
+    """Return the problems of the policies in a file, which are given among others."""
     try:
         catalog = _catalog(data, among)
         for policy in policies:

@@ -1,4 +1,4 @@
-"""Attestations: a person's word for an output that no engine can certify."""
+"""Attestations: a person's statement about an output that no engine can certify."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from policy_engine.policy.syntax.json_text import read_json
 
 KEY = "pe:attestation"
 ATTESTATION = ".attestation.json"
-"""What the name of an output's attestation ends with, after that of the output."""
+"""The suffix of an attestation's file name, after the name of the output."""
 _CONTEXT: Mapping[str, Any] = MappingProxyType(
     {
         "prov": "http://www.w3.org/ns/prov#",
@@ -32,11 +32,11 @@ _CONTEXT: Mapping[str, Any] = MappingProxyType(
 
 
 class Attestation(BaseModel):
-    """That an output is what its policy asks for, by the word of a person and nothing else.
+    """A person's statement that an output is what its policy asks for; nothing is measured.
 
-    It holds the digests of the policy and of the output, as a certificate does, so that neither
-    can be changed unnoticed; `file` is the name of the output's file. `by` is who says so, and
-    `evidence` by what.
+    It has the digests of the policy and of the output, like a certificate, so that neither can be
+    changed unnoticed; `file` is the name of the output's file. `by` is the person, and `evidence`
+    what the statement is based on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -71,7 +71,7 @@ class Attestation(BaseModel):
         return json.dumps(document, indent=2) + "\n"
 
     def summary(self) -> str:
-        """Return what it says as a step of a derivation, by name: nothing was measured."""
+        """Return a sentence for a derivation, with the person's name: nothing was measured."""
         evidence = f" by {self.evidence!r}" if self.evidence else ""
         return (
             f"attested by {self.by}{evidence}, and not certified; output sha-256 "
@@ -82,14 +82,14 @@ class Attestation(BaseModel):
 def attest(
     policy: Policy, output: Location, by: str, *, asset: str = "", evidence: str = ""
 ) -> Attestation:
-    """Return the word of a person that a file or folder is an output of a policy.
+    """Return a person's attestation that a file or folder is an output of a policy.
 
-    `asset` names the output, where the policy has several that can be attested. Raises
-    CertificateError (V012) for one that is certified instead, or that the policy does not have,
-    RequestError (D001) for a person that is not an IRI, DataError where the output cannot be read.
+    `asset` names the output if several of the policy can be attested. Raises CertificateError
+    (V012) for an output that is certified instead, or that the policy does not have, RequestError
+    (D001) for a person that is not an IRI, DataError if the output cannot be read.
     """
     if not terms.has_known_scheme(by):
-        message = f"Who attests is named by an IRI. Given: {by!r}."
+        message = f"The person who attests must be named by an IRI. Given: {by!r}."
         raise RequestError.of("D001", message)
     rule = _rule(policy, asset)
     with storage.read_errors(output):
@@ -108,7 +108,7 @@ def attest(
 
 
 def read_attestation(text: str | bytes, source: str = "") -> Attestation:
-    """Read an attestation back. Raises CertificateError (V005) where it is none."""
+    """Read an attestation. Raises CertificateError (V005) if the text is not one."""
     try:
         document = read_json(text)
         attestation = Attestation.model_validate_json(json.dumps(document.value[KEY]))
@@ -116,16 +116,16 @@ def read_attestation(text: str | bytes, source: str = "") -> Attestation:
         message = f"The text is not an attestation of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
     if document.problems or json.loads(attestation.to_jsonld()) != document.value:
-        message = "The attestation contradicts itself, or says more than attestations do."
+        message = "The attestation contradicts itself, or has fields that attestations do not have."
         raise CertificateError.of("V005", message, source=source)
     return attestation
 
 
 def load_attestation(path: Path) -> Attestation | None:
-    """Read a file, None where it is none or says that it is something else.
+    """Read a file; None if there is none or it says that it is something else.
 
-    Raises CertificateError: V005 where it is a broken attestation, V004 where the file beside it
-    is not the one that was attested.
+    Raises CertificateError: V005 for a broken attestation, V004 if the file beside it is not the
+    attested one.
     """
     try:
         text = path.read_bytes() if path.is_file() else b""
@@ -142,9 +142,9 @@ def load_attestation(path: Path) -> Attestation | None:
 
 
 def check_attested(attestations: list[Attestation], digest: str, source: str) -> None:
-    """Raise CertificateError (V004) for an output that is none of those attested."""
+    """Raise CertificateError (V004) for an output that none of the attestations is for."""
     if all(one.output_digest != digest for one in attestations):
-        message = f"It is not what was attested: its sha-256 is {digest}."
+        message = f"It is not the output that was attested: its sha-256 is {digest}."
         raise CertificateError.of("V004", message, source=source)
 
 
@@ -164,5 +164,5 @@ def _rule(policy: Policy, asset: str) -> Rule:
     message = (
         f"{policy.uid} has {problem}.{f' Allowed are {join_names(outputs)}.' if outputs else ''}"
     )
-    hint = "What is anonymised or trained is certified when it is made, and never attested."
+    hint = "Anonymised data and trained models are certified when they are made, never attested."
     raise CertificateError.of("V012", message, hint)

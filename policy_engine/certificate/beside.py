@@ -1,4 +1,4 @@
-"""Certificates as they lie beside outputs: each names the file that it is of."""
+"""Certificates stored beside outputs: each names the file that it certifies."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -31,14 +31,14 @@ _NONE: Mapping[str, Certificate] = MappingProxyType({})
 
 
 def certificate_names(folder: Location) -> list[str]:
-    """Return the names of a folder's files that are those of certificates. Raises OSError."""
+    """Return the names of a folder's files that look like certificates. Raises OSError."""
     if not storage.is_folder(folder):
         return []
     return [name for name in storage.names(folder) if is_certificate(name)]
 
 
 def folder_certificates(folder: Location) -> dict[str, Certificate]:
-    """Return the certificates that a folder holds, by their names; what is none is left out.
+    """Return the certificates in a folder, by file name, without files that are not certificates.
 
     Raises OSError.
     """
@@ -52,9 +52,9 @@ def folder_certificates(folder: Location) -> dict[str, Certificate]:
 
 
 def find_certificate(output: Location) -> tuple[Location, Certificate] | None:
-    """Return the certificate that names an output, with its location; None where there is none.
+    """Return the certificate that names an output, with its location; None if there is none.
 
-    Raises CertificateError (V015) where several do, DataError (C003) where it cannot be read.
+    Raises CertificateError (V015) if several do, DataError (C003) if it cannot be read.
     """
     folder, name = storage.parent(output), storage.name(output)
     with storage.read_errors(output):
@@ -70,9 +70,9 @@ def find_certificate(output: Location) -> tuple[Location, Certificate] | None:
 
 
 def certificate_location(output: Location, *, shares: bool = False) -> Location:
-    """Return where the certificate of an output lies or, where none names it, is to lie.
+    """Return where the certificate of an output is or, if there is none, will be stored.
 
-    The first of a folder has the usual name, unless it `shares` the folder from the beginning.
+    The first one in a folder has the usual name, unless it `shares` the folder from the beginning.
     """
     existing, folder = find_certificate(output), storage.parent(output)
     if existing is not None:
@@ -83,9 +83,9 @@ def certificate_location(output: Location, *, shares: bool = False) -> Location:
 
 
 def single_output(location: Location) -> Location:
-    """Return an output, given its location or that of the folder that holds its certificate.
+    """Return an output, given its location or that of the folder with its certificate.
 
-    Raises CertificateError (V015) where the folder holds several.
+    Raises CertificateError (V015) if the folder has several.
     """
     with storage.read_errors(location):
         is_folder = storage.is_folder(location)
@@ -96,28 +96,27 @@ def single_output(location: Location) -> Location:
 
 
 def load_certificate(path: Location) -> Certificate:
-    """Read the only certificate that a path names, as `load_certificates` does.
+    """Read the only certificate at a path, as `load_certificates` does.
 
-    Raises CertificateError (V015) where a folder holds several.
+    Raises CertificateError (V015) if a folder has several.
     """
     certificates = load_certificates(path)
     if len(certificates) > 1:
         files = join_names([one.file for one in certificates])
-        message = f"{str(path)!r} holds {len(certificates)} certificates, of {files}."
-        raise CertificateError.of("V015", message, "Name the file of one of them.")
+        message = f"{str(path)!r} contains {len(certificates)} certificates, for {files}."
+        raise CertificateError.of("V015", message, "Give the file of one of them.")
     return certificates[0]
 
 
 def load_certificates(path: Location) -> tuple[Certificate, ...]:
-    """Read a certificate from its file, that of an output, or all of a folder.
+    """Read certificates: from a certificate's file, from that of an output, or all of a folder.
 
-    Where the certified output lies beside it, a file or a folder of files, its digest is compared;
-    of a model, with everything that its folder holds, and nothing else may lie beside the two;
-    where a folder is named the model has to be there. Raises DataError (C002) without a file,
-    CertificateError where it is not a certificate (V005), the output beside it is not the one that
-    was certified, or something lies there of which the certificate says nothing (V004), two
-    certificates name it (V015), or the release is half published, or was published meanwhile
-    (V010).
+    If the certified output, a file or a folder of files, is beside the certificate, its digest is
+    compared; for a model, that of its whole folder, and nothing else may be beside the two; if a
+    folder is given, the model must be there. Raises DataError (C002) if there is no file,
+    CertificateError if it is not a certificate (V005), if the output beside it is not the certified
+    one or a file is there that it does not cover (V004), if two certificates name the output
+    (V015), or if the release is being published, or was published meanwhile (V010).
     """
     location = str(path)
     with storage.read_errors(location):
@@ -153,10 +152,10 @@ def _files(location: str, folder: Location, *, is_output: bool) -> list[Location
 def _load_verified(
     file: Location, certificates: Mapping[str, Certificate], *, is_named: bool
 ) -> Certificate:
-    """Return a certificate, once what lies beside it is found to be what it certifies.
+    """Return a certificate, after checking that the files beside it are the certified ones.
 
-    Either the file itself `is_named`, or its folder. `certificates` are the certificates of the
-    folder by their names, as far as they can be read.
+    Either the file itself `is_named`, or its folder. `certificates` are those of the folder by
+    their names, as far as they can be read.
     """
     folder, name = storage.parent(file), storage.name(file)
     certificate = certificates.get(name) or read_certificate(storage.read_bytes(file), str(file))
@@ -168,7 +167,7 @@ def _load_verified(
         if certificate.plan.train:
             _check_nothing_else(file, certificate.file)
     elif certificate.output_digest and certificate.plan.train and not is_named:
-        message = f"The model {certificate.file!r} does not lie beside its certificate."
+        message = f"The model {certificate.file!r} is not beside its certificate."
         raise CertificateError.of("V004", message, source=str(file))
     elif certificate.output_digest and is_certificate(name):
         _check_alone(certificate, folder, {other.file for other in certificates.values()})
@@ -179,25 +178,27 @@ def _check_single(output: str, names: Collection[str], folder: Location) -> None
     """Raise CertificateError (V015) where several certificates name one output."""
     if len(names) > 1:
         message = f"Several certificates name {output!r}: {join_names(names)}."
-        hint = "Only one of them is of it. Take the others away."
+        hint = "Only one of them can be right. Remove the others."
         raise CertificateError.of("V015", message, hint, str(folder))
 
 
 def _stored_output(certificate: Certificate, output: Location) -> StoredData:
-    """Return an output: a table by its data, a model with everything that its folder holds."""
+    """Return an output with its digest: a table by its data, a model by its whole folder."""
     if certificate.plan.train is None:
         return StoredData.from_file(output)
     return StoredData.from_folder(output)
 
 
 def _check_alone(certificate: Certificate, folder: Location, files: Collection[str]) -> None:
-    """Raise CertificateError (V004) where a file that is named as the output would be, and of
-    which no certificate speaks, lies beside it: whoever finds both takes it for that."""
+    """Raise CertificateError (V004) if a file named like the output is there, but not certified.
+
+    A reader who finds both would take that file for the certified output.
+    """
     for name in _possible_names(certificate):
         other = storage.join(folder, name)
         if name not in files and storage.exists(other):
-            subject = f"of {certificate.file!r}" if certificate.file else "of a table in memory"
-            message = f"The certificate is {subject}, and says nothing of the output beside it."
+            subject = f"for {certificate.file!r}" if certificate.file else "for a table in memory"
+            message = f"The certificate is {subject}, not for the output beside it."
             raise CertificateError.of("V004", message, source=str(other))
 
 
@@ -208,24 +209,24 @@ def _possible_names(certificate: Certificate) -> Iterator[str]:
 
 
 def _check_nothing_else(file: Location, model: str) -> None:
-    """Raise CertificateError (V004) where more lies in the folder of a released model.
+    """Raise CertificateError (V004) if the folder of a released model contains anything else.
 
-    Who opens what lies beside a certified model takes it for a part of the release. Folders of
-    data may hold other files: whoever keeps a table there knows which one is certified.
+    A reader would take files beside a certified model for part of the release. Folders of data may
+    contain other files: whoever keeps a table there knows which one is certified.
     """
     unexpected = unknown_names(storage.parent(file), (CERTIFICATE, storage.name(file), model))
     if unexpected:
         names = format_names(unexpected)
-        message = f"The certificate is of the folder {model!r}, and says nothing of {names} "
-        hint = "Take it away: a released model has a folder of its own."
+        message = f"The certificate is for the folder {model!r} and does not cover {names} "
+        hint = "Remove it: a released model needs a folder of its own."
         raise CertificateError.of("V004", f"{message}beside it.", hint, str(file))
 
 
 def load_proofs(path: Location) -> tuple[Certificate | Attestation, ...]:
-    """Read what vouches for outputs: certificates, as `load_certificates` does, and attestations.
+    """Read the proofs of outputs: certificates, as `load_certificates` does, and attestations.
 
-    An attestation is read from its file, or from where `attest` writes it: beside the output that
-    is named, or in the folder. Raises CertificateError, for one of another file (V004), too.
+    An attestation is read from its file, or from where `attest` writes it: beside the given output,
+    or in the folder. Raises CertificateError, also for one of another file (V004).
     """
     if not isinstance(path, Path):
         return load_certificates(path)

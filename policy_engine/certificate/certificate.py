@@ -35,22 +35,21 @@ def _file_name(name: str) -> str:
 
 
 class Certificate(BaseModel):
-    """Proof of a release: the bounds asked for and achieved, measured on what was written.
+    """Proof of a release: the required and achieved bounds, measured on the written output.
 
-    It holds the digests of the policy and of the output, so that neither can be changed
-    unnoticed, and of what is not released no more than a commitment to the owner's record of it.
-    `output_digest` is empty where an audit failed and nothing was released. `file` is the name
-    of the output's file beside the certificate, empty for a table in memory. `approximated`
-    columns have too many values for their first cuts to be looked for everywhere: those stand
-    at quantiles. `ended` says of a search that its time limit ended it, and what was not looked at:
-    every bound holds, and less might have been lost. `attacks` are the bounds of the plan's audits
-    with what the attacks reached, `models` tells of each model that was attacked, and `attempts`
-    how many times such models were made of the same data, this time counted, until the bounds
-    held. `upstream` is the certified release that this was made from, with all before it; empty
-    where no certificate tells of the input. `made_by` is the party who made it, with the rules by
-    which it was permitted to, or the owner; None where an output was measured of which nobody knows
-    how it was made. Of a model, measurements and `rows_out` are those of the table that it was
-    trained on.
+    It has the digests of the policy and of the output, so that neither can be changed unnoticed,
+    and nothing about unreleased data except a commitment to the owner's record. `output_digest` is
+    empty if an audit failed and nothing was released. `file` is the name of the output's file
+    beside the certificate, empty for a table in memory. `approximated` columns have too many values
+    to search for their first cuts everywhere, so these are at quantiles. `ended` says that a time
+    limit ended a search, and what was not searched: every bound holds, but less information might
+    have been lost. `attacks` are the bounds of the plan's audits with what the attacks reached,
+    `models` describes each attacked model, and `attempts` counts how many times such models were
+    made of the same data, including this one, until the bounds held. `upstream` is the certified
+    release that this one was made from, with all before it; empty if the input has no certificate.
+    `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
+    output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
+    are those of the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -75,16 +74,16 @@ class Certificate(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """Whether there is an output of which every bound that the policy asks for was achieved."""
+        """Whether there is an output for which every required bound was achieved."""
         return not list(shortcomings(self))
 
     @property
     def tells_making(self) -> bool:
-        """Whether it says how the output was made, not only what was measured on it."""
+        """Whether it says how the output was made, not only what was measured."""
         return self.made_by is not None
 
     def as_refusal(self) -> "Certificate":
-        """Return what is told of a release that did not come to be: what its audits reached."""
+        """Return the certificate of a release that was refused: only what its audits reached."""
         changes = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
         changes |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
@@ -97,11 +96,11 @@ class Certificate(BaseModel):
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:
-    """Read a certificate back. Raises CertificateError (V005) where it is none.
+    """Read a certificate. Raises CertificateError (V005) if the text is not one.
 
-    What its provenance says outside must agree with the facts inside, and nothing may stand
-    twice: two readers of one certificate are to see the same. Figures that no release can have
-    are refused, and so is a time in the future.
+    Its provenance section must agree with its facts, and no key may appear twice, so that two
+    readers of one certificate see the same. Figures that no release can have are refused, and so is
+    a time in the future.
     """
     try:
         document = read_json(text)
@@ -110,7 +109,7 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
         message = f"The text is not a certificate of this version ({type(error).__name__})."
         raise CertificateError.of("V005", message, source=source) from None
     if document.problems or json.loads(certificate.to_jsonld()) != document.value:
-        message = "The certificate contradicts itself, or says more than certificates do."
+        message = "The certificate contradicts itself, or has fields that certificates do not have."
         raise CertificateError.of("V005", message, source=source)
     for contradiction in contradictions(certificate):
         raise CertificateError.of(
@@ -120,9 +119,9 @@ def read_certificate(text: str | bytes, source: str = "") -> Certificate:
 
 
 def check_digest(certificate: Certificate, output: StoredData) -> None:
-    """Raise CertificateError (V004) where an output is not the one that was certified."""
+    """Raise CertificateError (V004) if an output is not the certified one."""
     if not certificate.output_digest:
-        message = "The certificate beside the output is of none: nothing was released."
+        message = "The certificate beside the output says that nothing was released."
         raise CertificateError.of("V004", message, source=output.location)
     if certificate.output_digest != output.digest:
         message = (
@@ -165,14 +164,14 @@ def _provenance(certificate: Certificate) -> dict[str, Any]:
 
 
 def _represented_party(made_by: MadeBy) -> dict[str, Any]:
-    """Return the party that the engine acted for, where it is not the owner."""
+    """Return the party that the engine acted for, if it is not the owner."""
     if not isinstance(made_by, Maker):
         return {}
     return {"prov:actedOnBehalfOf": {"@id": made_by.party, "@type": "prov:Agent"}}
 
 
 def _derived_from(upstream: Sequence[Upstream], inputs: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the certified releases that something was made from, and the `inputs` of a join."""
+    """Return the certified releases that an output was made from, and the `inputs` of a join."""
     entities: list[dict[str, Any]] = [
         {"@id": one.asset, "pe:sha256": one.output_digest, **_derived_from(one.upstream)}
         for one in upstream

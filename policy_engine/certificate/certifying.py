@@ -1,4 +1,4 @@
-"""Measure a release as it was written, and certify what was measured."""
+"""Measures a release as it was written, and certifies the results."""
 
 import platform
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ from policy_engine.release.release import Release
 
 @dataclass(frozen=True)
 class CertifiedRelease:
-    """What was found of a release: a certificate for everybody, and a record for its owner.
+    """The results for a release: a certificate for everybody, and a record for its owner.
 
-    The record is None where the input is not known.
+    The record is None if the input is unknown.
     """
 
     certificate: Certificate
@@ -39,26 +39,26 @@ class CertifiedRelease:
 
     @property
     def known_record(self) -> Record:
-        """The record of a release whose input is known."""
+        """The record of a release with a known input."""
         if self.record is None:
             raise InternalError.of("X001", "The input of a release is not known.")
         return self.record
 
     @property
     def utility(self) -> Utility | NotApplicable:
-        """What was lost, as far as it is known here: suppressed rows are counted in a record."""
+        """The information loss, as far as known: only the record includes suppressed rows."""
         return self.record.utility if self.record else self.certificate.utility
 
 
 def certify(
     release: Release, engine: Engine, location: str = "", written: WrittenTable | None = None
 ) -> CertifiedRelease:
-    """Measure every bound of the plan on the release as it lies, read back from there.
+    """Measure every bound of the plan on the release, read back from where it was written.
 
-    Of a model, on the table that it was trained on. `location` is where the output will be, for
-    the record; `written` is what the engine made, where it did (`run_plan`). Returns the
-    certificate whether or not the bounds hold; `check` insists on it.
-    Raises CertificateError where the output has other columns than the plan releases (V002).
+    For a model, on its training table. `location` is where the output will be, for the record;
+    `written` is the engine's result, if it made the output (`run_plan`). Returns the certificate
+    whether or not the bounds hold; `check_bounds` insists on them. Raises CertificateError if the
+    output has other columns than the plan releases (V002).
     """
     plan, anonymize = release.plan, release.plan.anonymize
     written = written or WrittenTable(release.sanitised or release.output)
@@ -153,7 +153,7 @@ def _check_columns(
     problems = []
     if columns - expected:
         extra = join_names(sorted(columns - expected))
-        message = f"The output holds {extra}, which the policy does not release."
+        message = f"The output contains {extra}, which the policy does not release."
         problems.append(Problem("V002", message))
     if expected - columns:
         message = (
@@ -169,18 +169,18 @@ def _versions(plan: Plan) -> dict[str, str]:
     packages += ["pyspark"] * (plan.engine == "spark")
     packages += ["scikit-learn", *_NETWORK_PACKAGES] * bool(plan.train or plan.audits)
     versions = {name: version_of(name) for name in packages}
-    installed = {name: said for name, said in versions.items() if said != NOT_INSTALLED}
+    installed = {name: version for name, version in versions.items() if version != NOT_INSTALLED}
     return {**installed, "python": platform.python_version()}
 
 
 _NETWORK_PACKAGES = ("keras", "tensorflow", "tensorflow-cpu")
-"""What trains networks; TensorFlow is installed under one of two names."""
+"""The packages that train networks; TensorFlow is installed under one of two names."""
 
 
 def check_bounds(release: CertifiedRelease, source: str = "") -> None:
     """Raise CertificateError with every bound that falls short, and where it does.
 
-    Where the record is at hand, also with the rows that were lost (V003).
+    If there is a record, also with rows that were lost (V003).
     """
     problems = list(shortcomings(release.certificate))
     if release.record:

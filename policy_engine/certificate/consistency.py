@@ -1,4 +1,4 @@
-"""What no release can have: the ways in which a certificate contradicts itself."""
+"""Contradictions in a certificate: combinations that no release can have."""
 
 import math
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from policy_engine.plan.plan import Plan
 
 _CLOCK_TOLERANCE = timedelta(days=1)
-"""How far another machine's clock may be ahead of this one's, time zones mistaken and all."""
+"""How far another machine's clock may be ahead, including mistakes in the time zone."""
 _ROUNDING = 1e-9
 _COUNTS = ("k", "l", "entropy-l")
-"""The bounds whose figures count rows or values of a class, of which there are as many at most."""
+"""The bounds that count rows or values of a class, at most the number of rows."""
 
 
 def contradictions(certificate: "Certificate") -> Iterator[str]:
-    """Yield what a certificate says that no release can have, a sentence each.
+    """Yield what no release can have, a sentence each.
 
-    Whether its bounds hold is another question: those of a true certificate may fall short.
+    Whether the bounds hold is not checked: those of a true certificate may fall short.
     """
     if certificate.time.tzinfo is None:
-        yield "Its time is without a time zone."
+        yield "Its time has no time zone."
     elif certificate.time > datetime.now(UTC) + _CLOCK_TOLERANCE:
         yield f"It was made in the future, at {certificate.time.isoformat()}."
     yield from _attack_contradictions(certificate)
@@ -36,7 +36,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _file_contradictions(certificate)
     if not certificate.output_digest:
         if certificate != certificate.as_refusal():
-            yield "It is of no output, and says what was measured of one."
+            yield "It has no output, but has measurements of one."
         return
     if certificate.rows_out < 1:
         yield "Its output has no rows."
@@ -46,7 +46,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
     elif certificate.plan.train is None:
-        yield "It does not say what was lost."
+        yield "It does not say how much information was lost."
 
 
 def _attack_contradictions(certificate: "Certificate") -> Iterator[str]:
@@ -64,15 +64,15 @@ def _attack_contradictions(certificate: "Certificate") -> Iterator[str]:
 
 
 def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:
-    """Yield where what is told of models is not that of so many, or of none."""
+    """Yield contradictions between the number of attempts and the figures of models."""
     has_audits, attacks = bool(certificate.plan.audits), certificate.attacks
     if has_audits != bool(certificate.attempts) or has_audits < bool(certificate.models):
-        yield "It does not say how often a model was made, or there was none to make."
+        yield "It gives no number of attempts, or gives one although no model is attacked."
     if has_audits and certificate.output_digest and not certificate.models:
-        yield "It does not say how often the model that was attacked is right."
+        yield "It does not give the accuracy of the attacked model."
     is_pooled = certificate.attempts > 1
     if any((one.pooled is not None) != (is_pooled and _is_figure(one)) for one in attacks):
-        yield "Its figures are not those of so many attempts."
+        yield "Its figures do not match its number of attempts."
 
 
 def _is_figure(one: AttackMeasurement) -> bool:
@@ -87,14 +87,14 @@ def _file_contradictions(certificate: "Certificate") -> Iterator[str]:
 def _column_contradictions(certificate: "Certificate") -> Iterator[str]:
     anonymize, columns = certificate.plan.anonymize, certificate.approximated
     if certificate.ended and not _can_end(certificate.plan, certificate.ended.stage):
-        yield "It says that a search was ended which its plan does not have."
+        yield "It says that a search was stopped early, but its plan has no such search."
     quasi = anonymize.columns.quasi_names if anonymize else ()
     if not set(columns) <= set(quasi) or len(set(columns)) < len(columns):
-        yield "The columns that it calls approximated are no quasi-identifiers."
+        yield "It lists approximated columns that are not quasi-identifiers."
 
 
 def _can_end(plan: "Plan", stage: str) -> bool:
-    """Tell whether a plan has a stage that a time limit can end."""
+    """Return whether a plan has a stage of its search that a time limit can end."""
     if plan.anonymize is None or plan.train or plan.audits or plan.engine != "local":
         return False
     recoding = plan.anonymize.recoding
@@ -108,37 +108,37 @@ def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:
     bounds, measurements = certificate.plan.bounds(), certificate.measurements
     measured_bounds = sorted((m.bound, m.column, m.sense, m.asked) for m in measurements)
     if measured_bounds != sorted((one.name, one.column, one.sense, one.asked) for one in bounds):
-        yield "Its measurements are not one for each bound of its plan."
+        yield "It does not have exactly one measurement for each bound of its plan."
     for one in measurements:
         if not _is_possible(one, certificate.rows_out):
             yield f"{one.bound} cannot be {one.achieved:g} in {certificate.rows_out} rows."
 
 
 def _is_possible(measured: Measurement, rows: int) -> bool:
-    """Tell whether some table of so many rows could have a figure; below 0 there is none."""
+    """Return whether a table of this many rows can have a figure; a figure below 0 means none."""
     is_count = measured.bound in (*_COUNTS, *terms.maskings())
     most = rows * (1 + _ROUNDING) if is_count else math.inf
     return -_ROUNDING <= measured.achieved <= most
 
 
 def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Iterator[str]:
-    """Yield where figures of the loss are not those of so many rows in so many classes."""
+    """Yield loss figures that cannot belong to these rows in these classes."""
     anonymize, rows = certificate.plan.anonymize, certificate.rows_out
     if anonymize is None:
-        yield "It says what generalising lost, and nothing was generalised."
+        yield "It reports an information loss, but nothing was generalised."
         return
     if not 1 <= utility.classes <= rows:
-        yield f"{rows} rows are not {utility.classes} classes."
+        yield f"{rows} rows cannot form {utility.classes} classes."
         return
-    # The least class has as many rows as it has persons, or values.
+    # The smallest class has at least as many rows as it has persons, or values.
     least = max((m.achieved for m in certificate.measurements if m.bound in _COUNTS), default=1)
     if utility.classes * least > rows * (1 + _ROUNDING):
-        yield f"{rows} rows are not {utility.classes} classes of {least:g} or more."
+        yield f"{rows} rows cannot form {utility.classes} classes of {least:g} or more."
     size = rows / utility.classes
     if not _is_close(utility.average_class_size, size):
-        yield f"The average class of {rows} rows in {utility.classes} classes is {size:g}."
+        yield f"The average class size must be {size:g}: {rows} rows in {utility.classes} classes."
     if not _is_close(utility.average_class_ratio, size / anonymize.k):
-        yield f"The average class is {size / anonymize.k:g} times k."
+        yield f"The average class size must be {size / anonymize.k:g} times k."
     if not rows * size * (1 - _ROUNDING) <= utility.discernability <= rows * rows:
         yield f"The discernability of {utility.classes} classes cannot be {utility.discernability}."
     yield from _penalty_contradictions(utility, anonymize.columns.quasi_names)
@@ -147,14 +147,14 @@ def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Ite
 def _penalty_contradictions(utility: Utility, quasi: tuple[str, ...]) -> Iterator[str]:
     columns = (*utility.column_losses, *utility.perturbed)
     if sorted(columns) != sorted(set(quasi)):
-        yield "It does not say once of each quasi-identifier what it lost."
+        yield "It does not give exactly one loss for each quasi-identifier."
     losses = list(utility.column_losses.values())
     if any(not -_ROUNDING <= one <= 1 + _ROUNDING for one in losses):
-        yield "What a column lost does not lie between 0 and 1."
+        yield "The loss of a column is not between 0 and 1."
     mean = sum(losses) / len(losses) if losses else None
     penalty = utility.global_certainty_penalty
     if (mean is None) != (penalty is None) or not _is_close(penalty or 0, mean or 0):
-        yield "Its certainty penalty is not the mean of what its columns lost."
+        yield "Its certainty penalty is not the mean of its columns' losses."
 
 
 def _is_close(one: float, other: float) -> bool:

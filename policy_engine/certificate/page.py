@@ -1,4 +1,4 @@
-"""A certificate as a part of a page: what was asked, and what was measured."""
+"""A certificate as part of an HTML page: the required bounds, and the measured values."""
 
 from collections.abc import Iterator
 

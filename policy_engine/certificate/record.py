@@ -1,4 +1,4 @@
-"""What only the owner of a release knows of it: opens the commitment of its certificate."""
+"""What only the owner of a release knows; it opens the commitment of the certificate."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -20,10 +20,11 @@ Count = Annotated[int, Field(ge=0, le=2**63)]
 
 
 class Input(BaseModel):
-    """The input of a release: where it lay, its digest, how many rows it had.
+    """The input of a release: its location, digest and number of rows.
 
     `digest` is the SHA-256 of a file, of the manifest of a folder (`storage.digest`), or of a
-    frame's rows, as the engine took it. `unmentioned` are columns that the policy says nothing of.
+    frame's rows as the engine read them. `unmentioned` are columns that the policy does not
+    mention.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -37,19 +38,17 @@ class Input(BaseModel):
 
 
 class Record(BaseModel):
-    """What a release's certificate commits to, with the nonce that opens the commitment.
+    """The facts that a certificate commits to, with the nonce that opens the commitment.
 
     `release` is the digest of the output, `place` where it was written, empty for a table in
-    memory. `suppressed` rows were left out, `held_out` kept for the audit of a model.
-    `taxonomies` holds their digests, by name; `utility` counts suppressed rows too and, of a
-    model, is that of the table which it learnt from. Where several inputs were joined, `input` is
-    the first, `joined` are the others, and `rows_joined` is how many rows they make together.
-    `seed` is the one that was given, None where it was drawn and forgotten. With the `salt` and
-    the owner's key, the pseudonyms of this release can be made again; None where it has none of
-    its own. `attempts` are all that were
-    made at a model of the same data, refused ones too, in their order. `earlier` are the records
-    that stood in the same file, kept until this release had replaced theirs; nothing commits to
-    them.
+    memory. `suppressed` rows were left out, `held_out` rows kept for the audit of a model.
+    `taxonomies` has their digests, by name; `utility` includes suppressed rows and, for a model, is
+    that of its training table. If several inputs were joined, `input` is the first, `joined` are
+    the others, and `rows_joined` is the number of rows of the join. `seed` is the given seed, None
+    if it was drawn and forgotten. With the `salt` and the owner's key, the pseudonyms of this
+    release can be made again; None if it has none of its own. `attempts` are all attempts at a
+    model of the same data, in order, including refused ones. `earlier` are records from the same
+    file, kept until this release had replaced theirs; nothing commits to them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -78,29 +77,29 @@ class Record(BaseModel):
 
     @property
     def rows_in(self) -> int:
-        """How many rows were anonymised, or learnt from, before any was left out."""
+        """How many rows were anonymised, or trained on, before any were left out."""
         return self.input.rows if self.rows_joined is None else self.rows_joined
 
     @property
     def commitment(self) -> Commitment:
-        """The commitment to all that the record says."""
+        """The commitment to everything in the record."""
         return Commitment.make(self._facts(), self.nonce)
 
     def opens(self, commitment: Commitment | None) -> bool:
-        """Tell whether this is the record that was committed to."""
+        """Return whether this is the record that was committed to."""
         return commitment is not None and commitment.matches(self._facts(), self.nonce)
 
     def without_earlier(self) -> "Record":
-        """Return the record without those that stood in its file before."""
+        """Return the record without earlier records of its file."""
         return self.model_copy(update={"earlier": ()})
 
     def with_earlier(self) -> Iterator["Record"]:
-        """Yield the record, and those that stood in its file before."""
+        """Yield the record, and earlier records of its file."""
         yield self.without_earlier()
         yield from self.earlier
 
     def to_json(self) -> str:
-        """Return the record as JSON, by which it can be read back."""
+        """Return the record as JSON text, which `read_record` reads."""
         return self.model_dump_json(indent=2) + "\n"
 
     def _facts(self) -> dict[str, Any]:
@@ -109,7 +108,7 @@ class Record(BaseModel):
 
 
 def absolute_name(location: Location | None) -> str:
-    """Return a location as records name it: a path from the root, a URI or table as it is."""
+    """Return a location as records name it: an absolute path; a URI or table unchanged."""
     is_elsewhere = str(location) == MEMORY or str(location).startswith(TABLE)
     if location is None:
         return ""
@@ -119,14 +118,14 @@ def absolute_name(location: Location | None) -> str:
 
 
 def read_record(text: str | bytes, source: str = "") -> Record:
-    """Read a record back. Raises CertificateError (V005) where it is none."""
+    """Read a record. Raises CertificateError (V005) if the text is not one."""
     try:
         document = read_json(text)
         record = Record.model_validate(document.value) if not document.problems else None
     except (ValueError, PolicyError):
         record = None
     if record is None or any(one.earlier for one in record.earlier):
-        message = "The text is not a record of a release, as this version writes it."
+        message = "The text is not a release record of this version."
         raise CertificateError.of("V005", message, source=source)
     return record
 
@@ -134,8 +133,8 @@ def read_record(text: str | bytes, source: str = "") -> Record:
 def load_record(path: Location) -> Record:
     """Read a record from its file.
 
-    Raises DataError where there is none (C002) or it cannot be read (C003), CertificateError
-    (V005) where it is not a record.
+    Raises DataError if there is none (C002) or it cannot be read (C003), CertificateError (V005) if
+    it is not a record.
     """
     with storage.read_errors(path):
         if not storage.exists(path):
@@ -145,14 +144,14 @@ def load_record(path: Location) -> Record:
 
 
 def find_opening_record(record: Record, commitment: Commitment | None, source: str = "") -> Record:
-    """Return the record of a file that opens a certificate's commitment.
+    """Return the record in a file that opens a certificate's commitment.
 
-    Raises CertificateError (V008) where none does.
+    Raises CertificateError (V008) if none does.
     """
     for one in record.with_earlier():
         if one.opens(commitment):
             return one
-    message = "The record does not open the certificate: it is not of this release, or was changed."
+    message = "The record does not open the certificate: it is for another release, or was changed."
     if commitment is None:
         message = "The certificate commits to no input, so no record opens it."
     raise CertificateError.of("V008", message, source=source)

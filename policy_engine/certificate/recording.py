@@ -1,4 +1,4 @@
-"""Write the record of a release where its owner asks, and only together with the release."""
+"""Writes the record of a release if its owner asks, together with the release or not at all."""
 
 import os
 import uuid
@@ -17,12 +17,12 @@ _PRIVATE = 0o600
 
 
 class RecordFile:
-    """The file for the record of a release, which only its owner may read.
+    """A file for the record of a release, which only its owner may read.
 
-    Nothing is overwritten but, where the release may be, the record of an earlier release of
-    the same location. Nor is it in the folder that is shared: beside the `output`, or below
-    the folder that was `given` for it. Raises OutputError where the path is taken (O001) or
-    cannot be one (O002).
+    It overwrites nothing except, if the release may be overwritten, the record of an earlier
+    release of the same place. It may not be in the shared folder: beside the `output`, or below the
+    folder that was `given` for it. Raises OutputError if the place is taken (O001) or invalid
+    (O002).
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class RecordFile:
         overwrite: bool,
     ) -> None:
         if str(file).startswith(TABLE) or storage.is_remote(file):
-            message = f"A record is kept in a file of this machine. Given: {str(file)!r}."
+            message = f"A record must be a local file. Given: {str(file)!r}."
             raise OutputError.of("O002", message, "Give the path of a file.")
         self.file = storage.local_path(file)
         self._output = absolute_name(output)
@@ -50,10 +50,11 @@ class RecordFile:
 
     @contextmanager
     def writing(self, record: Record, is_published: Callable[[], bool]) -> Iterator[None]:
-        """Write a record while a release is published inside; it goes where that fails.
+        """Write a record while a release is published inside; remove it if that fails.
 
-        The record comes first: a release whose record was lost could never be opened. What
-        stood in the file stays in it until the release is out, so that a kill loses nothing.
+        The record is written first: a release whose record was lost could never be opened. The
+        previous content of the file stays in it until the release is published, so that a kill
+        loses nothing.
         """
         with write_errors(self.file):
             existing = self._existing()
@@ -68,21 +69,21 @@ class RecordFile:
                     self._restore(existing)
             raise
         if existing is not None:
-            with suppress(OSError):  # the file opens both releases then
+            with suppress(OSError):  # the file then opens both releases
                 self._write(record.to_json().encode(), is_new=False)
 
     def _check_file(self) -> None:
         if self.file.is_dir() or not self.file.name:
-            message = f"A record is a file, and {str(self.file)!r} is a folder."
+            message = f"A record must be a file, but {str(self.file)!r} is a folder."
             raise OutputError.of("O002", message, "Give the path of a file.")
         check_name(self.file.name, "A record")
         name = absolute_name(self.file)
         if self._output and (f"{name}/").startswith(f"{self._output}/"):
-            message = f"The record {str(self.file)!r} is not to lie in the output."
+            message = f"The record {str(self.file)!r} may not be inside the output."
             raise OutputError.of("O002", message, "Give another path.")
 
     def _check_apart(self, output: Location, output_folder: Location | None) -> None:
-        """Refuse a record in the folder of the release, which others are given whole."""
+        """Refuse a record in the folder of the release, which is shared as a whole."""
         parent = self.file.parent.resolve()
         if not storage.is_remote(output) and not str(output).startswith(TABLE):
             folder = storage.local_path(storage.parent(output)).resolve()
@@ -90,12 +91,14 @@ class RecordFile:
                 output_folder is not None and output_folder != output and folder in parent.parents
             )
             if parent == folder or is_below:
-                message = f"The record {str(self.file)!r} is for the owner alone, and lies in the "
+                message = (
+                    f"The record {str(self.file)!r} is only for the owner, but would be in the "
+                )
                 message += f"folder of the release, {str(storage.parent(output))!r}."
-                raise OutputError.of("O002", message, "Give a path outside of that folder.")
+                raise OutputError.of("O002", message, "Give a path outside that folder.")
 
     def _existing(self) -> bytes | None:
-        """Return what stands in the file, None where there is none. Raises OutputError (O001)."""
+        """Return the content of the file, None if there is none. Raises OutputError (O001)."""
         if not storage.is_taken(self.file):
             return None
         hint = "Give another path, or overwrite=True for the output of that record."
@@ -104,7 +107,7 @@ class RecordFile:
                 text = self.file.read_bytes()
                 if read_record(text).place == self._output:
                     return text
-            hint = "Only the record of the release that is replaced is overwritten; move it away."
+            hint = "Only the record of the replaced release can be overwritten; move this one away."
         raise OutputError.of("O001", f"The record exists: {str(self.file)!r}.", hint)
 
     def _restore(self, existing: bytes | None) -> None:
@@ -114,8 +117,8 @@ class RecordFile:
             self._write(existing, is_new=False)
 
     def _write(self, text: bytes, *, is_new: bool) -> None:
-        """Write the file whole and for its owner alone, in one step."""
-        # A name of its own: one longer than the record's might be too long.
+        """Write the file completely, for its owner alone, in one step."""
+        # A separate name: one derived from the record's name might be too long.
         staged = self.file.with_name(f"{RECORD}{uuid.uuid4().hex}")
         handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
         try:
@@ -132,7 +135,7 @@ class RecordFile:
             staged.unlink(missing_ok=True)
 
     def _link(self, staged: Path) -> None:
-        """Give a file its name unless that is taken meanwhile, which a rename does not tell."""
+        """Give a file its name unless that was taken meanwhile, which a rename would not detect."""
         try:
             os.link(staged, self.file)
         except FileExistsError:

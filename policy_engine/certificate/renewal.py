@@ -1,8 +1,9 @@
-"""Whether a release is still what a policy says that it is, where its output does not tell.
+"""Whether a release still is what its policy says, in everything that its output does not show.
 
-Who looks at an output sees its columns and cells. Not what it was made from, whether its pseudonyms
-are those of one release or of many, whether a number is a value or the mean of several, how many
-rows were left out. That is taken from the certificate that the release was published with.
+An output shows its columns and cells. It does not show what it was made from, whether its
+pseudonyms belong to one release or to many, whether a number is a value or the mean of several, or
+how many rows were left out. Those facts come from the certificate with which the release was
+published.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ _TYPE_DEFAULTS = (None, "range", "set")
 def with_change(
     error: CertificateError, earlier: Certificate | None, output: StoredData
 ) -> CertificateError:
-    """Return what is wrong with an output and, where it is so, that it is not the certified one."""
+    """Return the error of an output; if it is not the certified one, the error says so, too."""
     try:
         if earlier and all(one.code != "V004" for one in error.problems):
             check_digest(earlier, output)
@@ -37,11 +38,11 @@ def with_change(
 def check_making(
     earlier: Certificate, plan: Plan, record: Record | None, output: Location, *, renews: bool
 ) -> None:
-    """Raise CertificateError (V014) where a release was made otherwise than a plan says.
+    """Raise CertificateError (V014) if a release was made differently from what a plan says.
 
-    `earlier` is the certificate beside it, and `record` what opened that. Where it `renews`
-    that certificate, the policy is to be the same one, however it was changed. One that tells
-    nothing of the making is not asked, and not renewed (V016).
+    `earlier` is the certificate beside it, and `record` the one that opened its commitment. If it
+    `renews` that certificate, the policy must have the same uid, however it was changed. A
+    certificate that says nothing about the making is not used, and not renewed (V016).
     """
     if not earlier.tells_making:
         if renews:
@@ -63,11 +64,11 @@ def check_making(
 
 
 def is_renewable(earlier: Certificate, plan: Plan, record: Record | None) -> bool:
-    """Tell whether an output is known to be made as a plan says: whether it could be renewed.
+    """Return whether an output is known to be made as a plan says, so that it can be renewed.
 
-    By the certificate of its making, for this policy, once `check_made_so` found nothing; and
-    where models were attacked, by the `record` that says from which data. Without, what is
-    certified is what was measured alone.
+    It is by the certificate of its making for this policy, once `check_making` found nothing; and
+    if models were attacked, by the `record` that says from which data. Otherwise only the
+    measurements can be certified.
     """
     is_of_policy = earlier.tells_making and earlier.plan.policy == plan.policy
     return is_of_policy and (not plan.audits or record is not None)
@@ -76,19 +77,19 @@ def is_renewable(earlier: Certificate, plan: Plan, record: Record | None) -> boo
 def _provenance_changes(made: Plan, plan: Plan, *, renews: bool) -> Iterator[str]:
     """Yield that an output is another one, made from something else, or for another policy."""
     if made.publish.asset != plan.publish.asset:
-        yield f"It is certified as {made.publish.asset}, and the policy makes {plan.publish.asset}."
+        yield f"It is certified as {made.publish.asset}, but the policy makes {plan.publish.asset}."
     before, now = ([step.asset for step in one.reads] for one in (made, plan))
     if before != now:
         sources_before, sources_now = " and ".join(before), " and ".join(now)
-        yield f"It was made from {sources_before}, and the policy reads {sources_now}."
+        yield f"It was made from {sources_before}, but the policy reads {sources_now}."
     elif _join_columns(made) != _join_columns(plan):
-        yield "Its inputs were joined otherwise than the policy joins them."
+        yield "Its inputs were not joined in the way that the policy asks for."
     if renews and made.policy != plan.policy:
-        yield f"It was made for the policy {made.policy}, and the one given is {plan.policy}."
+        yield f"It was made for the policy {made.policy}, but the given policy is {plan.policy}."
 
 
 def _join_columns(plan: Plan) -> list[tuple[str, str, set[str]]]:
-    """Return by which columns inputs are joined, and which of theirs are in the table."""
+    """Return the columns on which inputs are joined, and those of each that are in the table."""
     return [(one.asset, one.on, {*one.columns}) for one in (plan.join.inputs if plan.join else ())]
 
 
@@ -98,27 +99,27 @@ def _column_changes(made: Columns, wanted: Columns) -> Iterator[str]:
     hidden = (*made.pseudonymize, *made.redact)
     for name, one in now.items():
         if name in hidden:
-            yield f"The column {name!r} was made unreadable, and its cells are read as values."
+            yield f"The column {name!r} was masked, but the policy takes its cells for values."
         elif name in before and not _has_same_meaning(before[name], one):
             yield (
                 f"The column {name!r} was generalised by {_format_generalization(before[name])}, "
-                f"and the policy asks for {_format_generalization(one)}."
+                f"but the policy asks for {_format_generalization(one)}."
             )
     for name in before:
         if name not in now and name in wanted.released:
-            yield f"The column {name!r} was generalised, and the policy takes its cells for values."
+            yield f"The column {name!r} was generalised, but the policy takes its cells for values."
     for name in wanted.pseudonymize:
         if name not in made.pseudonymize:
-            yield f"The column {name!r} was given no pseudonyms."
+            yield f"The column {name!r} has no pseudonyms."
     if wanted.pseudonymize and made.pseudonymize and made.pseudonym_scope != wanted.pseudonym_scope:
         yield (
-            f"Its pseudonyms are {_format_scope(made)}, and the policy asks for some "
+            f"Its pseudonyms have {_format_scope(made)}, but the policy asks for "
             f"{_format_scope(wanted)}."
         )
 
 
 def _masking_changes(made: Plan, wanted: Plan) -> Iterator[str]:
-    """Yield the columns whose cells are values to the one plan and masked ones to the other."""
+    """Yield the columns whose cells are values for one plan and masked for the other."""
     before, now = (
         {one.name: one for one in plan.mask.columns} if plan.mask else {} for plan in (made, wanted)
     )
@@ -128,11 +129,11 @@ def _masking_changes(made: Plan, wanted: Plan) -> Iterator[str]:
             name in made.publish.columns and name in wanted.publish.columns
         ):
             was, is_now = (one.how if one else "no masking" for one in (earlier, required))
-            yield f"The column {name!r} was made with {was}, and the policy asks for {is_now}."
+            yield f"The column {name!r} was made with {was}, but the policy asks for {is_now}."
 
 
 def _has_same_meaning(made: QuasiIdentifier, wanted: QuasiIdentifier) -> bool:
-    """Tell whether the cells of a column mean the same by two policies."""
+    """Return whether the cells of a column mean the same under two policies."""
     ignored = {"weight", "order"}
     if made.generalization in _TYPE_DEFAULTS and wanted.generalization in _TYPE_DEFAULTS:
         ignored.add("generalization")
@@ -140,7 +141,7 @@ def _has_same_meaning(made: QuasiIdentifier, wanted: QuasiIdentifier) -> bool:
 
 
 def _format_generalization(column: QuasiIdentifier) -> str:
-    """Return how a column is generalised, with what was said of it."""
+    """Return how a column is generalised, with its parameters."""
     settings = column.model_dump(
         exclude={"name", "generalization", "weight", "order"}, exclude_defaults=True
     )
@@ -150,20 +151,22 @@ def _format_generalization(column: QuasiIdentifier) -> str:
 
 
 def _format_scope(columns: Columns) -> str:
-    return f"of the scope {columns.pseudonym_scope!r}" if columns.pseudonym_scope else "of its own"
+    return (
+        f"the scope {columns.pseudonym_scope!r}" if columns.pseudonym_scope else "their own scope"
+    )
 
 
 def _suppression_changes(
     made: Anonymize, wanted: Anonymize, record: Record | None
 ) -> Iterator[str]:
-    """Yield that more rows may have been left out than a policy allows, or that more were."""
+    """Yield that more rows were, or may have been, suppressed than a policy allows."""
     allowed = wanted.recoding.max_suppression
     if record is not None:
         if record.suppressed > allowed * record.input.rows:
             count = record.suppressed
-            yield f"{count} rows were left out, and the policy allows {allowed:g} of all."
+            yield f"{count} rows were suppressed, but the policy allows {allowed:g} of all rows."
     elif made.recoding.max_suppression > allowed:
         yield (
-            f"Of all rows {made.recoding.max_suppression:g} might be left out, and the policy "
-            f"allows {allowed:g}. How many were is told by its record alone."
+            f"Up to {made.recoding.max_suppression:g} of all rows may be suppressed, but the "
+            f"policy allows {allowed:g}. Only its record says how many were."
         )

@@ -1,4 +1,4 @@
-"""The certificates and attestations of what is read, where that was made itself."""
+"""The certificates and attestations of inputs that are releases themselves."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -13,26 +13,26 @@ from policy_engine.plan.lineage import Generalised, Upstream
 from policy_engine.plan.plan import Plan
 
 Proof = Certificate | Attestation
-"""What vouches for a release."""
+"""The proof of a release."""
 CertificateFinder = Callable[[str], Certificate | None]
-"""Looks for the certificate that lies beside an input, by its location, and speaks of it."""
+"""Finds the certificate beside an input, by its location, that is for this input."""
 
 
 def upstream_releases(
     reads: Sequence[Read], proofs: Sequence[Proof], find_beside: CertificateFinder
 ) -> tuple[Upstream, ...]:
-    """Return the releases that inputs are, none where no certificate or attestation tells of them.
+    """Return the releases that inputs are, none for inputs without certificate or attestation.
 
-    Each is `proofs` for its asset; a certificate may lie `find_beside` an input, too. Raises
-    CertificateError where those given are of other assets, or the one beside it is of another
-    asset, and where its bounds do not hold (V013) or it does not tell how it was made (V016).
-    Whether the input is what it certifies is seen when it is read.
+    They come from the `proofs` for their asset; a certificate may also be beside an input
+    (`find_beside`). Raises CertificateError if the proofs are for other assets or the adjacent one
+    is for another asset, if its bounds do not hold (V013), or if it does not say how it was made
+    (V016). Whether the input is the certified one is checked when it is read.
     """
     assets = [one.asset for one in reads]
     if proofs and not any(proof_asset(one) in assets for one in proofs):
         assets_given = join_names([*map(proof_asset, proofs)])
-        message = f"No certificate is of the input {join_names(assets, 'or')}. "
-        message += f"Given are those of {assets_given}."
+        message = f"No certificate is for the input {join_names(assets, 'or')}. "
+        message += f"Given are those for {assets_given}."
         raise CertificateError.of("V013", message, "", reads[0].location)
     releases_by_input = (
         _input_upstream(one.asset, one.location, proofs, find_beside) for one in reads
@@ -47,9 +47,7 @@ def _input_upstream(
     adjacent = find_beside(location)
     if adjacent is not None and adjacent.plan.publish.asset != asset:
         made_asset = adjacent.plan.publish.asset
-        message = (
-            f"The input is the release {made_asset!r} by the certificate beside it, not {asset!r}."
-        )
+        message = f"The certificate beside the input is for {made_asset!r}, not for {asset!r}."
         hint = f"Give it as {made_asset}, and name that as the policy's target."
         raise CertificateError.of("V013", message, hint, location)
     own_proofs += [adjacent] if adjacent is not None and adjacent not in own_proofs else []
@@ -65,14 +63,14 @@ def _input_upstream(
 
 
 def proof_asset(proof: Proof) -> str:
-    """Return what a certificate or an attestation is of."""
+    """Return the asset that a certificate or an attestation is for."""
     return proof.asset if isinstance(proof, Attestation) else proof.plan.publish.asset
 
 
 def as_upstream(proof: Proof) -> Upstream:
-    """Return a release as what is made from it remembers it.
+    """Return the entry for a release in the certificate of what is made from it.
 
-    An attestation names nothing that its output was made from.
+    An attestation does not say what its output was made from.
     """
     digest = hashlib.sha256(proof.to_jsonld().encode()).hexdigest()
     if isinstance(proof, Attestation):
@@ -98,8 +96,8 @@ def as_upstream(proof: Proof) -> Upstream:
 def _generalised_columns(certificate: Certificate) -> Iterator[Generalised]:
     """Yield the columns of a release whose cells stand for several values.
 
-    Those that it generalised, and those that it kept as the release before it generalised them.
-    A range in two columns of its ends is there by three names: each of them is not a value.
+    These are the columns it generalised, and those kept from an input that generalised them. A
+    range in two columns for its ends has three names, none of which is a column of values.
     """
     plan = certificate.plan
     quasi_identifiers = plan.anonymize.columns.quasi_identifier if plan.anonymize else ()

@@ -1,4 +1,4 @@
-"""Whether what is given of the world and what a log tells can both be so."""
+"""Whether the given state of the world agrees with the log."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -12,13 +12,13 @@ from policy_engine.policy import Policy
 from policy_engine.policy.model import COUNTS, READ_SO_FAR
 from policy_engine.policy.wording import rule_name
 
-_HINT = "A log counts by itself; leave counts out of the world where there is one."
+_HINT = "With a log, leave the counts out of the state of the world: the log has them."
 
 
 def check_agreement(world: World, history: History, policies: Sequence[Policy]) -> None:
-    """Raise RequestError (D005) where a world says what a log denies, of counts or of duties.
+    """Raise RequestError (D005) if the state of the world contradicts the log on counts or duties.
 
-    Neither is then to be relied on: who kept the one has missed what stands in the other.
+    Neither can be trusted then: whoever kept the one has missed something in the other.
     """
     problems = [
         *_value_problems(world),
@@ -34,7 +34,7 @@ def _value_problems(world: World) -> Iterator[Problem]:
         for operand in (*COUNTS, READ_SO_FAR):
             if operand in values:
                 name = terms.compact(operand)
-                message = f"The state of the world says what {name} is, which the log tells."
+                message = f"The state of the world gives {name}, which comes from the log."
                 yield Problem("D005", message, _HINT)
 
 
@@ -53,8 +53,8 @@ def _count_problems(
             )
             if stated is not None and stated != logged:
                 name = rule_name(rule.label(), policy.uid)
-                message = f"{name} was exercised {stated} times by the state of the world, and "
-                yield Problem("D005", f"{message}{logged} times by the log.", _HINT)
+                message = f"The state of the world says that {name} was exercised {stated} times, "
+                yield Problem("D005", f"{message}the log {logged} times.", _HINT)
 
 
 def _duty_problems(world: World, history: History, policies: Sequence[Policy]) -> Iterator[Problem]:
@@ -68,6 +68,8 @@ def _duty_problems(world: World, history: History, policies: Sequence[Policy]) -
             if differing:
                 name = rule_name(duty.label(), policy.uid)
                 message = (
-                    f"{name} is {stated} by the state of the world, and {differing[0]} by the log."
+                    f"The state of the world says that {name} is {stated}, the log {differing[0]}."
                 )
-                yield Problem("D005", message, "Leave out of the world what the log tells.")
+                yield Problem(
+                    "D005", message, "Leave out of the state of the world what the log records."
+                )

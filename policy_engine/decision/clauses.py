@@ -1,4 +1,4 @@
-"""A rule of a policy, prepared for decisions."""
+"""Rules of policies, prepared for decisions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from policy_engine.policy.wording import rule_name
 class Clause:
     """A rule of a policy, with its parts as sets and the closures of its own policy.
 
-    It `is_plain` where no condition or duty bounds it, and `is_counted` where a condition bounds
-    how often it is exercised. The index only tells where to look: a match is always evaluated.
-    `assigners` are who issued it; `sources`, of a permission to read what is made, the assets that
-    it is made of. The `rule` of a permission is without what refines how something is made, which
-    is not a condition; `parametrized_actions` are the actions of which it says how, and
-    `written_rule` is the rule as it stands; of a permission to read what is made, the one to make
-    it.
+    It `is_plain` if no condition or duty bounds it, and `is_counted` if a condition bounds how
+    often it is exercised. The index only says where to look: every match is evaluated. `assigners`
+    are the parties that issued it; `sources`, for a permission to read an output, are the assets
+    that the output is made of. The `rule` of a permission lacks the refinements that say how
+    something is made, since they are not conditions; `parametrized_actions` are the actions that
+    have such refinements, and `written_rule` is the unchanged rule; for a permission to read an
+    output, it is the rule that makes the output.
     """
 
     number: int
@@ -91,7 +91,8 @@ def rule_conditions(rule: Rule) -> Iterator[Condition]:
 def _without_parameters(rule: Rule) -> tuple[Rule, frozenset[str]]:
     """Return a permission without the parameters of its actions, and the actions that had any.
 
-    A prohibition of making something in one way may be one of any: it stays as it is.
+    A prohibition is left unchanged: making something in one way may be prohibited as making it at
+    all.
     """
     makes_by = frozenset(
         action.iri
@@ -112,7 +113,7 @@ def _drop_parameters(action: Action) -> Action:
 def reading_permissions(rule: Rule, reading: Iterable[str]) -> Iterator[Rule]:
     """Yield the permission to read the output of a permission that makes one.
 
-    `reading` are the actions of reading.
+    `reading` are the actions that count as reading.
     """
     if rule.output:
         yield Rule(

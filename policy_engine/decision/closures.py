@@ -9,7 +9,7 @@ _MOST = 100_000
 
 
 class Closures:
-    """The memoised closures of a hierarchy: for each IRI all that includes it, and by what way."""
+    """The memoised closures of a hierarchy: everything that includes an IRI, and by which path."""
 
     __slots__ = ("_above", "_needs", "_reach", "hierarchy")
 
@@ -20,11 +20,11 @@ class Closures:
         self._needs: dict[str, tuple[str, ...]] = {}
 
     def extended(self, more: Hierarchy) -> "Closures":
-        """Return the closures of this hierarchy and one more."""
+        """Return the closures of this hierarchy and another one."""
         return Closures(Laid.of(more, self.hierarchy))
 
     def up(self, part: Part, iri: str) -> Ways:
-        """Return all that includes an IRI, itself too, each with the shortest way up to it."""
+        """Return everything that includes an IRI, itself too, each with the shortest path to it."""
         memo = self._above[part]
         ways = memo.get(iri)
         if ways is None:
@@ -34,9 +34,9 @@ class Closures:
         return ways
 
     def reach(self, part: Part, iri: str) -> frozenset[str]:
-        """Return all that includes an IRI, or might: of assets, what their IRI goes on from.
+        """Return everything that includes an IRI, or may: for assets, also prefixes of the IRI.
 
-        Of actions, what `Hierarchy.may_be` tells.
+        For actions, also what `Hierarchy.may_be` gives.
         """
         memo = self._reach[part]
         names = memo.get(iri)
@@ -49,7 +49,7 @@ class Closures:
         return names
 
     def overlaps(self, part: Part, one: str, other: str) -> bool:
-        """Tell whether one of two IRIs includes the other, or may do so."""
+        """Return whether one of two IRIs includes the other, or may."""
         return other in self.reach(part, one) or one in self.reach(part, other)
 
     def needs(self, action: str) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Closures:
         return actions
 
     def down(self, part: Part, iri: str) -> list[str]:
-        """Return an IRI and all that the edges put into it, near or far, the nearer first."""
+        """Return an IRI and everything that edges put into it, near or far, nearest first."""
         reached = {iri}
         queue = [iri]
         for here in queue:
@@ -72,6 +72,6 @@ class Closures:
         return queue
 
     def has_members(self, part: Part, iri: str) -> bool:
-        """Tell whether the edges put something into an IRI that does not include it in turn."""
+        """Return whether edges put something into an IRI that does not include that IRI in turn."""
         below = list(self.hierarchy.below(part, iri))
         return bool(below) and not self.up(part, iri).keys() >= {*below}

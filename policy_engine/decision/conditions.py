@@ -1,4 +1,4 @@
-"""Conditions evaluated: satisfied, unsatisfied or unknown, and never a guess."""
+"""Evaluates conditions as satisfied, unsatisfied or unknown, without guessing."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,32 +16,32 @@ __all__ = ["Facts", "State", "Verdict", "evaluate"]
 
 
 class Facts(Protocol):
-    """What a condition is evaluated against."""
+    """The facts that a condition is evaluated against."""
 
     zone: tzinfo
     """The time zone of dates and times that name none (XPath: the implicit time zone)."""
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
-        """Return what a left operand is now; several where it is a set; None: not known.
+        """Return the current value of a left operand; several if it is a set; None if unknown.
 
-        Where a constraint names a unit, whoever gives the values vouches that they are in it.
+        If a constraint names a unit, whoever gives the values vouches that they are in it.
         """
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
-        """Return the values that a rightOperandReference stands for; None: not known."""
+        """Return the values that a rightOperandReference stands for; None if unknown."""
 
     def includes(self, left_operand: str, narrow: str, wide: str) -> "Truth":
-        """Tell whether one IRI is included in another, in what is known of the operand's kind.
+        """Return whether one IRI is included in another, among IRIs of the operand's kind.
 
-        None where only those say so whose word may make the outcome unknown, and no more.
+        None if only parties say so that can make a result unknown, but not more.
         """
 
 
 Truth: TypeAlias = bool | None
-"""Kleene's three values; None is unknown."""
+"""Kleene's three truth values; None is unknown."""
 _Pair: TypeAlias = Callable[[Literals, Value, Constraint, Facts], Truth]
 _Rights: TypeAlias = Sequence[Value | None]
-"""Right operands; None is one that is not known."""
+"""Right operands; None is an unknown one."""
 
 _ODRL, _XSD = terms.ODRL, terms.XSD
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
@@ -51,33 +51,32 @@ _ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {f"{_XSD}{name}": _NUMBERS for name in ("integer", "double", "decimal")}
     | {f"{_XSD}{name}": (f"{_XSD}dateTime", f"{_XSD}date") for name in ("dateTime", "date")}
 )
-"""How a text is read, too, beside a value of a type: as what compares with it."""
+"""The other types as which a text is read when it is compared with a value of a type."""
 
 
 def evaluate(condition: Condition, facts: Facts) -> Verdict:
-    """Return what a condition evaluates to (ODRL Information Model 2.2, sections 2.5.1 and 2.5.2).
+    """Return the result of a condition (ODRL Information Model 2.2, sections 2.5.1 and 2.5.2).
 
-    Names are compared through what includes what: `eq`, `isA` and `isPartOf` hold of a value
-    that the right operand includes, and are unknown of one that includes the right operand,
-    since that may or may not be meant. `isAnyOf` is `eq` to one right operand, `isAllOf` that
-    every right operand is `eq` to some value, `hasPart` that a value includes it. `neq` and
-    `isNoneOf` deny `eq` and `isAnyOf`. A text beside a typed literal is read by its type, and
-    beside a number of any type as a number of any.
+    Names are compared by inclusion: `eq`, `isA` and `isPartOf` hold for a value that the right
+    operand includes, and are unknown for one that includes the right operand, since that may or may
+    not be meant. `isAnyOf` is `eq` to one right operand, `isAllOf` means that every right operand
+    is `eq` to some value, `hasPart` that a value includes it. `neq` and `isNoneOf` negate `eq` and
+    `isAnyOf`. A text beside a typed literal is read as that type, and beside a number of any type
+    as a number.
 
-    A left operand of several values, or several right operands where one is meant, has two
-    readings: all of them and any of them. Where these differ the outcome is unknown; so is it
-    where values cannot be compared, and where there is nothing to compare, or more than 250,000
-    pairs. An unknown satisfies no permission and lifts no prohibition.
+    A left operand with several values, or several right operands where one is expected, can be read
+    as all of them or as any of them. If these differ, the result is unknown; so it is if values
+    cannot be compared, if there is nothing to compare, or if there are more than 250,000 pairs. An
+    unknown satisfies no permission and lifts no prohibition.
 
-    What is included in what by the word of others than the rule's own policy is neither so nor
-    not so (`Facts.includes`). Each comparison is then as it is by the policy's own word and by
-    everybody's where these agree, and unknown where they differ. More edges make a comparison of
-    names go from unsatisfied by unknown to satisfied and never back, and all that follows from
-    comparisons is Kleene's: so what is unsatisfied here is so by the word of any of the others,
-    whoever of them is heard.
+    Inclusion that only others than the rule's own policy state is neither true nor false
+    (`Facts.includes`). A comparison then has the result that both the policy's own statements and
+    those of everybody give, and is unknown if they differ. Adding edges moves a comparison of names
+    only from unsatisfied to unknown to satisfied, and everything built on comparisons is Kleene's
+    logic: whatever is unsatisfied here is unsatisfied with the edges of any of the others.
 
-    Logical constraints are those of Kleene. `andSequence` is read as `and`: at one moment it
-    cannot be seen in which order its parts came to be satisfied.
+    Logical constraints use Kleene's logic. `andSequence` is read as `and`: at a single moment, the
+    order in which its parts became satisfied is not visible.
     """
     if isinstance(condition, LogicalConstraint):
         parts = tuple([evaluate(operand, facts) for operand in condition.operands])
@@ -126,7 +125,7 @@ def _compare_known(
 
 
 def _is(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> Truth:
-    """Tell whether a value is the right operand or, of names, one that it includes."""
+    """Return whether a value is the right operand or, for names, is included in it."""
     names = _names(left, right)
     if names is None:
         return _equal(left, right, constraint, facts)
@@ -163,10 +162,10 @@ def _ordered(
 
 
 def _names(left: Literals, right: Value) -> tuple[str, str] | None:
-    """Return two names in one spelling each, or nothing where these are no names."""
+    """Return two names in one spelling each, or nothing if they are not names."""
     if not isinstance(left, str) or not isinstance(right.value, str):
         return None
-    # In JSON-LD a name is easily written as a text; a text that is one is compared as one.
+    # In JSON-LD a name is easily written as a text, so a text that is a name is compared as one.
     if right.type == IRI or _is_absolute(left) or _is_absolute(right.value):
         return _name(left), _name(right.value)
     return None
@@ -187,7 +186,7 @@ def _name(text: str) -> str:
 
 
 def _read_as_right(left: Literals, right: Value, constraint: Constraint) -> Literals | None:
-    """Return a value, a text read as what the right operand is; None where it is no such."""
+    """Return a value, a text read as the right operand's type; None if it cannot be."""
     if not isinstance(left, str) or isinstance(right.value, str):
         return left
     own = type_of(right.value)
@@ -226,7 +225,7 @@ def _parts_of(lefts: tuple[Literals, ...], rights: _Rights, compare: _Compare) -
 
 
 def _undivided(truths: Iterable[Truth]) -> Truth:
-    """Return what both all of several and any of several evaluate to; None where these differ."""
+    """Return the common result of all and any of several truth values; None if they differ."""
     every = set(truths)
     return every.pop() if len(every) == 1 else None
 
@@ -244,7 +243,7 @@ def _or(truths: Sequence[Truth]) -> Truth:
 
 
 def _xone(truths: Sequence[Truth]) -> Truth:
-    """Tell whether exactly one holds: two are one too many whatever the unknown ones are."""
+    """Return whether exactly one holds: two are too many whatever the unknown ones are."""
     holding = truths.count(True)
     if holding > 1:
         return False
@@ -268,7 +267,7 @@ _OPERATORS: Mapping[str, tuple[_Reading, _Pair, bool]] = MappingProxyType(
         f"{_ODRL}isNoneOf": (_any_of, _is, True),
     }
 )
-"""How an operator takes several values, how one beside another, and whether it denies that."""
+"""How an operator combines several values, compares two, and whether it negates the result."""
 _JOINED: Mapping[str, Callable[[Sequence[Truth]], Truth]] = MappingProxyType(
     {
         f"{_ODRL}and": _and,

@@ -1,4 +1,4 @@
-"""By which rules of owners something may be made of their data, under which bounds."""
+"""The owners' rules that allow something to be made of their data, and the bounds they set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from policy_engine.policy.model import COUNTS, conjuncts
 
 @dataclass(frozen=True)
 class MissingConsent:
-    """A rule that makes something of what is not its issuer's, and why it may not.
+    """A rule that makes something of assets its issuer does not own, and why it may not.
 
-    `shortfalls` tells in what that falls short of what an owner asks, in the `source` of that name.
+    `shortfalls` say how it falls short of an owner's requirements, in the `source` of that name.
     """
 
     rule: Rule
@@ -31,9 +31,9 @@ class MissingConsent:
 
 
 class TransformationCache:
-    """What policies ask to be made, and what they let others make, each read off its policy once.
+    """The transformations that policies ask for and consent to, each read from its policy once.
 
-    Raises PlanError where a policy does not say that so that it can be planned.
+    Raises PlanError if a policy does not describe one well enough to be planned.
     """
 
     def __init__(self) -> None:
@@ -41,14 +41,14 @@ class TransformationCache:
         self._let: dict[str, Sequence[Consent]] = {}
 
     def transformation(self, making: Clause) -> Transformation | None:
-        """Return what a rule asks to be made, None where it is not a permission to anonymise."""
+        """Return the transformation a rule asks for, None if it does not permit to anonymise."""
         uid = making.policy.uid
         if uid not in self._made:
             self._made[uid] = transformations(making.policy)
         return next((one for one in self._made[uid] if one.rule is making.written_rule), None)
 
     def consents(self, consent: Clause) -> list[Consent]:
-        """Return the ways of anonymising that a rule lets others take."""
+        """Return the ways of anonymising that a rule allows others to use."""
         uid = consent.policy.uid
         if uid not in self._let:
             self._let[uid] = consents(consent.policy)
@@ -58,10 +58,10 @@ class TransformationCache:
 def consent_shortfalls(
     consent: Clause, making: Clause, assets: Sequence[str], derived: TransformationCache
 ) -> tuple[Shortfall, ...]:
-    """Return in what a thing that a rule makes of some assets falls short of what a consent asks.
+    """Return how what a rule makes of some assets falls short of what a consent requires.
 
-    What cannot be planned falls short of everything. A consent that says several ways of
-    anonymising asks for all of them, in whatever order they are written.
+    What cannot be planned falls short of everything. A consent with several ways of anonymising
+    requires all of them, in any order.
     """
     try:
         ways, transformation = derived.consents(consent), derived.transformation(making)
@@ -75,12 +75,12 @@ def consent_shortfalls(
 
 
 def rule_inputs(making: Clause) -> tuple[str, ...]:
-    """Return what a rule makes something of."""
+    """Return the assets that a rule makes something of."""
     return tuple(sorted({target.iri for target in making.written_rule.targets}))
 
 
 def given_consent(asset: str, clause: Clause, derived: TransformationCache) -> Consented:
-    """Return the rule by which an owner lets an asset be anonymised, with what it asks for."""
+    """Return the owner's rule that allows an asset to be anonymised, with its requirements."""
     ways = derived.consents(clause)
     bounds = dict.fromkeys(bound for one in ways for bound in bounds_of(one))
     in_order = tuple(sorted(bounds)) if len(ways) > 1 else tuple(bounds)
@@ -88,10 +88,10 @@ def given_consent(asset: str, clause: Clause, derived: TransformationCache) -> C
 
 
 def without_counts(clause: Clause) -> Clause:
-    """Return a rule without the bounds on how often it is exercised, of what was done by it.
+    """Return a rule without the bounds on how often it is exercised, for what it already made.
 
-    These held when it was done. Kept is what may hold without them: a count joined with others by
-    `or`, or that some of the parties have alone.
+    They held when it was made. Bounds are kept where something may hold without them: a count that
+    is joined with other conditions by `or`, or that only some of the parties have.
     """
     constraints = tuple(one for one in conjuncts(clause.rule.constraints) if not _is_count(one))
     return replace(clause, rule=replace(clause.rule, constraints=constraints))

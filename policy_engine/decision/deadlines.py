@@ -1,4 +1,4 @@
-"""Until when a duty is to be done, as its constraints say."""
+"""Deadlines of duties, from the duties' constraints."""
 
 from calendar import monthrange
 from collections.abc import Iterator
@@ -17,21 +17,21 @@ _UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", "eq")}
 
 @dataclass(frozen=True, order=True)
 class Deadline:
-    """The moment until which something is to be done, and whether that is still in time."""
+    """The moment by which something must be done, and whether that moment is still in time."""
 
     until: datetime
     is_in_time: bool
 
     def is_missed(self, at: datetime) -> bool:
-        """Tell whether a moment is too late."""
+        """Return whether a moment is too late."""
         return at > self.until if self.is_in_time else at >= self.until
 
 
 def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
-    """Return until when a duty is to be done: the first end that its constraints set, if any.
+    """Return the deadline of a duty: the earliest that its constraints set, if any.
 
-    That is a `dateTime`, in UTC where it names no zone, or an `elapsedTime` from when it came to
-    be owed. What is joined by `or` sets none.
+    It comes from a `dateTime`, in UTC if it has no time zone, or from an `elapsedTime` since the
+    duty became due. Constraints joined by `or` set none.
     """
     deadlines = [
         Deadline(until, _UNTIL[one.operator] and not is_day)
@@ -43,7 +43,7 @@ def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
 
 
 def has_elapsed_time(duty: Rule) -> bool:
-    """Tell whether the end of a duty is counted from when it came to be owed."""
+    """Return whether the deadline of a duty is counted from when it became due."""
     return any(one.left_operand == _ELAPSED for one in _joint_constraints(duty.constraints))
 
 
@@ -54,11 +54,11 @@ def _joint_constraints(conditions: tuple[Condition, ...]) -> Iterator[Constraint
 def _constraint_ends(
     one: Constraint, right: Literals, since: datetime | None
 ) -> Iterator[tuple[datetime, bool]]:
-    """Yield the end that a constraint sets, and whether it is that of a whole day."""
+    """Yield the deadline that a constraint sets, and whether it is a whole day."""
     if one.left_operand == _TIME and isinstance(right, datetime):
         yield (right if right.tzinfo else right.replace(tzinfo=UTC)), False
     elif one.left_operand == _TIME and isinstance(right, date):
-        # Until a day, that day included, is until the next one begins.
+        # A deadline that includes a day ends when the next day begins.
         day = right + timedelta(days=1) if _UNTIL[one.operator] else right
         yield datetime.combine(day, time(), getattr(right, "zone", UTC)), True
     elif one.left_operand == _ELAPSED and isinstance(right, Duration) and since is not None:
@@ -66,7 +66,7 @@ def _constraint_ends(
 
 
 def _add_duration(moment: datetime, span: Duration) -> datetime:
-    """Return a moment after another: the last day of a month where it has no such day."""
+    """Return a moment plus a duration, on the last day of a month that is too short."""
     try:
         years, month = divmod(moment.month - 1 + span.months, 12)
         year = moment.year + years

@@ -52,34 +52,34 @@ _ShortfallKey = tuple[int, str, str, tuple[str, ...]]
 
 
 class Decider:
-    """Answers requests under some policies, compiled once.
+    """Answers requests under a set of policies, compiled once.
 
-    What no rule permits is denied. Assets that are read together must be granted together by
-    one rule. A prohibition that the request overlaps denies it, unless its policy's conflict
-    strategy is `perm` and a rule of that policy permits it. The output of an anonymisation can be
-    read by the assignees of its rule, for the rule's purposes, by those with a rule of their own,
-    and by whoever may read all of the inputs for the purpose; but only with a certificate valid
-    for its policy. `hierarchy` adds to what the policies themselves say of who belongs to what;
-    what one policy says there widens its own permissions only, and everybody's prohibitions.
+    Anything that no rule permits is denied. Assets that are read together must be granted together
+    by one rule. A prohibition that overlaps the request denies it, unless its policy has the
+    conflict strategy `perm` and a rule of that policy permits the request. Three groups may read
+    the output of an anonymisation, once it has a certificate that is valid for its policy: the
+    assignees of the rule that makes it, for the purposes of that rule; parties with a permission of
+    their own; and whoever may read all of the inputs for the purpose. `hierarchy` is added to what
+    the policies say about who and what belongs to what. What one policy says there widens its own
+    permissions only, but the prohibitions of all policies.
 
-    An Offer grants nothing (ODRL Vocabulary 2.2, section 4.1.1). A permission holds where all its
+    An Offer grants nothing (ODRL Vocabulary 2.2, section 4.1.1). A permission applies if all its
     constraints and refinements are satisfied and all its duties fulfilled (ODRL Information Model
-    2.2, section 2.6.3); a prohibition unless one of them is
-    known to be unsatisfied. What cannot be resolved is unknown: it satisfies no permission and
-    lifts no prohibition.
+    2.2, section 2.6.3); a prohibition applies unless one of them is known to be unsatisfied.
+    Whatever cannot be resolved is unknown: it satisfies no permission and lifts no prohibition.
 
-    Where it is said who `owners` are, a rule counts for the assets of those alone who issued it,
-    or who let them speak for these; what policies say of parts of assets changes no owner.
-    `data` are the IRIs of the assets that data is given for.
+    If `owners` are given, a rule counts only for assets of the parties that issued it, or for which
+    the owners let these parties speak; what policies say about parts of assets changes no owner.
+    `data` are the IRIs of the assets that have data.
 
-    What was made under a policy that is not in force is readable by nobody, unless a policy in
-    force makes it: of what a certificate is given, or the policy is known to have ended
-    (`InForce`). By the owners, that goes for what the policy's assigners may own; where nobody
-    knows who they are, for all that it names.
+    Nobody may read an output that was made under a policy that is not in force, unless a policy in
+    force makes it too. Such outputs are known from certificates, and from policies that have ended
+    (`InForce`). If there are owners, this holds for assets that the assigners of the old policy may
+    own, or for all assets it names if its assigners are unknown.
 
-    Whoever gives the policies and certificates vouches for them: they are not signed. Raises
-    RequestError (D002) for two policies of one uid, PolicyError (P019) for outputs that are not
-    their policies' to name.
+    The caller vouches for the policies and certificates: they are not signed. Raises RequestError
+    (D002) for two policies with the same uid, PolicyError (P019) for outputs that do not belong to
+    their policies.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Decider:
     ) -> None:
         uids = [policy.uid for policy in policies]
         if len(set(uids)) < len(uids):
-            message = f"Two policies have one uid. Given: {join_names(uids)}."
+            message = f"Two policies have the same uid. Given: {join_names(uids)}."
             raise RequestError.of("D002", message, "Leave out the one that no longer holds.")
         self.policies = tuple(policies)
         self.certificates = tuple(one for one in certificates if isinstance(one, Certificate))
@@ -122,7 +122,7 @@ class Decider:
         self.void = tuple(one for one in dict.fromkeys(not_in_force) if one.asset not in outputs)
 
     def _owners(self, owners: Owners, data: Collection[str]) -> Owners:
-        """Return who owns what, with what the policies make, once that is known to be theirs."""
+        """Return who owns what, with the policies' outputs, once these are known to be theirs."""
         edges = self.index.trusted.hierarchy.asset
         claims = Claims(self.policies, self.index.void)
         claims.check(owners, edges, data)
@@ -143,11 +143,11 @@ class Decider:
     ) -> Decision:
         """Return the answer to a request in a state of the world.
 
-        Without a time of the world, the clock's is taken, and the decision says so. With a
-        `history`, it says how often rules were exercised; `DecisionLog.decide` answers by that of
-        a log, and adds to it in one go. Of a request to make something, `carried` says by which
-        rule that is done. Raises ArgumentError (U002) for what is not a Request or not a World, and
-        RequestError (D005) where the world says of counts what the history does not.
+        If the world has no time, the clock's is used, and the decision says so. A `history` says
+        how often rules were exercised; `DecisionLog.decide` uses and extends that of a log in one
+        step. If the request is to make something, `carried` is the rule by which that is done.
+        Raises ArgumentError (U002) for a value that is not a Request or a World, and RequestError
+        (D005) if the world contradicts the history on counts.
         """
         _check(request, world)
         self._check_agreement(world, history)
@@ -162,11 +162,11 @@ class Decider:
         together: tuple[str, ...] = (),
         history: History | None = None,
     ) -> RowAccess:
-        """Return which rules decide over single rows of the datasets that a request is for.
+        """Return the rules that decide on single rows of the datasets of a request.
 
-        Without `datasets` the targets may be datasets or columns by their names, and what could
-        be a column of either is taken to be one. Where the targets are a part of what is read,
-        `together` is all of it. Raises as `decide` does.
+        Without `datasets`, each target may be a dataset or a column by its name, and is taken for a
+        column of any dataset that it may belong to. If the targets are only part of what is read,
+        `together` is everything. Raises as `decide` does.
         """
         _check(request, world)
         self._check_agreement(world, history)
@@ -187,23 +187,23 @@ class Decider:
         *,
         with_prohibitions: bool = True,
     ) -> Iterator[MissingConsent]:
-        """Yield the rules of a policy that make something of what is not theirs, each with why.
+        """Yield the rules of a policy that make something of others' assets without consent.
 
-        None where all policies are one owner's. Without a `purpose` things are made for those that
-        the rules have.
+        Each comes with the reason. None if all policies have one owner. Without a `purpose`,
+        outputs are made for the purposes of the rules.
         """
-        for case, made in self._making_cases(policy, world, history, purpose):
-            refusal = consent_refusal(case, made.clause, was_done=False)
+        for case, output in self._making_cases(policy, world, history, purpose):
+            refusal = consent_refusal(case, output.clause, was_done=False)
             if not refusal and with_prohibitions:
-                refusal = making_refusal(case, made.clause, was_done=False)
+                refusal = making_refusal(case, output.clause, was_done=False)
             if refusal:
-                consents = (one for _, one in making_consents(case, made.clause))
+                consents = (one for _, one in making_consents(case, output.clause))
                 nearest = [one for one in consents if one.shortfalls]
                 reported = nearest or [OwnerConsent()]
                 for one in reported:
                     source = one.clause.policy.source if one.clause else ""
                     yield MissingConsent(
-                        made.clause.rule, refusal, one.shortfalls, one.rule, source
+                        output.clause.rule, refusal, one.shortfalls, one.rule, source
                     )
 
     def given_consents(
@@ -214,35 +214,35 @@ class Decider:
         history: History | None = None,
         purpose: str = "",
     ) -> tuple[Consented, ...]:
-        """Return the rules by which owners let a policy make an output of what is theirs."""
+        """Return the owners' rules that let a policy make an output of their assets."""
         consents = (
-            given_consent(asset, leave.clause, self._transformations)
-            for case, made in self._making_cases(policy, world, history, purpose)
-            if made.asset == output
-            for asset, leave in making_consents(case, made.clause)
-            if leave.is_given and leave.clause
+            given_consent(asset, consent.clause, self._transformations)
+            for case, maker in self._making_cases(policy, world, history, purpose)
+            if maker.asset == output
+            for asset, consent in making_consents(case, maker.clause)
+            if consent.is_given and consent.clause
         )
         return tuple(dict.fromkeys(consents))
 
     def _making_cases(
         self, policy: Policy, world: World | None, history: History | None, purpose: str
     ) -> "Iterator[tuple[Case, RuleOutput]]":
-        """Yield what a policy makes, each with the case of making it for a purpose."""
-        for made in self.index.outputs:
-            rule, targets = made.clause.rule, tuple(sorted(made.clause.targets))
-            if made.policy.uid != policy.uid or not targets:
+        """Yield the rules of a policy that make something, each with its case for a purpose."""
+        for output in self.index.outputs:
+            rule, targets = output.clause.rule, tuple(sorted(output.clause.targets))
+            if output.policy.uid != policy.uid or not targets:
                 continue
             view = self.view((world or _UNKNOWN_WORLD).memberships)
-            purposes = rule_purposes(rule, view.own_closures(made.clause), view.closures)
+            purposes = rule_purposes(rule, view.own_closures(output.clause), view.closures)
             for one in (purpose,) if purpose else purposes:
                 action = rule.actions[0].iri
                 request = Request(assignee="", action=action, targets=targets, purpose=one)
-                yield Case(self, request, world or _UNKNOWN_WORLD, history), made
+                yield Case(self, request, world or _UNKNOWN_WORLD, history), output
 
     def consent_shortfalls(
         self, consent: Clause, making: Clause, assets: tuple[str, ...]
     ) -> tuple[Shortfall, ...]:
-        """Return in what a thing that a rule makes of assets falls short of what a consent asks."""
+        """Return how what a rule makes of assets falls short of what a consent requires."""
         key = consent.number, making.policy.uid, making.written_rule.output, assets
         if key not in self._shortfall_memo:
             self._shortfall_memo[key] = consent_shortfalls(
@@ -253,7 +253,7 @@ class Decider:
     def release_end_reason(
         self, release: Upstream, world: World | None = None, history: History | None = None
     ) -> str:
-        """Return why a release lets nobody read what is made from it, empty where it stands."""
+        """Return why nobody may read what is made from a release, empty if the release is valid."""
         first = ""
         for one in self._lineages(release.asset, world, history):
             reason = one.end_reason(release)
@@ -269,19 +269,19 @@ class Decider:
         history: History | None,
         request: Request | None = None,
     ) -> Iterator[Lineage]:
-        """Yield what tells whether an asset stands, for a request or all that it is made for."""
+        """Yield the lineages that decide if an asset is valid, for a request or for any purpose."""
         for reading in (
             (self._translate_action(request),) if request else self._reading_requests(asset, world)
         ):
             yield lineage(Case(self, reading, world or _UNKNOWN_WORLD, history))
 
     def _reading_requests(self, asset: str, world: World | None) -> Iterator[Request]:
-        """Yield requests of nobody for each purpose that an asset is made for.
+        """Yield requests of no party for each purpose that an asset is made for.
 
-        That is for the narrower ones too: what is prohibited for one of them stands for others.
+        Narrower purposes are included: what is prohibited for one of them may be valid for others.
         """
         view = self.view((world or _UNKNOWN_WORLD).memberships)
-        rules = [made.clause for made in self.index.makers.get(asset, ())]
+        rules = [output.clause for output in self.index.makers.get(asset, ())]
         purposes = (rule_purposes(one.rule, view.own_closures(one), view.closures) for one in rules)
         distinct = dict.fromkeys(chain.from_iterable(purposes))
         narrower_purposes = partial(view.closures.down, "purpose")
@@ -290,14 +290,14 @@ class Decider:
             yield Request(assignee="", action=READ, targets=(asset,), purpose=one)
 
     def _translate_action(self, request: Request) -> Request:
-        """Return a request with ODRL's name of its action, where MOSAICrOWN had another."""
+        """Return a request with ODRL's name of its action instead of MOSAICrOWN's old one."""
         action = terms.action(request.action, self._own_actions)
         return (
             request if action == request.action else request.model_copy(update={"action": action})
         )
 
     def _translate_actions(self, hierarchy: Hierarchy) -> Hierarchy:
-        """Return a hierarchy with ODRL's names of actions, as the policies have them."""
+        """Return a hierarchy with ODRL's names of actions, as in the policies."""
         edges = {
             part: tuple(
                 (terms.action(one, self._own_actions), terms.action(other, self._own_actions))
@@ -308,7 +308,7 @@ class Decider:
         return replace(hierarchy, **edges)
 
     def view(self, memberships: Hierarchy) -> View:
-        """Return the rules as they are by what is known of memberships besides the policies."""
+        """Return the rules with additional memberships."""
         if memberships == self._bare_view.memberships:
             return self._bare_view
         view = self._views.get(memberships)
@@ -321,9 +321,9 @@ class Decider:
         return view
 
     def output(self, policy: Policy, asset: str, digest: str = "") -> Output:
-        """Return an output that a policy speaks of, with the certificates that are valid for it.
+        """Return an output of a policy, with the certificates that are valid for it.
 
-        With a `digest`, of that very output.
+        With a `digest`, only certificates of that exact output count.
         """
         key = policy.uid, asset, digest
         if key not in self._outputs:
@@ -338,10 +338,10 @@ class Decider:
         return self._outputs[key]
 
     def _attestation_refusal(self, policy: Policy, attestation: Attestation) -> str:
-        """Return why a person's word for an output does not count, empty where it does.
+        """Return why an attestation of an output does not count, empty if it does.
 
-        Where it is said who owns what, that of who speaks for it, of who issued the rule that makes
-        it, and of those whom that rule lets make it does.
+        If there are owners, the attestations that count are those of parties that speak for the
+        output, that issued the rule making it, or that this rule allows to make it.
         """
         if self._bare_view.standing is None:
             return ""
@@ -354,7 +354,7 @@ class Decider:
         if not accepted.isdisjoint(closures.up("party", attestation.by)):
             return ""
         names = join_names(sorted(accepted))
-        return f"What {attestation.by} attests of it does not count: that is for {names}."
+        return f"The attestation of {attestation.by} does not count: only {names} may attest it."
 
     def valid_output(
         self,
@@ -365,10 +365,11 @@ class Decider:
         history: History | None = None,
         request: Request | None = None,
     ) -> Output:
-        """Return an output with those certificates alone that let somebody read it as things are.
+        """Return an output with only those certificates by which somebody may currently read it.
 
-        Each is judged by all that its own release was made from. With a `digest`, of that very
-        output; with a `request`, as that is decided: what stands depends on the purpose.
+        Each is judged by everything its own release was made from. With a `digest`, only
+        certificates of that exact output count; with a `request`, validity is judged for its
+        purpose.
         """
         output = self.output(policy, asset, digest)
         first: Output | None = None
@@ -386,7 +387,7 @@ def _check(request: object, world: object) -> None:
     for name, value, kind in (("request", request, Request), ("world", world, World)):
         if not isinstance(value, kind) and (name == "request" or value is not None):
             message = f"{name} is of the wrong type. Given: {type(value).__name__}."
-            hint = f"`read_{name}` makes one of what a person writes."
+            hint = f"Use `read_{name}` to make one."
             raise ArgumentError.of("U002", f"{message} {name} may be {kind.__name__}.", hint)
 
 

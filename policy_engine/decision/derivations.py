@@ -1,4 +1,4 @@
-"""What was made from what, near and far, and what of it no longer stands."""
+"""What was made from what, directly and indirectly, and what of it is no longer valid."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from policy_engine.policy import Policy
 
 @dataclass(frozen=True)
 class DerivationSource:
-    """What something was made from; a release has the sha-256 that it was known by then."""
+    """What something was made from; for a release, with its sha-256 at the time."""
 
     asset: str
     digest: str = ""
@@ -24,10 +24,10 @@ class DerivationSource:
 
 @dataclass(frozen=True)
 class Derivation:
-    """That an asset was made from others (`prov:wasDerivedFrom`).
+    """An asset was made from others (`prov:wasDerivedFrom`).
 
-    `digest` is the sha-256 of what was made. `end_reason` says why nobody may read it any more,
-    empty where it stands.
+    `digest` is the sha-256 of the output. `end_reason` says why nobody may read it any more, empty
+    if it is valid.
     """
 
     asset: str
@@ -39,9 +39,10 @@ class Derivation:
 def derivations(
     decider: Decider, world: World | None = None, history: History | None = None
 ) -> tuple[Derivation, ...]:
-    """Return what the certificates and attestations of a decider tell of what was made from what.
+    """Return what a decider's certificates and attestations say was made from what.
 
-    Back to what no certificate tells of, each release once; what was not released is left out.
+    Each release appears once, back to inputs without a certificate; assets that were not released
+    are left out.
     """
     by_output: dict[tuple[str, str], Derivation] = {}
     for one in (
@@ -81,7 +82,7 @@ def _release_inputs(certificate: Certificate) -> Iterator[str]:
 
 
 def _with_ancestors(upstream: Iterable[Upstream]) -> Iterator[Upstream]:
-    """Yield releases and all before them."""
+    """Yield releases and all the releases they were made from."""
     for one in upstream:
         yield one
         yield from _with_ancestors(one.upstream)

@@ -1,4 +1,4 @@
-"""What is owed by whom until when, by what policies say and a log tells."""
+"""Who must do what until when, according to policies and a log."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ Settlement = Literal["outstanding", "violated", "fulfilled"]
 
 
 class Due(BaseModel):
-    """A duty of somebody: under which rule, since and until when, and what became of it.
+    """A party's duty: its rule, its start and end, and its state.
 
-    `kind` is that of the duty. A duty of a permission is due by whoever asked for what it is the
-    price of. `done` is when it was fulfilled, and `is_late` tells that this was after its end.
+    `kind` is that of the duty. The duty of a permission must be fulfilled by whoever asked for the
+    permitted use. `done` is when it was fulfilled, and `is_late` says that this was after its end.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -47,13 +47,13 @@ class Due(BaseModel):
 def list_dues(
     policies: Sequence[Policy], history: History, now: datetime, hierarchy: Hierarchy | None = None
 ) -> tuple[Due, ...]:
-    """Return all that is or was owed, in the order of the policies and their rules.
+    """Return all duties that are or were due, in the order of the policies and their rules.
 
-    These are the obligations of policies; the duties of permissions, by those who asked for what
-    they are the price of; the consequences of what was violated; and the remedies of prohibitions
-    that were. An Offer obliges nobody. Of policies that are in force no longer (`InForce`) that
-    which came to be owed while they were, unless one in force of those who issued it says it
-    again: what a stranger's policy of that uid says is another thing, and is owed beside it.
+    These are the obligations of policies; the duties of permissions, for the parties that asked for
+    the permitted use; the consequences of violated duties; and the remedies of infringed
+    prohibitions. An Offer obliges nobody. For policies no longer in force (`InForce`), these are
+    the duties that became due while they were, unless a policy in force by the same issuers repeats
+    them: a policy of that uid by another party is something else, and its duties are due as well.
     """
     caller_hierarchy, past = hierarchy or Hierarchy(), _ended_policies(policies)
     current, remaining = (
@@ -61,9 +61,11 @@ def list_dues(
             one
             for policy in some
             if policy.type != OFFER
-            for one in book(policy, history, now, closures(policy, caller_hierarchy), others).dues()
+            for one in book(
+                policy, history, now, closures(policy, caller_hierarchy), other_policies
+            ).dues()
         ]
-        for book, some, others in (
+        for book, some, other_policies in (
             (_PolicyDues, policies, ()),
             (_PastPolicyDues, past, (*policies, *past)),
         )
@@ -72,7 +74,7 @@ def list_dues(
 
 
 def closures(policy: Policy, hierarchy: Hierarchy) -> Closures:
-    """Return who and what belongs to what by the word of a policy, and by what is given."""
+    """Return who and what belongs to what, according to a policy and to a given hierarchy."""
     return Closures(hierarchy.joined([policy.hierarchy]))
 
 
@@ -81,15 +83,14 @@ def _ended_policies(policies: Sequence[Policy]) -> tuple[Policy, ...]:
 
 
 class _PolicyDue(NamedTuple):
-    """Something owed, with the policy and the duty by which it is."""
+    """Something due, with its policy and its duty."""
 
     due: Due
     policy: Policy
     duty: Rule
 
     def identity(self) -> tuple[object, ...]:
-        """Return by what two versions of a policy are known to say the same; a remedy is owed anew
-        each time."""
+        """Return a key by which two versions of a policy say the same; remedies are always due."""
         due = self.due
         again = due.since if due.kind in ("consequence", "remedy") else None
         return due.policy, due.rule, due.duty, due.by, again, doing_of(self.duty)
@@ -98,10 +99,10 @@ class _PolicyDue(NamedTuple):
 def _unrepeated_dues(
     remaining: Sequence[_PolicyDue], current: Sequence[_PolicyDue]
 ) -> Sequence[_PolicyDue]:
-    """Return what is owed still by policies that have ended, each thing as it was said last.
+    """Return what is still due under ended policies, each thing as it was last stated.
 
-    It is said again by those who said it alone. Else a stranger could wipe out what is owed to
-    others with a policy of their uid.
+    Only the parties that stated a duty can repeat it. Otherwise a stranger could erase what is due
+    to others with a policy of their uid.
     """
     if not remaining:
         return ()
@@ -120,9 +121,9 @@ def _unrepeated_dues(
 def find_duty(
     policies: Sequence[Policy], name: str, of: str = "", *, violated: bool = False
 ) -> tuple[Policy, Rule]:
-    """Return the duty that goes by a name, uid, label or where it stands, and its policy, `of`.
+    """Return the duty with a name (uid, label or position), and its policy, `of`.
 
-    With `violated` it may be a prohibition. Raises RequestError (D006) where there is none, or
+    With `violated` it may also be a prohibition. Raises RequestError (D006) if there is none, or
     several.
     """
     past = _ended_policies(policies)
@@ -135,7 +136,7 @@ def find_duty(
         for rule in (*policy.duties, *(policy.prohibitions if violated else ()))
     ]
     matches = [one for one in candidates if {name, full_name} & {one[1].label(), one[1].where()}]
-    # What somebody came to owe is still to be done once the policy has ended.
+    # A duty that became due must still be fulfilled after the policy has ended.
     matches = [one for one in matches if any(one[0] is other for other in policies)] or [
         *{policy.uid: (policy, rule) for policy, rule in matches}.values()
     ]
@@ -147,31 +148,31 @@ def find_duty(
         raise RequestError.of("D006", message, "Say which one: of=POLICY.")
     labels = sorted({rule.label() for _, rule in candidates})
     message = f"No policy has the {kind} {name!r}."
-    message += f" Known are {join_names(labels)}." if labels else " None has any."
+    message += f" Known are {join_names(labels)}." if labels else " The policies have none."
     raise RequestError.of("D006", message, did_you_mean(full_name, labels))
 
 
 def check_doer(policy: Policy, duty: Rule, party: str, hierarchy: Hierarchy | None = None) -> None:
-    """Raise RequestError (D008) where what a party does about a duty would count for nothing.
+    """Raise RequestError (D008) if a party's act about a duty would not count.
 
-    It does in an Offer, which obliges nobody, and for a duty that is others' to do. One that names
-    nobody is whose what it hangs on is.
+    It does not in an Offer, which obliges nobody, or if the duty is another party's. A duty that
+    names nobody belongs to the assignees of the rule or duty that it is attached to.
     """
     if policy.type == OFFER:
-        message = f"{policy.uid} is an Offer, which obliges nobody to {duty.label()}."
+        message = f"{policy.uid} is an Offer, which obliges nobody to do {duty.label()}."
         raise RequestError.of("D008", message, "Give the Agreement by which it was accepted.")
     known_closures = closures(policy, hierarchy or Hierarchy())
     doers = next(
         (names for one in _duty_path(policy, duty) if (names := _names(one.assignees))), ()
     )
     if doers and not any(counts_for(party, name, known_closures) for name in doers):
-        message = f"{duty.label()} is nothing that {party} has to do. It is of {join_names(doers)}."
-        hint = "Where the party belongs to one of them, say so: hierarchy=HIERARCHY."
+        message = f"{duty.label()} is not a duty of {party}, but of {join_names(doers)}."
+        hint = "If the party belongs to one of them, say so: hierarchy=HIERARCHY."
         raise RequestError.of("D008", message, hint)
 
 
 def _duty_path(policy: Policy, duty: Rule) -> tuple[Rule, ...]:
-    """Return a duty and what it hangs on, the nearest first."""
+    """Return a duty and what it is attached to, nearest first."""
     return next(way for rule in policy.rules for way in _rule_paths(rule, ()) if way[0] is duty)
 
 
@@ -184,7 +185,7 @@ def _rule_paths(rule: Rule, above: tuple[Rule, ...]) -> Iterator[tuple[Rule, ...
 
 @dataclass(frozen=True)
 class _PolicyDues:
-    """What one policy has people do; `others` are the policies that may say so as well."""
+    """The duties under one policy; `others` are the policies that may repeat them."""
 
     policy: Policy
     history: History
@@ -206,9 +207,9 @@ class _PolicyDues:
                     yield from self._following_dues(rule.remedies, rule.label(), deed.by, deed.time)
 
     def _doers(self, rule: Rule, duty: Rule) -> Sequence[str]:
-        """Return who is to do a duty: whom it names, else who asked for what needs it, or did it.
+        """Return who must do a duty: the parties it names, else those who asked for or used it.
 
-        What the log told nobody that it is outstanding is owed by nobody yet.
+        Nobody has to do a duty of a permission before the log says that it is outstanding for them.
         """
         refused = self.history.refusals(self.policy.uid, rule.label(), duty.label())
         done = (deed.by for deed in self._deeds(duty) if deed.time <= self.now)
@@ -254,7 +255,7 @@ class _PolicyDues:
 
 
 class _PastPolicyDues(_PolicyDues):
-    """What one policy that is in force no longer still has people do."""
+    """The duties still due under a policy that is no longer in force."""
 
     def _duty_dues(
         self, duty: Rule, rule: str, party: str, since: datetime | None = None
@@ -264,9 +265,9 @@ class _PastPolicyDues(_PolicyDues):
             yield from dues
 
     def _is_still_due(self, duty: Rule, due: Due) -> bool:
-        """Tell whether something is owed still: an obligation that came to be, what was violated.
+        """Return whether something is still due: an obligation that began, or a violated duty.
 
-        The price of what is permitted no longer nobody owes.
+        Duties of permissions that have ended are no longer due.
         """
         if duty.kind == "obligation":
             return due.since is not None and not self._is_of_later_version(due.since)
@@ -275,7 +276,7 @@ class _PastPolicyDues(_PolicyDues):
         return duty.kind != "duty" or (is_recorded and due.state != "outstanding")
 
     def _is_of_later_version(self, since: datetime) -> bool:
-        """Tell whether another version of the policy held by then, and this one did not."""
+        """Return whether another version of the policy was in force then, and not this one."""
         own = self.history.in_force_since(self.policy.digest)
         other_versions = (
             self.history.in_force_since(one.digest)

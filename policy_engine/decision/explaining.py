@@ -25,7 +25,7 @@ def derivation(match: RuleMatch) -> Iterator[str]:
 
 
 def prohibition_reason(match: RuleMatch, facts: RequestFacts) -> str:
-    """Return why a prohibition denies a request, with what is unknown and could lift it."""
+    """Return why a prohibition denies a request, with the unknown facts that could lift it."""
     reason = f"{match.clause.name} prohibits it."
     unknown = {operand for verdict in match.verdicts for operand in unknown_operands(verdict)}
     if match.clause.purposes and not facts.request.purpose:
@@ -39,7 +39,7 @@ def prohibition_reason(match: RuleMatch, facts: RequestFacts) -> str:
 
 
 def inclusion_lines(steps: Sequence[DerivationStep]) -> Iterator[str]:
-    """Yield how the parts of a request are included in those of a rule, where they differ."""
+    """Yield how the parts of a request are included in those of a rule, if they differ."""
     for step in steps:
         if len(step.path) > 1:
             yield f" {INCLUSION[step.part]} ".join(map(terms.compact, step.path))

@@ -1,4 +1,4 @@
-"""What a condition can be evaluated against: a request, the state of the world, and the log."""
+"""The facts that conditions are evaluated against: request, state of the world, and log."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
@@ -33,11 +33,11 @@ from policy_engine.policy.model import (
 from policy_engine.policy.xsd.values import Literals
 
 SourceTrace: TypeAlias = Callable[[Iterable[str], Mapping[str, Sequence[MadeFrom]]], Iterable[str]]
-"""What assets were made from, by what was known, by asset, when they were read."""
+"""The origins of assets; those known when they were read, by asset."""
 SourceLookup: TypeAlias = Callable[[str], Collection[str]]
-"""What an asset was made from, near and far."""
+"""The origins of an asset, direct and indirect."""
 Label: TypeAlias = str | tuple[str, str]
-"""The label of a rule, alone or behind the uid of its policy."""
+"""The label of a rule, alone or after the uid of its policy."""
 _Known = TypeVar("_Known", bound=str | int)
 DATE_TIME, PURPOSE = (f"{terms.ODRL}{name}" for name in ("dateTime", "purpose"))
 _READ = (JOINTLY, READ_SO_FAR)
@@ -52,18 +52,17 @@ class RequestFacts:
     """The facts of one request, set for one rule after another.
 
     `own_closures` are the closures of the rule's policy. `all_closures` are those of every policy
-    for a prohibition, and the same as `own_closures` for a permission. `policy` and `rule` say
-    whose executions are counted, `history` tells them, and the execution that is asked for counts
-    as one more, unless it `was_done`: it is then one of them. `digest` is that of the policy where
-    the rule has no uid, and both are `counted` then. `about` is the party, asset or action (`part`)
-    that a refinement describes; its values are those the world states for it, for the requested
-    action (`is_act`) also those of the request, and the count of a party or an asset is its own.
-    Columns of the targets, or of the datasets in `rows`, have no value here, since each row has its
-    own; left operands that the vocabulary defines (`defined`) are not columns. Labels in `unclear`
-    may belong to several rules, so what is stated under them is unknown. `together` is what is read
-    beside the targets and with them: the same, unless these are a part of it. `sources` yields what
-    assets were made from, as far as that is read with them for the rule, and `made_of` what one of
-    those that are together was made from.
+    for a prohibition, and equal to `own_closures` for a permission. `policy` and `rule` say whose
+    executions are counted, from `history`; the requested execution counts as one more, unless it
+    `was_done` and is already among them. `digest` is that of the policy if the rule has no uid, and
+    both are `counted` then. `about` is the party, asset or action (`part`) that a refinement
+    describes; its values are those that the world states for it, for the requested action
+    (`is_act`) also those of the request, and a party or an asset has its own count. Columns of the
+    targets, or of the datasets in `rows`, have no value here, since each row has its own; left
+    operands defined by the vocabulary (`defined`) are not columns. Labels in `unclear` may belong
+    to several rules, so values stated under them are unknown. `together` is what is read at once
+    with the targets, which may be a part of it. `sources` yields the origins of assets, as far as
+    they count as read for the rule, and `made_of` the origins of an asset in `together`.
     """
 
     __slots__ = (
@@ -131,7 +130,7 @@ class RequestFacts:
         self.made_of: SourceLookup = lambda _asset: ()
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
-        """Return what a left operand is now, None where that is not known."""
+        """Return the current value of a left operand, None if it is unknown."""
         if self._is_of_rows(left_operand):
             return None
         if left_operand in (DATE_TIME, PURPOSE, JOINTLY, DERIVED):
@@ -143,7 +142,7 @@ class RequestFacts:
         return self._stated(left_operand)
 
     def _stated(self, left_operand: str) -> tuple[Literals, ...] | None:
-        """Return what the world says that a left operand is."""
+        """Return the value of a left operand as stated by the world."""
         if self.about is not None:
             values = self.world.of.get(self.about, {}).get(left_operand)
             if values is not None or not self.is_act:
@@ -154,7 +153,7 @@ class RequestFacts:
         return self.world.values.get(left_operand)
 
     def _request_value(self, left_operand: str) -> tuple[Literals, ...] | None:
-        """Return what the request itself says, and the world cannot say otherwise."""
+        """Return the value that the request itself gives, which the world cannot change."""
         if left_operand == DATE_TIME:
             return (self.time,)
         if left_operand == JOINTLY:
@@ -164,9 +163,9 @@ class RequestFacts:
         return self.purposes or None
 
     def _read_so_far(self) -> tuple[Literals, ...] | None:
-        """Return what the assignee has read once this is done, by the log or else by the world.
+        """Return what the assignee will have read after this request, by the log or the world.
 
-        What a group was permitted its members have read, and the other way round.
+        What a group was permitted, its members have read, and the other way round.
         """
         if self.history is None:
             stated = self.world.values.get(READ_SO_FAR)
@@ -186,10 +185,10 @@ class RequestFacts:
         return tuple(dict.fromkeys((*assets, *self.sources(assets, origins))))
 
     def _counted(self, operand: str, history: History) -> tuple[int, ...] | None:
-        """Return how often a rule will have been exercised once this is done, by the log.
+        """Return how often a rule will have been exercised after this request, by the log.
 
-        By asset that is told of each that is asked for. None where what is logged under the label
-        of the rule may be of another one.
+        For counts by asset, one for each requested asset. None if the entries under the label of
+        the rule may belong to another rule.
         """
         rule, making = (self.policy, self.rule), self.making
         is_known = not self.digest or history.is_known(*rule, self.digest)
@@ -227,11 +226,11 @@ class RequestFacts:
 
     @property
     def _is_countable(self) -> bool:
-        """Whether what a refinement describes is known by its executions."""
+        """Whether the executions of what a refinement describes are known."""
         return self.is_act or self.part != "action"
 
     def _is_of_rows(self, name: str) -> bool:
-        """Tell whether a name is that of a column, or could be, of what is asked for."""
+        """Return whether a name is that of a column of the targets, or may be."""
         if name.startswith(terms.ODRL) or name in self.defined:
             return False
         is_column = self._columns.get(name)
@@ -251,9 +250,9 @@ class RequestFacts:
     def duty_outcomes(
         self, duty: Rule, rule: str, policy: Policy, doers: Sequence[str], since: datetime | None
     ) -> dict[str, DutyOutcome]:
-        """Return what became by the log of a duty of each of some parties, since it was owed.
+        """Return the outcomes of a duty for each of some parties since its start, by the log.
 
-        Nothing where there is no log, or several duties go by its label.
+        Nothing if there is no log, or several duties share the label.
         """
         history = self.history
         if history is None or (policy.uid, duty.label()) in self.unclear:
@@ -262,7 +261,7 @@ class RequestFacts:
         for party in doers:
             if is_open:
                 since = duty_start(duty, rule, party, policy, history, self.own_closures)
-                # What is permitted now makes an obligation owed that was not before.
+                # A permit that is given now may make an obligation due.
                 since = since or (self.time if duty.kind == "obligation" else None)
             deeds = party_deeds(party, history, policy, duty, self.own_closures)
             outcomes[party] = duty_outcome(duty, deeds, self.time, since)
@@ -271,10 +270,10 @@ class RequestFacts:
     def performance(
         self, duty: Rule, policy: Policy, logged: Iterable[DutyOutcome]
     ) -> Performance | None:
-        """Return what became of a duty of a policy; None where that is not known.
+        """Return the state of a duty of a policy; None if it is unknown.
 
-        As the world says, or a log of each of those whose duty it is. One that a certificate shows
-        to be fulfilled is, unless it is said to be violated.
+        It is given by the world, or by a log for each party whose duty it is. A duty that a
+        certificate shows to be fulfilled is, unless it is said to be violated.
         """
         stated = stated_value(self.world.duties, policy.uid, duty.label(), self.unclear)
         outcomes = list(logged)
@@ -287,32 +286,32 @@ class RequestFacts:
         return "fulfilled" if is_done or id(duty) in self.certified else None
 
     def fulfilment(self, duty: Rule, policy: Policy, logged: Iterable[DutyOutcome]) -> str:
-        """Return by what a duty is fulfilled: the world, the log, or else a certificate."""
+        """Return how a duty was fulfilled: by the world, the log, or else a certificate."""
         if stated_value(self.world.duties, policy.uid, duty.label(), self.unclear):
-            return "fulfilled by the state of the world"
+            return "fulfilled according to the state of the world"
         deeds = [one.done for one in logged]
         descriptions = [one.description for one in deeds if one]
         return (
             " and ".join(descriptions)
             if descriptions and None not in deeds
-            else "fulfilled as a certificate shows"
+            else "fulfilled according to a certificate"
         )
 
     def ambiguity(self, stated: Mapping[str, Any], label: str) -> str:
-        """Return why what the world says under a label tells nothing, empty where it does."""
+        """Return why a value under a label in the world does not count, empty if it does."""
         if label not in self.unclear or label not in stated or isinstance(stated[label], Mapping):
             return ""
-        return f"; what is said of {label} tells nothing, since several rules have that name"
+        return f"; the value for {label} does not count, since several rules have that name"
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
-        """Return the values that stand under an IRI in the state of the world."""
+        """Return the values under an IRI in the state of the world."""
         return None if self._is_of_rows(iri) else self.world.values.get(iri)
 
     def includes(self, left_operand: str, narrow: str, wide: str) -> Truth:
-        """Tell whether one IRI includes another: of purposes and assets among these, else anywhere.
+        """Return whether one IRI includes another: purposes and assets by kind, else anywhere.
 
-        None where it does by the word of other policies than the rule's alone, and where what is
-        read together was made from something that the other includes, or is a part of.
+        None if it does only according to policies other than the rule's, and if something read
+        together was made from something that the other includes, or is a part of.
         """
         parts = _OPERAND_PARTS.get(left_operand, PARTS)
         if any(wide in self.own_closures.up(part, narrow) for part in parts):
@@ -321,7 +320,7 @@ class RequestFacts:
             wide in self.all_closures.up(part, narrow) for part in parts
         )
         if not may_include and left_operand in _READ:
-            # By its IRI alone an asset may be a part of another one, and is not known to be.
+            # By its IRI alone, an asset may be a part of another one, but is not known to be.
             may_include = self.all_closures.overlaps("asset", narrow, wide)
             may_include = (
                 may_include or self._is_made_of(narrow, wide) or self._is_made_of(wide, narrow)
@@ -329,7 +328,7 @@ class RequestFacts:
         return None if may_include else False
 
     def _is_made_of(self, asset: str, other: str) -> bool:
-        """Tell whether an asset that is read was made from another one, or from a part of it."""
+        """Return whether an asset that is read was made from another one, or from a part of it."""
         overlaps = self._closures.overlaps
         return asset in self.together and any(
             overlaps("asset", source, other) for source in self.made_of(asset)
@@ -342,7 +341,7 @@ def stated_value(
     label: str,
     unclear: frozenset[Label],
 ) -> _Known | None:
-    """Return what stands under a label of a policy, or under the label alone; None: unclear."""
+    """Return the value under a label of a policy, or under the label alone; None if unclear."""
     of_policy = stated.get(policy)
     if isinstance(of_policy, Mapping) and label in of_policy:
         return None if (policy, label) in unclear else of_policy[label]
@@ -351,10 +350,10 @@ def stated_value(
 
 
 def unclear_labels(policies: Sequence[Policy]) -> frozenset[Label]:
-    """Return the labels that tell no rule: alone, or with the uid of its policy.
+    """Return the labels that do not identify a rule: alone, or with the uid of its policy.
 
-    In a policy a uid is that of one rule, and rules without one may share a label, which is where
-    they stand. What is a label in several policies tells none of them alone.
+    A uid belongs to one rule of a policy; rules without uid may share a label, which is their
+    position. A label in several policies identifies none of them by itself.
     """
     owners: dict[str, set[str]] = defaultdict(set)
     unnamed: dict[tuple[str, str], set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""What was done so far, as a decision log tells it: how often, by whom, with what."""
+"""What was done so far, according to a decision log: how often, by whom, with what."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ Overlaps = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class MadeFrom:
-    """What an asset was made from, and the assigners of the rule by which it was."""
+    """What an asset was made from, and the assigners of the rule that made it."""
 
     asset: str
     by: tuple[str, ...]
@@ -24,7 +24,7 @@ class MadeFrom:
 
 @dataclass
 class ExecutionTally:
-    """How often one rule was exercised: in all, by a party, and by which assets at a time."""
+    """How often one rule was exercised: in total, by party, and by the assets used together."""
 
     total: int = 0
     parties: Counter[str] = field(default_factory=Counter)
@@ -33,10 +33,10 @@ class ExecutionTally:
 
 @dataclass(frozen=True)
 class Deed:
-    """That a duty was fulfilled or violated, or a prohibition infringed: by whom, and when.
+    """A duty was fulfilled or violated, or a prohibition infringed: by whom, and when.
 
-    `digest` is that of the policy as it was then, `entry` the number of the log's entry, 0 where
-    there is none. `meaning` is that of the duty (`doing.py`), empty where the entry does not say.
+    `digest` is that of the policy at the time, `entry` the number of the log entry, 0 if there is
+    none. `meaning` identifies what the duty means (`doing.py`), empty if the entry does not say.
     """
 
     state: Literal["fulfilled", "violated"]
@@ -49,17 +49,17 @@ class Deed:
 
     @property
     def description(self) -> str:
-        """Who did it, when, and where that stands."""
+        """Who did it, when, and where it is recorded."""
         where = f", entry {self.entry} of the log" if self.entry else ""
         return f"{self.state} by {self.by} at {self.time.isoformat()}{where}"
 
 
 @dataclass
 class History:
-    """Executions of rules, what parties were permitted and did; it grows as its log does.
+    """Executions of rules, and what parties were permitted and did; it grows with its log.
 
-    To make something (to anonymize it, to train on it) and to use it are counted apart. Rules are
-    known by the uid of their policy and their label.
+    Making something (anonymizing, training) and using it are counted separately. Rules are known by
+    the uid of their policy and their label.
     """
 
     tallies: dict[tuple[str, str, bool], ExecutionTally] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class History:
         assets: Iterable[str],
         digests: Sequence[str],
     ) -> None:
-        """Take up that a rule, by its policy and label, was exercised once."""
+        """Record one execution of a rule, given by its policy and label."""
         policy, label = rule
         tally = self.tallies.setdefault((policy, label, action in MAKING), ExecutionTally())
         tally.total += 1
@@ -104,7 +104,7 @@ class History:
     def record_permit(
         self, party: str, action: str, assets: Iterable[str], origins: Iterable[MadeFrom] = ()
     ) -> None:
-        """Take up that a party was permitted something with assets together, of these origins."""
+        """Record that a party was permitted something with assets together, of these origins."""
         if action not in MAKING:
             self.permitted.setdefault(party, {}).update(dict.fromkeys(assets))
             distinct = dict.fromkeys(origins)
@@ -112,38 +112,38 @@ class History:
                 self.origins.setdefault(party, {}).update(distinct)
 
     def record_beginning(self, policy: str, party: str, assets: Iterable[str], time: str) -> None:
-        """Take up when a party was permitted something with assets by a policy."""
+        """Record when a policy permitted a party something with assets."""
         times = self.begun.setdefault((policy, party), {})
         for asset in assets:
             times[asset] = _earlier(times.get(asset, time), time)
 
     def record_in_force(self, digests: Iterable[str], time: str) -> None:
-        """Take up that something was permitted while policies of these digests were in force."""
+        """Record that something was permitted while policies of these digests were in force."""
         in_force = tuple(digests)
         self.in_force[in_force] = _earlier(self.in_force.get(in_force, time), time)
 
     def in_force_since(self, digest: str) -> datetime | None:
-        """Return when something was first permitted while a policy was in force, by its digest."""
+        """Return when something was first permitted while a policy of this digest was in force."""
         times = (time for together, time in self.in_force.items() if digest in together)
         return min(map(datetime.fromisoformat, times), default=None)
 
     def record_refusal(self, duty: tuple[str, str, str], party: str, time: str) -> None:
-        """Take up when a party was told that a duty, by policy, rule and label, is outstanding."""
+        """Record when a party was told that a duty (by policy, rule and label) is outstanding."""
         times = self.refused.setdefault(duty, {})
         times[party] = _earlier(times.get(party, time), time)
 
     def record_deed(self, policy: str, duty: str, deed: Deed) -> None:
-        """Take up what became of a duty of a policy."""
+        """Record what was done about a duty of a policy."""
         self.deeds.setdefault((policy, duty), []).append(deed)
 
     def refusals(self, policy: str, rule: str, duty: str) -> Mapping[str, str]:
-        """Return who was told that a duty is outstanding, and when first."""
+        """Return the parties that were told that a duty is outstanding, and when first."""
         return self.refused.get((policy, rule, duty), {})
 
     def duty_deeds(self, policy: Policy, duty: Rule) -> Sequence[Deed]:
-        """Return what became of a duty; of one without uid, under the policy as it is now.
+        """Return what was done about a duty; if it has no uid, under the current policy.
 
-        What was done of another duty that had its uid, by what the log says of it, is left out.
+        Records of another duty that had the same uid, according to the log, are left out.
         """
         deeds = self.deeds.get((policy.uid, duty.label()), ())
         if any(one.meaning for one in deeds):
@@ -160,9 +160,9 @@ class History:
         return self._meanings_by_digest[policy.digest]
 
     def _placed_deeds(self, policy: Policy, duty: Rule) -> list[Deed]:
-        """Return what became of a duty without uid by entries that say where it stood.
+        """Return what was done about a duty without uid, from entries that give its position.
 
-        Where several could be meant, what was violated may have been any, what was fulfilled none.
+        If several duties may be meant, a violation counts for each of them, a fulfilment for none.
         """
         if duty.uid:
             return []
@@ -176,7 +176,7 @@ class History:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the history as JSON has it."""
+        """Return the history as a JSON object."""
         return {
             "tallies": [
                 [*rule, tally.total, dict(tally.parties), [*map(list, tally.assets.items())]]
@@ -185,7 +185,7 @@ class History:
             "unnamed": {policy: sorted(digests) for policy, digests in self.unnamed.items()},
             "permitted": {party: [*assets] for party, assets in self.permitted.items()},
             "origins": {
-                party: [*map(_origin_json, known)] for party, known in self.origins.items()
+                party: [*map(_origin_json, origins)] for party, origins in self.origins.items()
             },
             "begun": [[*key, dict(assets)] for key, assets in self.begun.items()],
             "refused": [[*duty, dict(parties)] for duty, parties in self.refused.items()],
@@ -195,7 +195,7 @@ class History:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "History":
-        """Return a history from JSON. Raises what it may where it is none."""
+        """Return a history from a JSON object. Raises any error if the object is not one."""
         tallies = {}
         for policy, label, making, total, parties, assets in document["tallies"]:
             tally_by_asset = Counter({tuple(together): times for together, times in assets})
@@ -205,8 +205,8 @@ class History:
             {policy: frozenset(digests) for policy, digests in document["unnamed"].items()},
             {party: dict.fromkeys(assets) for party, assets in document["permitted"].items()},
             {
-                party: {MadeFrom(asset, tuple(by), tuple(of)): None for asset, by, of in known}
-                for party, known in document["origins"].items()
+                party: {MadeFrom(asset, tuple(by), tuple(of)): None for asset, by, of in origins}
+                for party, origins in document["origins"].items()
             },
             {(policy, party): assets for policy, party, assets in document["begun"]},
             {(policy, rule, duty): parties for policy, rule, duty, parties in document["refused"]},
@@ -218,22 +218,22 @@ class History:
         )
 
     def assets(self, party: str) -> tuple[str, ...]:
-        """Return the assets that a party was permitted to use so far, in the order of first use."""
+        """Return the assets that a party has been permitted to use, in the order of first use."""
         return tuple(self.permitted.get(party, ()))
 
     def party_origins(self, party: str) -> Iterable[MadeFrom]:
-        """Return what was made from what of all that a party was permitted to use so far."""
+        """Return the origins of everything that a party has been permitted to use."""
         return self.origins.get(party, ())
 
     def is_known(self, policy: str, label: str, digest: str) -> bool:
-        """Tell whether executions of a rule can be told from those of others of its policy."""
+        """Return whether executions of a rule can be told from those of other rules."""
         return not is_made_up(label) or digest in self.unnamed.get(policy, (digest,))
 
     def labels(self, policy: Policy, rule: Rule) -> tuple[str, ...] | None:
-        """Return the labels under which a rule was counted; None where those may be another's.
+        """Return the labels under which a rule was counted; None if they may be another rule's.
 
-        Entries of earlier versions say where a rule without uid stood. Which one that was is known
-        where a policy has one of its kind.
+        Entries of earlier versions give the position of a rule without uid. The rule is known only
+        if the policy has a single rule of that kind.
         """
         label, kind = rule.label(), rule.kind
         if not is_made_up(label):
@@ -247,7 +247,7 @@ class History:
         return None if places and len(rules) > 1 else (label, *sorted(places))
 
     def count(self, policy: str, label: str, *, making: bool) -> int:
-        """Return how often a rule was exercised, by whomever and on whatever."""
+        """Return how often a rule was exercised, by anybody and on any asset."""
         tally = self.tallies.get((policy, label, making))
         return tally.total if tally else 0
 
@@ -259,7 +259,7 @@ class History:
     def count_by_asset(
         self, policy: str, label: str, asset: str, overlaps: Overlaps, *, making: bool
     ) -> int:
-        """Return how often a rule was exercised on an asset, a part of it or what it is part of."""
+        """Return how often a rule was exercised on an asset, its parts, or what contains it."""
         tally = self.tallies.get((policy, label, making))
         return sum(
             times
@@ -273,7 +273,7 @@ def _origin_json(one: MadeFrom) -> list[Any]:
 
 
 def _earlier(one: str, other: str) -> str:
-    """Return the earlier of two moments in ISO 8601: entries are of any times, in any order."""
+    """Return the earlier of two ISO 8601 moments: entries may have any times, in any order."""
     if one == other:
         return one
     return min(one, other, key=datetime.fromisoformat)

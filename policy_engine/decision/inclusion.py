@@ -1,4 +1,4 @@
-"""What of a request a rule includes: its party, action, assets and purpose, by hierarchies."""
+"""Which parts of a request a rule includes: party, action, assets and purpose, by hierarchies."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from policy_engine.policy.hierarchy import Part, Ways
 
 
 class ExpandedRequest:
-    """A request with everything that includes its parts, looked up once for each hierarchy."""
+    """A request with everything that includes its parts, looked up once per hierarchy."""
 
     __slots__ = ("action", "closures", "members", "party", "purpose", "request", "targets")
 
@@ -27,7 +27,7 @@ class ExpandedRequest:
 
 
 def covers(clause: Clause, expanded: ExpandedRequest) -> bool:
-    """Tell whether a permission covers a request, conditions and duties aside."""
+    """Return whether a permission covers a request, apart from conditions and duties."""
     return (
         not clause.actions.isdisjoint(expanded.action)
         and (not clause.assignees or not clause.assignees.isdisjoint(expanded.party))
@@ -51,7 +51,7 @@ def count_uncovered(clause: Clause, expanded: ExpandedRequest) -> int:
 
 
 def overlaps_request(clause: Clause, expanded: ExpandedRequest, needed: Sequence[str]) -> bool:
-    """Tell whether a prohibition overlaps a request, conditions aside."""
+    """Return whether a prohibition overlaps a request, apart from conditions."""
     targets = expanded.request.targets
     return overlaps_targets(clause, targets, expanded.closures) and overlaps_besides_targets(
         clause, expanded, needed
@@ -59,7 +59,7 @@ def overlaps_request(clause: Clause, expanded: ExpandedRequest, needed: Sequence
 
 
 def overlaps_targets(clause: Clause, targets: Sequence[str], closures: Closures) -> bool:
-    """Tell whether a prohibition overlaps one of the targets of a request."""
+    """Return whether a prohibition overlaps one of the targets of a request."""
     return not clause.targets or any(
         closures.overlaps("asset", one, other) for one in targets for other in clause.targets
     )
@@ -68,7 +68,7 @@ def overlaps_targets(clause: Clause, targets: Sequence[str], closures: Closures)
 def overlaps_besides_targets(
     clause: Clause, expanded: ExpandedRequest, needed: Sequence[str]
 ) -> bool:
-    """Tell whether a prohibition overlaps a request, targets and conditions aside."""
+    """Return whether a prohibition overlaps a request, apart from targets and conditions."""
     request, overlaps = expanded.request, expanded.closures.overlaps
     if not any(overlaps("action", verb, other) for verb in needed for other in clause.actions):
         return False
@@ -84,7 +84,7 @@ def overlaps_besides_targets(
 
 
 def possible_datasets(targets: Sequence[str]) -> frozenset[str]:
-    """Return the targets, which may be datasets, and the datasets that they may be columns of."""
+    """Return the targets, which may be datasets, and the datasets they may be columns of."""
     return frozenset((*targets, *filter(None, map(terms.dataset_of, targets))))
 
 
@@ -93,7 +93,7 @@ def derivation_steps(
 ) -> tuple[DerivationStep, ...]:
     """Return the paths by which the parts of a request are included in those of a rule.
 
-    With `from_rule`, as for prohibitions, a path may also lead from the rule to the request.
+    With `from_rule`, used for prohibitions, a path may also lead from the rule to the request.
     """
     request = expanded.request
     parts: list[tuple[Part, str, Ways, frozenset[str]]] = [
@@ -118,11 +118,11 @@ def derivation_steps(
 def _path_from_rule(
     part: Part, name: str, included: frozenset[str], closures: Closures
 ) -> tuple[str, ...]:
-    """Return the shortest path from a part of a rule up to the requested name, certain or not."""
+    """Return the shortest path from a part of a rule up to the requested name, if any."""
     candidates = [one for one in sorted(included) if name and closures.overlaps(part, name, one)]
-    # Actions that may be the same are not part of one another: there is no path between them.
+    # Actions that may be the same do not include each other: there is no path between them.
     paths = [closures.up(part, one).to(name) for one in candidates]
-    # A possible part of an asset is shown as a path of two, a possible action is not.
+    # A possible part of an asset is shown as a path of two names, a possible action is not.
     choices = (
         [*filter(None, paths)]
         if part == "action"

@@ -1,4 +1,4 @@
-"""An index of rules: what could match a request, found without looking at every rule."""
+"""An index of rules: finds those that may match a request without looking at every rule."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from policy_engine.policy.owners.model import issuers
 from policy_engine.policy.validation.conflicts import iri_prefixes
 
 MOST_KEYS = 4_096
-"""How many keys a rule has at most; one with more goes under the key that is always looked up."""
+"""The maximum keys of a rule; one with more goes under the key that is always looked up."""
 _ANY = ""
 
 
 Level = dict[str, list[Clause]]
 Leaf = list[Clause] | Level
-"""The rules under one key; where there are many, by their purposes."""
+"""The rules under one key; if there are many, by their purposes."""
 Keys = Sequence[str]
 """The keys to look under."""
 _FEW = 16
@@ -44,7 +44,7 @@ def _group_by_purpose(leaves: dict[str, Leaf]) -> None:
 def _collect(
     leaf: Leaf, purposes: Collection[str] | None, clauses_by_number: dict[int, Clause]
 ) -> None:
-    """Add the rules of a leaf to those found; without purposes those for any of them."""
+    """Add the rules of a leaf to those found; without purposes, those for any purpose."""
     if isinstance(leaf, list):
         for clause in leaf:
             clauses_by_number[clause.number] = clause
@@ -66,7 +66,7 @@ class Permissions:
     assignee_index: Level = field(default_factory=dict)
 
     def add(self, clause: Clause) -> None:
-        """Take up a permission."""
+        """Add a permission."""
         self.clauses.append(clause)
         targets, assignees, actions = clause.targets, clause.assignees, clause.actions
         size = max(len(targets), 1) * max(len(assignees), 1) * max(len(actions), 1)
@@ -89,7 +89,7 @@ class Permissions:
         action: Iterable[str],
         purpose: Collection[str],
     ) -> list[Clause]:
-        """Return those that may cover the parts of a request, by all that includes each.
+        """Return the permissions that may cover the parts of a request, given what includes each.
 
         In the order of the policies.
         """
@@ -107,7 +107,7 @@ class Permissions:
         return [clauses[number] for number in sorted(clauses)]
 
     def finish(self) -> None:
-        """Make ready for requests, once all are taken up."""
+        """Prepare for requests, after all permissions are added."""
         for level in self.tree.values():
             for leaves in level.values():
                 _group_by_purpose(leaves)
@@ -115,9 +115,9 @@ class Permissions:
     def near_candidates(
         self, target: Iterable[str], assignee: Iterable[str], most: int
     ) -> list[Clause]:
-        """Return up to `most` that cover a target or an assignee, in the order of the policies.
+        """Return up to `most` permissions that cover a target or an assignee, in policy order.
 
-        All of them, where there are no more than that in all.
+        All permissions, if there are no more than that.
         """
         if len(self.clauses) <= most:
             return self.clauses
@@ -131,7 +131,7 @@ class Permissions:
 
 @dataclass
 class Prohibitions:
-    """Prohibitions by their targets and assignees, by all that these are part of, and purposes."""
+    """Prohibitions by targets and assignees, by everything containing these, and by purposes."""
 
     closures: Closures
     everywhere: list[Clause] = field(default_factory=list)
@@ -139,7 +139,7 @@ class Prohibitions:
     purposes: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def add(self, clause: Clause) -> None:
-        """Take up a prohibition."""
+        """Add a prohibition."""
         targets = self._keys("asset", clause.targets)
         assignees = self._keys("party", clause.assignees)
         if len(targets) * len(assignees) > MOST_KEYS:
@@ -154,16 +154,16 @@ class Prohibitions:
                 self.purposes.setdefault(wide, {})[purpose] = None
 
     def finish(self) -> None:
-        """Make ready for requests, once all are taken up."""
+        """Prepare for requests, after all prohibitions are added."""
         for level in self.tree.values():
             _group_by_purpose(level)
 
     def candidates(
         self, targets: Keys, assignees: Keys, purposes: Collection[str] | None
     ) -> list[Clause]:
-        """Return those that stand under the keys of targets and assignees, in their order.
+        """Return the prohibitions under the keys of targets and assignees, in order.
 
-        Without purposes those for any.
+        Without purposes, those for any purpose.
         """
         clauses = {clause.number: clause for clause in self.everywhere}
         parties = (_ANY, *assignees)
@@ -176,7 +176,7 @@ class Prohibitions:
         return [clauses[number] for number in sorted(clauses)]
 
     def _keys(self, part: Part, names: frozenset[str]) -> list[str]:
-        """Return the names, and under another key each that includes one of them or might."""
+        """Return the names, and under another key everything that includes one of them, or may."""
         if not names:
             return [_ANY]
         above = {wide for name in names for wide in self.closures.reach(part, name)}
@@ -200,8 +200,8 @@ class RuleOutput:
 class Index:
     """All rules of some policies under one hierarchy, compiled once for many requests.
 
-    Where the policies belong to several owners (`apart`), what others' policies say makes none of
-    them void. `ended` are the policies that are void together with another one, with the reason.
+    If the policies belong to several owners (`apart`), no policy is void because of what others
+    say. `ended` are the policies that are void together with another one, with the reason.
     `trusted` are the closures of what the caller says: of the given hierarchy and vocabularies.
     """
 
@@ -273,7 +273,7 @@ class Index:
 
     @cached_property
     def voidable(self) -> Sequence[Voidable]:
-        """The policies that further memberships may make void."""
+        """The policies that additional memberships may make void."""
         policies = [one for one in self.policies if one.conflict == "invalid"]
         return [
             Voidable(one, self._voiding_closures(one))
@@ -322,7 +322,7 @@ class Index:
 
 
 def group_by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return names by the prefixes of their IRIs: those of assets they may be a part of."""
+    """Return names by the prefixes of their IRIs: the assets that they may be part of."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         for start in iri_prefixes(name):

@@ -1,4 +1,4 @@
-"""Whether all that an output was made from still stands, and whose prohibitions reach it."""
+"""Whether everything an output was made from is valid, and whose prohibitions reach it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,23 +17,23 @@ from policy_engine.policy.attestable import attestable
 from policy_engine.policy.validation.conflicts import iri_prefixes
 
 OutputLookup = Callable[[Policy, str, str], Output]
-"""The output that a policy speaks of, with what of a digest vouches for it."""
+"""An output of a policy, with the proofs of a digest."""
 MakerLookup = Callable[[str], Sequence[RuleOutput]]
-"""The outputs that an asset is, belongs to or holds."""
+"""The outputs that an asset is, belongs to or contains."""
 VoidLookup = Callable[[str], Iterable[VoidOutput]]
-"""The outputs of policies that are not in force with which an asset has to do."""
+"""The outputs of policies not in force that concern an asset."""
 EndReason = Callable[[Sequence[RuleOutput]], str]
-"""Why what rules of one policy made is not to be made any more, empty where it is."""
+"""Why the output of one policy's rules may no longer be made, empty if it may."""
 _Key = tuple[str, str, int]
-"""A release: the uid of its policy, its asset, and what vouches for it, by identity."""
+"""A release: the uid of its policy, its asset, and its proof, by identity."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Need:
     """What a release needs of something that it was made from.
 
-    One of the releases `releases` has to stand, unless `reason` says already that none does. `path`
-    leads from the release to what it needs.
+    One of the `releases` must be valid, unless `reason` already says that none is. `path` leads
+    from the release to what it needs.
     """
 
     path: str
@@ -41,7 +41,7 @@ class _Need:
     releases: tuple[_Key, ...] = ()
 
     def failure(self, invalid: Mapping[_Key, str]) -> str:
-        """Return why it is not met, by the releases that are known to have fallen."""
+        """Return why it is not met, given the releases known to be invalid."""
         if self.reason:
             return f"{self.path}, {self.reason}"
         is_met = any(one not in invalid for one in self.releases)
@@ -49,14 +49,13 @@ class _Need:
 
 
 class Lineage:
-    """What outputs were made from, under the policies and certificates that are given.
+    """What outputs were made from, under the given policies and certificates.
 
-    A release stands as long as all that it was made from does: each release before it needs its
-    policy, in force, and a certificate of the very output that is valid for it. What a person
-    attests is as good, where no engine can certify; an attestation names no release that the
-    output was made from, so one of each that its policy takes has to stand. Each release is
-    judged by what it was made from itself. `void` tells what of policies that are not in force
-    an asset has to do with.
+    A release is valid as long as everything it was made from is: each earlier release needs a
+    policy in force, and a valid certificate of that exact output. An attestation is as good if no
+    engine can certify the output; since it names no inputs, one release of each input of its policy
+    must be valid. Each release is judged by what it was made from itself. `void` gives the outputs
+    of policies not in force that concern an asset.
     """
 
     def __init__(
@@ -75,9 +74,9 @@ class Lineage:
         self._releases: dict[_Key, tuple[Output, Certificate | Attestation]] = {}
 
     def keep_valid(self, output: Output) -> Output:
-        """Return an output with those certificates and attestations alone whose release stands.
+        """Return an output with only those certificates and attestations whose release is valid.
 
-        Where none does, it says why; the reason names the way, from the output to what is wrong.
+        If none is, it says why; the reason gives the path from the output to the problem.
         """
         keys = self._releases_of(output)
         invalid = self._invalid_releases(keys)
@@ -93,7 +92,7 @@ class Lineage:
         )
 
     def end_reason(self, one: Upstream) -> str:
-        """Return why a release lets nobody read what is made from it, empty where it stands."""
+        """Return why nobody may read what is made from a release, empty if the release is valid."""
         need = self._named_need(one.asset, one)
         invalid = self._invalid_releases(need.releases)
         if need.reason or not need.failure(invalid):
@@ -101,7 +100,7 @@ class Lineage:
         return _sentence(invalid[need.releases[0]])
 
     def _releases_of(self, output: Output) -> tuple[_Key, ...]:
-        """Return the releases of an output that something vouches for."""
+        """Return the releases of an output that have a proof."""
         proofs: tuple[Certificate | Attestation, ...] = (*output.valid, *output.attested)
         keys = tuple((output.policy.uid, output.asset, id(proof)) for proof in proofs)
         for key, proof in zip(keys, proofs, strict=True):
@@ -109,10 +108,10 @@ class Lineage:
         return keys
 
     def _invalid_releases(self, roots: Sequence[_Key]) -> dict[_Key, str]:
-        """Return which of some releases, and of those before them, do not stand, each with why.
+        """Return which of some releases, and of earlier ones, are not valid, each with the reason.
 
-        What needs itself, by what is said of parts, falls with something else alone: the
-        greatest fixed point of what the releases need.
+        Releases that need each other in a circle become invalid only because of something else: the
+        result is the greatest fixed point of their needs.
         """
         needs: dict[_Key, list[_Need]] = {}
         queue = [*roots]
@@ -136,27 +135,27 @@ class Lineage:
         upstream = proof.upstream if isinstance(proof, Certificate) else ()
         prefix = f"{output.asset} was made from"
         yield from (self._named_need(f"{prefix} {one.asset}", one) for one in upstream)
-        named = {output.asset, *(one.asset for one in upstream)}
+        source_assets = {output.asset, *(one.asset for one in upstream)}
         is_certified = isinstance(proof, Certificate)
         for asset in self._input_assets(output):
             for void in self._find_void(asset):
-                if void.asset not in named:
+                if void.asset not in source_assets:
                     reason = f"whose policy {void.policy} is not in force"
                     yield _Need(f"{prefix} {void.asset}", reason)
             for one in self._find_makers(asset):
-                if one.asset not in named:
+                if one.asset not in source_assets:
                     is_named = is_certified and one.asset in (asset, *iri_prefixes(asset))
                     yield self._unnamed_need(f"{prefix} {one.asset}", one, is_named=is_named)
 
     def _input_assets(self, output: Output) -> Iterable[str]:
-        """Return what the policy of an output makes it of."""
+        """Return the assets from which the policy of an output makes it."""
         if output.plan is not None:
             return output.plan.assets
         makers = self._makers(output.policy.uid, output.asset)
-        return sorted({target for made in makers for target in made.clause.targets})
+        return sorted({target for maker in makers for target in maker.clause.targets})
 
     def _named_need(self, path: str, one: Upstream) -> _Need:
-        """Return what is needed of a release that is known by its digests."""
+        """Return the need for a release that is known by its digests."""
         if one.policy in self._view.void:
             return _Need(path, f"whose policy {one.policy} is void")
         makers = self._makers(one.policy, one.asset)
@@ -165,15 +164,15 @@ class Lineage:
         return self._need(path, makers, one.output_digest)
 
     def _unnamed_need(self, path: str, output: RuleOutput, *, is_named: bool) -> _Need:
-        """Return what is needed of an input that is not named as the release that it is.
+        """Return the need for an input that is not named as a particular release.
 
-        Certificates name their inputs (`is_named`); attestations do not, and nor is named what
-        an input holds.
+        Certificates name their inputs (`is_named`); attestations do not, and neither names what an
+        input contains.
         """
         if is_named and output.asset not in attestable(output.policy):
-            return _Need(path, "a certified release, without its certificate")
+            return _Need(path, "a certified release whose certificate was not given")
         if is_named:
-            return _Need(path, "which was attested, without its attestation")
+            return _Need(path, "an attested output whose attestation was not given")
         return self._need(path, self._makers(output.policy.uid, output.asset))
 
     def _need(self, path: str, makers: Sequence[RuleOutput], digest: str = "") -> _Need:
@@ -183,11 +182,11 @@ class Lineage:
         if not releases:
             remark = f" {output.refusal}" if output.refusal else ""
             return _Need(
-                path, f"of which no certificate is given that is valid for {policy.uid}.{remark}"
+                path, f"for which no certificate valid for {policy.uid} was given.{remark}"
             )
         end = self._find_end(makers)
         if end:
-            return _Need(path, f"which is not to be made any more: {end}")
+            return _Need(path, f"which may no longer be made: {end}")
         return _Need(path, "", releases)
 
     def _makers(self, uid: str, asset: str) -> list[RuleOutput]:
@@ -203,8 +202,8 @@ def output_inputs(
 ) -> tuple[str, ...]:
     """Return what the targets were made from: the columns of the input that are in them.
 
-    All that went into the output, where a target is the output, or holds it, or where it is a
-    model; what was left out, as identifiers are, is in no output.
+    That is everything that went into the output if a target is the output or contains it, or is a
+    model; columns that were left out, like identifiers, are in no output.
     """
     if output.plan is None:
         return tuple(sorted(output_rule.clause.targets))
@@ -212,7 +211,7 @@ def output_inputs(
 
 
 def target_columns(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of the inputs of a plan that are in targets, which are of its output."""
+    """Return the columns of a plan's inputs that are in the targets of its output."""
     names = [column_name(asset, target) for target in targets]
     released = set(plan.publish.columns)
     wanted_columns = [
@@ -222,11 +221,11 @@ def target_columns(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str,
         columns = tuple(name for name in wanted_columns if name)
     else:
         columns = plan.publish.columns
-    # What rows are put together by is read for each of them.
+    # The columns that inputs are joined on are read for every column.
     keys = (column_iri(one.asset, one.on) for one in (plan.join.inputs if plan.join else ()))
     return tuple(dict.fromkeys((*map(plan.iri_of, columns), *keys)))
 
 
 def _ranged_column(name: str) -> str:
-    """Return the column whose ranges stand in two columns, given one of the two."""
+    """Return the column whose ranges are in two columns, given one of the two."""
     return name.removesuffix("_low").removesuffix("_high")

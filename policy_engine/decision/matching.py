@@ -29,10 +29,10 @@ from policy_engine.policy.model import COUNTS, OFFER
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
-    """A rule matched against a request, with the ways its parts are included and its verdicts.
+    """A rule matched against a request, with the paths of inclusion and its evaluated conditions.
 
-    `missing` holds the reasons why a permission does not permit the request, one sentence each,
-    and is empty where it does; `fulfilments` say how its duties were fulfilled.
+    `missing` gives the reasons why a permission does not permit the request, one sentence each, and
+    is empty if it does; `fulfilments` say how its duties were fulfilled.
     """
 
     clause: Clause
@@ -53,7 +53,7 @@ def match_permission(
 ) -> RuleMatch:
     """Match a permission against a request; with `rows`, conditions on single rows are left out.
 
-    A non-empty `objection` says why the permission does not count whatever else is satisfied.
+    A non-empty `objection` says why the permission does not count even if everything is satisfied.
     """
     if clause.is_plain and not objection and covers(clause, expanded):
         return RuleMatch(clause, derivation_steps(clause, expanded))
@@ -81,10 +81,11 @@ def match_prohibition(
     facts: RequestFacts,
     needed: Sequence[str],
 ) -> RuleMatch | None:
-    """Return how a prohibition applies to a request; None where it is known not to.
+    """Return how a prohibition applies to a request; None if it is known not to.
 
     `expanded` is the request under all hierarchies, `own_closures` are those of the rule's own
-    policy. `needed` are the requested action and the actions that it must not be prohibited from.
+    policy. `needed` are the requested action and the actions it needs, none of which may be
+    prohibited.
     """
     if not overlaps_request(clause, expanded, needed):
         return None
@@ -135,9 +136,9 @@ def _rule_duty_outcomes(clause: Clause, facts: RequestFacts) -> Iterator[Outstan
 def outstanding_duties(
     duty: Rule, clause: Clause, facts: RequestFacts, doers: Sequence[str] = ()
 ) -> Iterator[OutstandingDuty]:
-    """Yield a duty unless it is fulfilled, and the consequences of one that was violated.
+    """Yield a duty unless it is fulfilled, and the consequences if it was violated.
 
-    It is to be done by `doers`, else by its assignees or by who made the request.
+    `doers` must fulfil it, else its assignees or the requester.
     """
     outcomes = _duty_outcomes(duty, clause, facts, doers)
     yield from (one for one in outcomes if isinstance(one, OutstandingDuty))
@@ -150,11 +151,11 @@ def _duty_outcomes(
     doers: Sequence[str] = (),
     since: datetime | None = None,
 ) -> Iterator[OutstandingDuty | str]:
-    """Yield what became of a duty, and of the consequences of one that was violated.
+    """Yield the outcome of a duty, and of its consequences if it was violated.
 
-    Where it is fulfilled, a sentence tells by what. It is owed by `doers`, else by its assignees
-    or whoever asks, `since` a moment where that is known. What was violated and is made good
-    later still has its consequences.
+    For a fulfilled duty, a sentence says how. `doers` must fulfil it, else its assignees or the
+    requester, `since` a moment if that is known. A duty that was violated and fulfilled later still
+    has its consequences.
     """
     assignees = tuple(doers) or _iris(duty.assignees)
     by_party = facts.duty_outcomes(
@@ -174,16 +175,16 @@ def _duty_outcomes(
         name = duty.uid or " and ".join(terms.compact(action.iri) for action in duty.actions)
         fulfilment = facts.fulfilment(duty, clause.policy, by_party.values())
         yield f"its {duty.kind} {name} is {fulfilment}"
-    # What is said to be fulfilled elsewhere is not missed for want of a word in the log.
-    missed = {
+    # A duty that was fulfilled according to another source is not missed if the log lacks it.
+    missed_by_party = {
         party: one.missed
         for party, one in by_party.items()
         if one.missed and (one.is_recorded or state != "fulfilled")
     }
-    if missed or state == "violated":
-        moment = min(missed.values(), default=None)
+    if missed_by_party or state == "violated":
+        moment = min(missed_by_party.values(), default=None)
         for consequence in duty.consequences:
-            doers_of_consequence = _iris(consequence.assignees) or (*missed,) or assignees
+            doers_of_consequence = _iris(consequence.assignees) or (*missed_by_party,) or assignees
             yield from _duty_outcomes(consequence, clause, facts, doers_of_consequence, moment)
 
 

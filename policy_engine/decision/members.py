@@ -1,4 +1,4 @@
-"""The members of a requested party or asset that a refined rule could mean."""
+"""The members of a requested party or asset that a refined rule may mean."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -11,19 +11,19 @@ from policy_engine.policy.hierarchy import Part
 
 
 class RefinedMembers:
-    """The members of parties and assets, as far as they are known when a request is made.
+    """The members of parties and assets that are known when a request is made.
 
-    A refinement (ODRL Information Model 2.2, section 2.5.3) chooses among the members of a
-    collection. What it is asked of, where a rule names `source` and a request `name`:
+    A refinement (ODRL Information Model 2.2, section 2.5.3) selects members of a collection. If a
+    rule names `source` and a request `name`, it is evaluated for:
 
-    - the lower of the two, which both mean, and all that is known to be in it: put there by an
-      edge, or named by a rule, an edge, the request or the world's `candidates` as a part of it;
-    - of what lies between a name and a wider source, the dataset that the name is a column of,
-      and whatever something is said of that the refinement asks for.
+    - the narrower of the two, which both include, and everything known to be in it: put there by an
+      edge, or named as a part of it by a rule, an edge, the request or the world's `candidates`;
+    - between a name and a wider source, the dataset that the name is a column of, and everything
+      with a stated value that the refinement asks for.
 
-    A collection is asked through its members, and itself only where something is said of it. One
-    whose members no edge of the rule's own policy (or of the caller) names is asked itself: who
-    belongs to it by the word of others does not speak for all.
+    A collection is represented by its members, and evaluated itself only if it has stated values.
+    If the rule's own policy (or the caller) names no members of it, it is evaluated itself: members
+    that only others name do not speak for all.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class RefinedMembers:
         request_assets: Callable[[], Iterable[str]] = tuple,
         known_assets: Callable[[], Mapping[str, Sequence[str]]] = dict,
     ) -> None:
-        """Take the left operands for which the world states values, by the name described.
+        """Take the left operands with values stated in the world, by the name described.
 
         `request_assets` gives the assets known from the request, `known_assets` all others by the
-        prefixes of their IRIs. Both are called only where they are needed.
+        prefixes of their IRIs. Both are called only when needed.
         """
         self._stated_operands = stated_operands
         self._request_assets = request_assets
@@ -56,7 +56,7 @@ class RefinedMembers:
     ) -> list[str]:
         """Return the members for which the refinements of `source` are evaluated.
 
-        `name` is that of the request, `own_closures` are the closures of the rule's policy, and
+        `name` is the one in the request, `own_closures` are the closures of the rule's policy, and
         `closures` those by which the rule was found.
         """
         operands = {leaf.left_operand for one in refinements for leaf in one.constraints()}

@@ -1,4 +1,4 @@
-"""Outputs read together with what they are made from, or with others of it; who names both."""
+"""Outputs read together with their inputs or with other outputs of these; rules that name both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,10 @@ from policy_engine.policy.joining import named_jointly
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """An output, and something that it is made from, near or far, that are read together.
+    """An output read together with something that it was made from, directly or indirectly.
 
-    Or two outputs of which something that both are made from is `shared`. Who sees both side by
-    side tells whose row each row of the output is; and a class of one and a class of the other may
-    have a single row in common.
+    Or two outputs that are both made from `shared`. Whoever sees both can link each output row to a
+    person's row; and a class of one and a class of the other may have only a single row in common.
     """
 
     output: str
@@ -23,18 +22,17 @@ class Mix:
     shared: str = ""
 
     def __str__(self) -> str:
-        """Return what is read together, in words."""
+        """Return the mix in words."""
         if self.shared:
             return f"{self.output} and {self.source} are both made from {self.shared}"
         return f"{self.output} is made from {self.source}"
 
 
 def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mix]:
-    """Return the outputs, among some, that targets read together with what these are made from,
-    and those that they read together with others of it.
+    """Return the outputs that targets read together with their inputs or other outputs of these.
 
-    What lies within an output is the output's, even where that lies within its input; a single
-    target reads both where it is above both.
+    Whatever lies inside an output belongs to the output, even if it also lies inside its input. A
+    single target reads both if it contains both.
     """
     closures, found_mixes = view.closures, []
     sources = {output: tuple(_sources(output, view)) for output in outputs}
@@ -55,9 +53,10 @@ def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mi
 def _outputs_sharing_source(
     targets: Sequence[str], sources: Mapping[str, Sequence[str]], closures: Closures
 ) -> Iterator[Mix]:
-    """Yield pairs of outputs that share something that they are made from.
+    """Yield pairs of outputs that are made from the same source.
 
-    Of several that share it, each with the first: a rule that names all pairs names all of them.
+    If several share it, each is paired with the first: a rule that names all pairs names all of
+    them.
     """
     exact: dict[str, str] = {}
     wider: dict[str, str] = {}
@@ -76,7 +75,7 @@ def _outputs_sharing_source(
 
 
 def _is_read(output: str, targets: Sequence[str], made_from: Sequence[str], own: Closures) -> bool:
-    """Tell whether a target lies in an output, or is above it and not what it is made from."""
+    """Return whether a target is inside an output, or contains it without being its input."""
     above = own.up("asset", output)
     reach = (own.reach("asset", one) for one in targets)
     return any(
@@ -86,21 +85,23 @@ def _is_read(output: str, targets: Sequence[str], made_from: Sequence[str], own:
 
 
 def names_both(rule: Rule, mix: Mix, targets: Sequence[str], closures: Closures) -> bool:
-    """Tell whether a permission names a mix: an asset on either side of it, in `pe:jointly`.
+    """Return whether a permission names both sides of a mix in `pe:jointly`.
 
-    What lies above an output or its source names neither, and each of the targets has to lie in
-    what is named. `closures` are those of the rule's own policy.
+    An asset that contains an output or its source names neither, and each target must lie inside a
+    named asset. `closures` are those of the rule's own policy.
     """
-    named = [iri for iri, _ in named_jointly(rule)]
-    above = {one: closures.up("asset", one) for one in (*named, *targets)}
-    has_output = any(mix.output in above[one] for one in named)
-    has_source = any(mix.source in above[one] and mix.output not in above[one] for one in named)
-    is_within = all(any(one in above[target] for one in named) for target in targets)
+    named_assets = [iri for iri, _ in named_jointly(rule)]
+    above = {one: closures.up("asset", one) for one in (*named_assets, *targets)}
+    has_output = any(mix.output in above[one] for one in named_assets)
+    has_source = any(
+        mix.source in above[one] and mix.output not in above[one] for one in named_assets
+    )
+    is_within = all(any(one in above[target] for one in named_assets) for target in targets)
     return has_output and has_source and is_within
 
 
 def _sources(output: str, view: View) -> Iterator[str]:
-    """Yield what an output is made from, and what that is made from, each once."""
+    """Yield what an output is made from, directly and indirectly, each once."""
     inputs = view.index.inputs
     visited, queue = {output}, [output]
     for asset in queue:

@@ -1,4 +1,4 @@
-"""What is asked, what the world is like, and the answer with all that led to it."""
+"""Requests, states of the world, and decisions with everything that led to them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ def _several(value: Any) -> Any:
 
 
 def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
-    """Return a hierarchy with every name in it as requests have theirs: in full, in one spelling.
+    """Return a hierarchy with every name expanded and spelled as in requests.
 
-    A member who is written in another spelling would pass a prohibition of the group.
+    A member spelled differently would otherwise escape a prohibition of its group.
     """
     return Hierarchy(
         **{
@@ -47,7 +47,7 @@ def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:
 
 
 def _moment(value: Any) -> Any:
-    """Return a moment, from a text by ISO 8601. A number would be read as seconds since 1970."""
+    """Return a moment from an ISO 8601 text. A number would be read as seconds since 1970."""
     if isinstance(value, datetime) or value is None:
         return value
     if isinstance(value, date):  # as YAML reads a day without quotes
@@ -61,14 +61,14 @@ def _moment(value: Any) -> Any:
 
 
 def _check_places(values: Mapping[str, Any]) -> None:
-    """Raise ValueError for a value that has a place of its own."""
+    """Raise ValueError for a value that has a field of its own."""
     for name, part in _OWN_PLACES.items():
         if name in values:
-            raise ValueError(f"{terms.compact(name)} is given as {part}, not among the values")
+            raise ValueError(f"give {terms.compact(name)} as {part}, not among the values")
 
 
 def _count(value: Any) -> Any:
-    """Return how often something was done, alone or by the labels of a policy's rules."""
+    """Return a count, or counts by the labels of a policy's rules."""
     for one in value.values() if isinstance(value, Mapping) else (value,):
         if not isinstance(one, int) or isinstance(one, bool) or one < 0:
             raise ValueError(f"a count is an integer of 0 or more; given: {one!r:.40}")
@@ -76,7 +76,7 @@ def _count(value: Any) -> Any:
 
 
 def _performance(value: Any) -> Any:
-    """Return what became of a duty, alone or by the labels of a policy's duties."""
+    """Return the state of a duty, or states by the labels of a policy's duties."""
     allowed = get_args(Performance)
     for one in value.values() if isinstance(value, Mapping) else (value,):
         if one not in allowed:
@@ -94,7 +94,7 @@ def _expand_facts(values: Mapping[str, Facts]) -> dict[str, Facts]:
 
 
 def _canonical_labels(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said of rules by their labels, uids among these in one spelling."""
+    """Return statements about rules by label, with uids in their canonical spelling."""
     return each_once(
         (
             terms.canonical(label) if terms.has_known_scheme(label) else label,
@@ -105,7 +105,7 @@ def _canonical_labels(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Request(BaseModel):
-    """Somebody asks to do something with assets, together, for a purpose (or for none said)."""
+    """A party asks to do something with assets, together, for a purpose (empty if none)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -130,15 +130,15 @@ class Request(BaseModel):
 
 
 class World(BaseModel):
-    """What is known of the world when a request is decided; what is not here is unknown.
+    """The state of the world for a decision; whatever is missing here is unknown.
 
-    `time` is the moment, in UTC where it names no zone; without one it is the clock's, and the
-    decision says so. `values` holds what left operands are, by their IRI or their short name; `of`
-    what they are of one party, asset or action alone, by its IRI; a refinement of a party or an
-    asset sees nothing else. `counts` says how often rules were exercised, and `duties` what became
-    of duties, by the uid of the rule or, where it has none, by its label. Where rules of several
-    policies have it, it says nothing but under the uid of the policy: {policy: {rule: 2}}.
-    `memberships` adds to what the policies say of who and what belongs to what.
+    `time` is the moment, in UTC if it has no time zone; if it is missing, the clock is used, and
+    the decision says so. `values` has the values of left operands, by IRI or short name; `of` has
+    those of a single party, asset or action, by its IRI: refinements of a party or an asset see
+    only these. `counts` says how often rules were exercised, and `duties` the state of duties, by
+    the uid of the rule or, if it has none, by its label. A label that rules of several policies
+    share is ignored unless it is given under the uid of its policy: {policy: {rule: 2}}.
+    `memberships` is added to what the policies say about who and what belongs to what.
     """
 
     model_config = ConfigDict(
@@ -152,7 +152,7 @@ class World(BaseModel):
     duties: Mapping[str, Performed] = Field(default_factory=dict)
     memberships: Hierarchy = Field(default_factory=Hierarchy)
 
-    if TYPE_CHECKING:  # what is read into the fields is more than what they hold
+    if TYPE_CHECKING:  # the fields accept more types than they store
 
         def __init__(
             self,
@@ -198,12 +198,14 @@ class World(BaseModel):
     @classmethod
     def _members_in_full(cls, memberships: Hierarchy) -> Hierarchy:
         if memberships.perhaps:
-            raise ValueError("what may be part of what is for vocabularies to leave open")
+            raise ValueError(
+                "only a vocabulary may leave open whether one thing is part of another"
+            )
         return expand_hierarchy(memberships)
 
 
 class DerivationStep(BaseModel):
-    """How one part of the request is included in a part of a rule: the way up, both ends."""
+    """How one part of the request is included in that part of a rule: the path and its two ends."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -212,10 +214,10 @@ class DerivationStep(BaseModel):
 
 
 class Match(BaseModel):
-    """A rule that covers the request: by which ways, and what its conditions evaluated to.
+    """A rule that covers the request, with the paths of inclusion and its evaluated conditions.
 
-    `applies` tells whether it permits (all satisfied, no duty outstanding) or prohibits (not
-    known to be unsatisfied).
+    `applies` says whether it permits (everything is satisfied, no duty is outstanding) or prohibits
+    (nothing is known to be unsatisfied).
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True, arbitrary_types_allowed=True)
@@ -229,7 +231,7 @@ class Match(BaseModel):
 
 
 class NearMiss(BaseModel):
-    """A permission that nearly covered the request, and what was missing, a sentence each."""
+    """A permission that nearly covered the request, with a sentence for each missing thing."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -239,7 +241,7 @@ class NearMiss(BaseModel):
 
 
 class OutstandingDuty(BaseModel):
-    """A duty that is outstanding: what has to be done, by whom, and under which rule."""
+    """An outstanding duty: what must be done, by whom, and under which rule."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -252,9 +254,10 @@ class OutstandingDuty(BaseModel):
 
 
 class Counted(BaseModel):
-    """An execution of a rule, on assets that were read together, that a permit counts as.
+    """An execution of a rule on assets that were read together, which a permit counts as.
 
-    By a `party` where that is another one than who asks: who granted it by the owner's leave.
+    `party` is set if it is not the requester: the party that grants the use with the owner's
+    consent.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -266,18 +269,17 @@ class Counted(BaseModel):
 
 
 class Decision(BaseModel):
-    """The answer to a request: permit or deny, by which rule, and how that was derived.
+    """The answer to a request: permit or deny, by which rule, and how it was derived.
 
-    `reason` is one sentence; `derivation` the steps to it, in order. `matches` are the rules
-    that cover the request, `near_misses` the permissions that nearly did (at most three),
-    `duties` what is still to be done. `strategy` is the conflict strategy that decided between
-    a permission and a prohibition, empty where none had to. `time` is the moment it holds for,
-    by the caller's word or by the clock. `policy_digests` name the policies looked at, and
-    `notes` say which were not, since they are in force no longer. `counted` are the rules that a
-    permit is an execution of: those that permit it, those by whose leave they count, and
-    prohibitions of what is permitted that have a bound on how often; None: the rule that is named.
-    `made_from` tells, of a permit, what the targets were made from, and what that was made from in
-    turn.
+    `reason` is one sentence; `derivation` has the steps to it, in order. `matches` are the rules
+    that cover the request, `near_misses` the permissions that nearly did (at most three), `duties`
+    the outstanding ones. `strategy` is the conflict strategy that decided between a permission and
+    a prohibition, empty if none was needed. `time` is the moment for which the decision holds,
+    given by the caller or by the clock. `policy_digests` are those of the policies considered, and
+    `notes` say which ones were not because they are no longer in force. `counted` are the rules
+    that a permit is an execution of: the permissions, the consents they rely on, and prohibitions
+    of the permitted use that limit how often; None stands for the named rule alone. For a permit,
+    `made_from` says what the targets were made from, directly and indirectly.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -301,16 +303,16 @@ class Decision(BaseModel):
 
     @property
     def permitted(self) -> bool:
-        """Whether the answer is yes."""
+        """Whether the request is permitted."""
         return self.effect == "permit"
 
 
 @dataclass(frozen=True)
 class CarriedOutRule:
-    """The rule that is carried out by making something, by its policy's uid and its label.
+    """The rule that is carried out by making something, by the uid of its policy and its label.
 
-    Of other permissions to make it, those count that leave open how. What is made `on_the_way`
-    needs no certificate yet.
+    Other permissions to make the same thing count only if they do not prescribe how. What is made
+    `on_the_way` needs no certificate yet.
     """
 
     policy: str
@@ -320,7 +322,7 @@ class CarriedOutRule:
 
 @dataclass(frozen=True)
 class Grant:
-    """A rule that matches all of a request but, perhaps, what depends on single rows."""
+    """A rule that matches a request in everything that does not depend on single rows."""
 
     policy: str
     conflict: Strategy
@@ -329,14 +331,15 @@ class Grant:
 
 @dataclass(frozen=True)
 class RowAccess:
-    """Which rules decide over the rows of one dataset, once all but the rows is settled.
+    """The rules that decide on the rows of one dataset, once everything else is settled.
 
-    Without `permissions` there is none: then `decision` says why. A row may be read where all
-    constraints of one of the `permissions` are satisfied, and of no prohibition are all
-    satisfied or unknown; a prohibition of a policy whose strategy is `perm` yields to that
-    policy's own permissions. What constraints not about rows evaluated to stands in the matches of
-    `decision`. `zone` is the time zone of dates and times that name none. `decided` returns the
-    decision by which the rows of some of the permissions are read, an execution of these.
+    Without `permissions` nothing may be read, and `decision` says why. A row may be read if all
+    constraints of one of the `permissions` are satisfied, and no prohibition has all its
+    constraints satisfied or unknown; a prohibition of a policy with the strategy `perm` yields to
+    permissions of the same policy. The results of constraints that are not about rows are in the
+    matches of `decision`. `zone` is the time zone of dates and times that name none. `decided`
+    returns the decision by which the rows of some of the permissions are read, as an execution of
+    these.
     """
 
     decision: Decision

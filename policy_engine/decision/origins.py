@@ -1,4 +1,4 @@
-"""What assets were made from, near and far, as far as anything at hand tells it."""
+"""What assets were made from, directly and indirectly, from every available source."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _NONE: Mapping[str, Sequence[MadeFrom]] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class _PastOutput:
-    """What was made under a policy that is not in force, or under another text of one that is.
+    """An output made under a policy not in force, or under another text of a policy in force.
 
     Without a plan, all of the `inputs` went into it.
     """
@@ -33,11 +33,11 @@ class _PastOutput:
 
 
 class Origins:
-    """What was made from what: by the policies in force, and by what is at hand of others.
+    """What was made from what: by the policies in force, and according to other evidence.
 
-    That a policy is withdrawn, replaced or void takes nothing back of what was read of its output.
-    So certificates tell it as well, whatever became of their policies, and so do policies that are
-    given and void, or have `ended`.
+    Withdrawing, replacing or voiding a policy does not undo that its output was read. So
+    certificates are used as well, whatever became of their policies, and so are policies that are
+    given but void, or have `ended`.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class Origins:
         unless: Collection[str] | None = None,
         itself: Collection[str] = (),
     ) -> Iterator[MadeFrom]:
-        """Yield what assets were made from, what that was made from in turn, and so on.
+        """Yield the direct and indirect origins of assets.
 
-        `earlier` tells more of that, by asset. What was made by all of the parties `unless` is not
-        looked behind, and nor is, by what makes it now, what is of the outputs `itself` alone.
+        `earlier` gives further origins, by asset. Something made by all of the parties `unless` is
+        not followed, nor, among current makers, something made only from the outputs `itself`.
         """
         queue = [*dict.fromkeys(assets)]
         visited = {*queue}
@@ -88,40 +88,45 @@ class Origins:
                     yield MadeFrom(asset, tuple(sorted(one.by)), sources)
 
     def _current_origins(self, asset: str) -> Iterator[MadeFrom]:
-        """Yield what the policies in force make an asset of."""
+        """Yield the origins of an asset under the policies in force."""
         for maker in self._view.makers(asset):
             sources = output_inputs(self._output(maker.policy, maker.asset, ""), maker, (asset,))
             yield MadeFrom(asset, tuple(sorted(maker.clause.assigners)), sources)
 
     def outputs(self, asset: str) -> frozenset[str]:
-        """Return the outputs that an asset is, belongs to or holds, or might."""
+        """Return the outputs that an asset is, belongs to or contains, or may."""
         return frozenset(self._view.outputs(asset))
 
     def _past(self) -> tuple[_PastOutput, ...]:
         if self._past_memo is None:
             void = (one for one in self._view.index.policies if one.uid in self._view.void)
-            given = (past for policy in (*void, *self._ended) for past in _past_outputs(policy))
-            self._past_memo = (*given, *filter(None, map(self._certified_past, self._certificates)))
+            past_outputs = (
+                past for policy in (*void, *self._ended) for past in _past_outputs(policy)
+            )
+            self._past_memo = (
+                *past_outputs,
+                *filter(None, map(self._certified_past, self._certificates)),
+            )
         return self._past_memo
 
     def _certified_past(self, one: Certificate) -> _PastOutput | None:
-        """Return what a certificate tells, None where the policies in force say the same."""
+        """Return the output of a certificate, None if the policies in force say the same."""
         plan, asset = one.plan, one.plan.publish.asset
         makers = self._view.index.makers.get(asset, ())
-        same_policy = [made for made in makers if made.policy.uid == plan.policy]
-        if any(made.policy.digest == plan.policy_digest for made in same_policy):
+        same_policy = [maker for maker in makers if maker.policy.uid == plan.policy]
+        if any(maker.policy.digest == plan.policy_digest for maker in same_policy):
             return None
-        assigners = [made.clause.assigners for made in same_policy] or [self._owners(asset)]
+        assigners = [maker.clause.assigners for maker in same_policy] or [self._owners(asset)]
         return _PastOutput(asset, assigners[0], plan)
 
     def _owners(self, asset: str) -> frozenset[str]:
-        """Return who is stated to own what a policy made of which nothing more is known."""
+        """Return the stated owners of what a policy made, if nothing more is known about it."""
         standing = self._view.standing
         return frozenset(standing.of(asset).owners) if standing else frozenset()
 
 
 def _best_origins(origins: Iterable[MadeFrom]) -> Iterator[MadeFrom]:
-    """Yield what was made from what, each once, but not by nobody where it is known by whom."""
+    """Yield the origins, each once, without unknown makers where a maker is known."""
     distinct = dict.fromkeys(origins)
     attributed = {source for one in distinct if one.by for source in one.sources}
     yield from (one for one in distinct if one.by or not attributed.issuperset(one.sources))

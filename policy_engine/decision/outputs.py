@@ -1,4 +1,4 @@
-"""The outputs that policies speak of, and the certificates that are valid for them."""
+"""The outputs that policies name, and the certificates that are valid for them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -19,11 +19,11 @@ from policy_engine.policy.attestable import attestable
 
 @dataclass(frozen=True)
 class Output:
-    """An output that a policy speaks of, and the certificate that is valid for it, if any.
+    """An output that a policy names, and the certificate that is valid for it, if any.
 
-    `valid` are all that are, of as many releases; `refusal` says why one that was made for it is
-    not. `attested` are the words of persons for an output that no engine can certify.
-    `invalid_reason` says why none of all these is left, where none stands by what it was made from.
+    `valid` are all valid certificates, one per release; `refusal` says why a certificate that was
+    made for it is not valid. `attested` are attestations of an output that no engine can certify.
+    `invalid_reason` says why none is left, if all were made from something that is no longer valid.
     """
 
     policy: Policy
@@ -45,10 +45,10 @@ class Output:
         plan: Plan | None = None,
         attestation_refusal: Callable[[Policy, Attestation], str] = lambda _policy, _word: "",
     ) -> "Output":
-        """Return an output with the first certificate that proves what its policy asks today.
+        """Return an output with the first certificate that proves what its policy asks for today.
 
-        That is its `plan`, None where no certificate can: of a rule that anonymises nothing, too.
-        `attestation_refusal` tells why a person's word for it does not count, empty where it does.
+        That is its `plan`, None if no certificate can exist, as for a rule that anonymises nothing.
+        `attestation_refusal` returns why an attestation does not count, empty if it does.
         """
         if plan is None:
             attestations_for = [
@@ -64,8 +64,7 @@ class Output:
 
     @property
     def uncertified(self) -> str:
-        """Why nobody may read the output for want of a certificate that is valid for it and stands
-        or, where none can be, of somebody's word for it; empty where there is one."""
+        """Why nobody may read the output for lack of a valid proof; empty if it has one."""
         if self.certificate is not None or self.attested:
             return ""
         if self.invalid_reason:
@@ -75,7 +74,7 @@ class Output:
         return f"{message} {self.refusal}" if self.refusal else message
 
     def covers(self, target: str) -> bool:
-        """Tell whether a target is the output, or could be a column of it by its name."""
+        """Return whether a target is the output, or could be a column of it by its name."""
         return target == self.asset or column_name(self.asset, target) is not None
 
     def fulfilled_duties(self) -> Iterator[Rule]:
@@ -84,7 +83,7 @@ class Output:
             yield from certified_duties(self.policy, self.asset)
 
     def may_have(self, target: str) -> bool:
-        """Tell whether a target, where it is a column of the output by its name, exists."""
+        """Return whether a target, if it is a column of the output by its name, exists."""
         name = column_name(self.asset, target)
         if name is not None and self.plan is not None and self.plan.train:
             return False  # a model has no columns
@@ -95,14 +94,16 @@ class Output:
         return publication is not None and publication.cells == "bounds" and is_end
 
     def inputs(self) -> Iterator[tuple[str, ...]]:
-        """Yield what has to be readable for the output to be so, together: all datasets that it is
-        made of, or all columns of them that are named."""
+        """Yield what must be readable together for the output to be readable.
+
+        These are all datasets it is made of, or all the columns of them that are named.
+        """
         if self.plan is not None:
             yield self.plan.assets
             yield tuple(dict.fromkeys(_plan_columns(self.plan)))
 
     def proof_lines(self) -> Iterator[str]:
-        """Yield what the certificate says, in a line."""
+        """Yield one line on what the certificate or attestation shows."""
         yield from (one.summary() for one in self.attested[:1])
         if self.certificate is not None:
             digest = self.certificate.output_digest
@@ -119,7 +120,7 @@ def _plan_columns(plan: Plan) -> Iterator[str]:
 
 
 def output_plans(policy: Policy) -> dict[str, Plan]:
-    """Return what a policy's outputs are to be made by, as far as they can be certified."""
+    """Return the plans by which a policy's outputs are made, if they can be certified."""
     plans = {}
     with suppress(PlanError):
         for product in products(policy):
@@ -134,7 +135,7 @@ def _is_attestation_for(one: Attestation, policy: Policy, asset: str) -> bool:
 
 
 def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
-    """Yield in what the certificates made for a plan's output fall short."""
+    """Yield why the certificates made for a plan's output are not valid."""
     ordered = sorted(certificates, key=lambda one: one.plan.policy_digest != plan.policy_digest)
     for one in ordered:
         certified = one.plan
@@ -142,19 +143,19 @@ def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
             continue
         if certified.policy_digest != plan.policy_digest:
             if certified.policy == plan.policy:
-                yield "Its certificate is of the policy as it was then, and not as it is now."
+                yield "Its certificate is for an earlier version of the policy."
             continue
         yield from (problem.message for problem in shortcomings(one))
         if not one.tells_making:
             yield f"{MAKING_UNKNOWN} {MAKE_HINT}"
         if _comparable_plan(certified) != _comparable_plan(plan):
-            yield "Its certificate is of another plan than the policy's."
+            yield "Its certificate is for a different plan from the policy's."
 
 
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
-    """Tell whether a certificate proves all that today's plan of the policy asks for.
+    """Return whether a certificate proves everything that the policy's current plan asks for.
 
-    What was measured alone is not enough: an output does not tell from what it was made, or how.
+    Measurements alone are not enough: an output does not show what it was made from, or how.
     """
     return (
         _comparable_plan(certificate.plan) == _comparable_plan(plan)
@@ -166,20 +167,20 @@ def _is_valid(certificate: Certificate, plan: Plan) -> bool:
 
 
 def _comparable_plan(plan: Plan) -> Plan:
-    """Return what a plan takes from what its policy means: on any engine, of data in any order.
+    """Return the part of a plan that depends on the policy's meaning, not on engine or data.
 
-    Where a rule without a uid stands in the text, and the order of its parties, purposes and
-    duties, are of no matter.
+    The position of a rule without uid in the text does not matter, nor does the order of its
+    parties, purposes and duties.
     """
     steps = [step.policy_part() for step in plan.public().steps if step.phase != "audit"]
     audits = sorted(plan.audits, key=AuditStep.model_dump_json)
     sorted_lists = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
     changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **sorted_lists}
-    changes |= {"by_consent": ()}  # whether they stand is seen when it is read
+    changes |= {"by_consent": ()}  # whether these are valid is checked when the output is read
     return plan.model_copy(update=changes)
 
 
 def _is_uid(label: str) -> bool:
-    """Tell whether the label of a rule is its uid, and no place in a text or in a parent's."""
+    """Return whether the label of a rule is its uid, not its position in a text."""
     return " " not in label and "#/" not in label

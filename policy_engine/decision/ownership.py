@@ -1,4 +1,4 @@
-"""Whose rules count for what a request is about."""
+"""Whose rules count for the assets of a request."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from policy_engine.policy.owners import Speakers, Standing
 class OwnerConsent:
     """Whether the owner of an asset lets a party grant its use, or make something of it.
 
-    `is_given` where that is known, by the rule of a `clause`; `may_be` where it is not known to be
-    otherwise. `missing` tells what keeps the rule from giving it, `shortfalls` in what the thing
-    that is made falls short of what is asked of it. `counted_prohibitions` are prohibitions of
-    granting use that have a bound on how often.
+    It `is_given`, by the rule of a `clause`, if that is known; it `may_be` if it is not known to be
+    refused. `missing` says what keeps the rule from giving consent, `shortfalls` how the output
+    falls short of its requirements. `counted_prohibitions` are prohibitions of granting use with a
+    limit on how often.
     """
 
     is_given: bool = False
@@ -32,24 +32,24 @@ class OwnerConsent:
 
     @property
     def rule(self) -> str:
-        """The name of the rule by which it is given, or would be."""
+        """The name of the rule that gives consent, or would."""
         return self.clause.name if self.clause else ""
 
     @property
     def exercised_rules(self) -> tuple[Clause, ...]:
-        """The rules that are exercised by who acts by it."""
+        """The rules that are exercised by relying on the consent."""
         return (*([self.clause] if self.clause else []), *self.counted_prohibitions)
 
 
 class AssetUse(NamedTuple):
-    """What an asset is used for: `beside` which others, and by what actions of `making`."""
+    """What an asset is used for: `beside` which others, and by which actions of `making`."""
 
     beside: tuple[str, ...] = ()
     making: frozenset[str] = frozenset()
 
 
 DelegationLookup = Callable[[str, str, bool, AssetUse], OwnerConsent]
-"""What leave a party has to use an asset: to act by it once more, or to have acted (`True`)."""
+"""The consent a party has to use an asset: for another use, or for a past one (`True`)."""
 ConsentLookup = Callable[[Clause, str, str, bool], OwnerConsent]
 """What leave a party has to make of an asset what a rule makes of it: once more, or to have made
 it (`True`)."""
@@ -64,12 +64,12 @@ def _rule_use(clause: Clause) -> AssetUse:
 
 
 def no_consent(_making: Clause, _party: str, _asset: str, _was_done: bool) -> OwnerConsent:
-    """Tell that nobody is let: what others make is of no matter here."""
+    """Return no consent: what others make does not matter here."""
     return OwnerConsent()
 
 
 def consent_rank(consent: OwnerConsent) -> tuple[bool, bool, bool, int]:
-    """Return by what leaves are told apart: the greatest lacks least."""
+    """Return a sort key for consents: the greatest one lacks least."""
     return (
         consent.is_given,
         bool(consent.shortfalls),
@@ -81,16 +81,15 @@ def consent_rank(consent: OwnerConsent) -> tuple[bool, bool, bool, int]:
 class Ownership:
     """Whose rules count for the assets of one request.
 
-    A permission counts where who issued it speaks for every asset that is asked for, with all
-    its known parts, and for what it makes its output of; and where its policy puts nothing of
-    others into what is asked for. `also` are assets that it has to speak for besides. For what
-    something is made of, it does for the owner too where that one lets its issuer make just that
-    (`consents`), and lets the `maker`, where it is about to be made. A
-    prohibition counts where one of those who issued it speaks for an asset that is asked for and
-    that it meets, or for the part of one that it names. `trusted` are the closures of what the
-    caller says: what policies say of parts gives nobody a say. `beside` is all that is asked for
-    together. Where it is `part_by_part` that leave is asked for, who issued a permission has to
-    speak for the assets alone.
+    A permission counts if its issuer speaks for every requested asset, with all its known parts,
+    and for the inputs of any output that it makes, and if its policy adds no assets of others to
+    the requested ones. `also` are further assets that the issuer must speak for. An input's owner
+    may let the issuer make exactly that output (`consents`); if it is about to be made, the owner
+    must let the `maker` make it as well. A prohibition counts if one of its issuers speaks for a
+    requested asset that it affects, or for the part that it names. `trusted` are the closures of
+    what the caller says: what policies say about parts gives nobody a say. `beside` is everything
+    requested together. If consent is checked `part_by_part`, the issuer of a permission must speak
+    only for the assets themselves.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Ownership:
         self._making_consents: dict[tuple[int, str, str, bool], OwnerConsent] = {}
 
     def permission_refusal(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
-        """Return why a permission does not count for the targets, empty where it does.
+        """Return why a permission does not count for the targets, empty if it does.
 
         `own` are the closures of its own policy.
         """
@@ -132,9 +131,9 @@ class Ownership:
     def use_consents(
         self, clause: Clause, targets: Sequence[str], own: Closures
     ) -> Iterator[tuple[str, str, OwnerConsent]]:
-        """Yield by what leave a permission counts for the targets, where its own will not do.
+        """Yield the consents by which a permission counts for targets that its issuer does not own.
 
-        That is who was let grant the use of which asset, and the leave.
+        Each comes with the party that was allowed to grant the use, and the asset.
         """
         if not self._use_consents:
             return
@@ -153,7 +152,7 @@ class Ownership:
     def making_consents(
         self, clause: Clause, *, was_done: bool
     ) -> Iterator[tuple[str, str, OwnerConsent]]:
-        """Yield the assets, parties and rules by which owners let others make what is made."""
+        """Yield the assets, parties and rules by which owners let others make an output."""
         for (number, party, asset, was_made), consent in self._making_consents.items():
             if number == clause.number and was_made == was_done and consent.is_given:
                 yield asset, party, consent
@@ -161,17 +160,17 @@ class Ownership:
     def making_refusal(
         self, clause: Clause, assets: Collection[str], *, was_done: bool = True
     ) -> str:
-        """Return why a rule may not make its output of assets, empty where it may.
+        """Return why a rule may not make its output of assets, empty if it may.
 
-        That is asked of what it made (`was_done`), or of making it once more.
+        This is asked about what it has made (`was_done`), or about making it again.
         """
         use = _rule_use(clause) if assets else self._use
         return self._refusal(clause, sorted(assets), use, clause, was_done=was_done)
 
     def required_consents(self, clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
-        """Yield the assets of which a rule makes something by their owners' leave alone, with it.
+        """Yield the assets that a rule may use only with their owners' consent, with that consent.
 
-        And those for which it has none, with what is short of one that it could have.
+        And those for which consent is missing, with the shortfalls of one that could be given.
         """
         for target in sorted(clause.targets):
             for one in self._standing.all_of(target):
@@ -184,7 +183,7 @@ class Ownership:
     def prohibition_refusal(
         self, clause: Clause, targets: Sequence[str], closures: Closures
     ) -> str:
-        """Return why a prohibition does not count for the targets, empty where it does.
+        """Return why a prohibition does not count for the targets, empty if it does.
 
         `closures` are the closures by which it was found.
         """
@@ -194,24 +193,25 @@ class Ownership:
         return self._standing.of(names[0]).denied(clause.assigners)
 
     def owns(self, clause: Clause, asset: str) -> bool:
-        """Tell whether a rule is one of the owners of an asset, rather than of a delegate.
+        """Return whether a rule was issued by one of an asset's owners, not by a delegate.
 
-        Its parts may be others': each of them is asked for by itself.
+        Parts of the asset may have other owners: each part is checked separately.
         """
         return self._standing.of(asset).own(clause.assigners)
 
     def concerns(self, clause: Clause, target: str) -> bool:
-        """Tell whether what a rule makes has to do with a target, whatever policies say of it:
-        by what the caller says, or because the target is the maker's as well."""
+        """Return whether a rule's output concerns a target, whatever policies say.
+
+        It does by the caller's word, or because the target belongs to the maker as well.
+        """
         is_near = self._trusted.overlaps("asset", target, clause.rule.output)
         return is_near or self._standing.of(target).own(clause.assigners)
 
     def takes_in(self, asset: str, parties: frozenset[str], target: str) -> bool:
-        """Tell whether an asset that parties made has to do with a target.
+        """Return whether an asset that parties made concerns a target.
 
-        It has not where they make it of what is another's: where that is stated of the asset, or
-        of the target as a part of it; nor by the word of policies alone. What nobody knows who
-        made has.
+        It does not if they make it of another's asset: if that is stated of the asset, or of the
+        target as a part of it; nor if only policies say so. If its makers are unknown, it does.
         """
         makers, speakers = self._standing.of(asset), self._standing.of(target)
         if not parties:
@@ -240,7 +240,7 @@ class Ownership:
         speakers = self._standing.of(asset)
         if speakers.prohibit(clause.assigners):
             return True
-        # What was granted by a leave does not outlast the say of who had it.
+        # What was granted by consent ends when the party with that consent loses its say.
         consents = (self._use_consent(who, asset, was_done=True) for who in clause.assigners)
         return any(consent.may_be for consent in consents)
 
@@ -272,8 +272,7 @@ class Ownership:
             yield from (standing.of(asset),) if self._part_by_part else standing.all_of(asset)
 
     def _is_making_allowed(self, making: Clause, speakers: Speakers, *, was_done: bool) -> bool:
-        """Tell whether an owner lets somebody who issued a rule make what it makes, and who asks
-        to make it."""
+        """Return whether an owner lets an issuer of a rule, and the requester, make its output."""
         parties = sorted(making.assigners) if speakers.owners else ()
         makers = [self._maker] if self._maker else []
         asset = speakers.asset
@@ -288,14 +287,14 @@ class Ownership:
         )
 
     def _consent_shortfall(self, making: Clause, asset: str, *, was_done: bool) -> str:
-        """Return in what a thing falls short of the leave that there would be to make it."""
+        """Return how an output falls short of the consent that could be given to make it."""
         parties = dict.fromkeys((*sorted(making.assigners), *filter(None, [self._maker])))
         consents = {
             one: self._making_consent(making, one, asset, was_done=was_done) for one in parties
         }
         for party, one in consents.items():
             if not one.is_given and one.shortfalls:
-                return f", and {one.rule} lets no such thing be made: {one.shortfalls[0].message}"
+                return f", and {one.rule} does not allow that output: {one.shortfalls[0].message}"
             if not one.is_given and one.missing:
                 return f", and {one.rule} does not let {party} make it: {one.missing}"
         if self._maker and any(one.is_given for one in consents.values()):
@@ -314,13 +313,13 @@ class Ownership:
         return consent
 
     def _taking_refusal(self, clause: Clause, targets: Sequence[str], own: Closures) -> str:
-        """Return whose asset a policy puts into the targets by its own word, if it does."""
+        """Return whose assets a policy adds to the targets by its own statement, if any."""
         assigners, speakers = clause.assigners, self._taken_speakers(targets, own)
         refusing = (one for one in speakers if not self._is_use_allowed(assigners, one, self._use))
         return next((one.denied(assigners) for one in refusing), "")
 
     def _taken_speakers(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
-        """Yield who speaks for what a policy puts into the targets, where that is stated."""
+        """Yield who speaks for the assets that a policy adds to the targets, if that is stated."""
         for target in targets:
             parts = self._standing.within(target) if self._part_by_part else ()
             added = [name for name in own.down("asset", target)[1:] if name not in parts]

@@ -1,4 +1,4 @@
-"""For which purposes a rule may hold, whatever else it asks for."""
+"""The purposes for which a rule may apply, whatever its other conditions."""
 
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
@@ -11,14 +11,14 @@ from policy_engine.policy.xsd.values import Literals
 
 
 class _PurposeFacts:
-    """The facts of a request, of which nothing is known but the purpose."""
+    """The facts of a request in which only the purpose is known."""
 
     zone: tzinfo = UTC
 
-    def __init__(self, purpose: str, own: Closures, known: Closures) -> None:
+    def __init__(self, purpose: str, own: Closures, all_closures: Closures) -> None:
         self._purpose = (purpose,) if purpose else None
         self._own = own
-        self._known = known
+        self._known = all_closures
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         return self._purpose if left_operand == PURPOSE else None
@@ -33,18 +33,18 @@ class _PurposeFacts:
 
 
 def may_be_for(rule: Rule, purpose: str, own: Closures, known: Closures) -> bool:
-    """Tell whether the constraints of a rule may hold for a purpose, as far as that alone tells.
+    """Return whether the constraints of a rule may hold for a purpose, whatever else is the case.
 
-    `own` are the closures of its own policy, `known` those of all that is said.
+    `own` are the closures of its own policy, `known` those of everything that is stated.
     """
     facts = _PurposeFacts(purpose, own, known)
     return all(evaluate(one, facts).state != "unsatisfied" for one in rule.constraints)
 
 
 def rule_purposes(rule: Rule, own: Closures, known: Closures) -> tuple[str, ...]:
-    """Return the purposes that a rule is for: its own, or those that its constraints name.
+    """Return the purposes of a rule: its own, or those that its constraints name.
 
-    '' alone where it names none for which it may hold. `own` and `known` are as above.
+    Only '' if it names none for which it may hold. `own` and `known` are as above.
     """
     purposes = rule.purposes or tuple(dict.fromkeys(_named_purposes(rule)))
     return tuple(one for one in purposes if may_be_for(rule, one, own, known)) or ("",)

@@ -1,4 +1,4 @@
-"""Requests from what a person writes."""
+"""Requests as people write them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,18 +24,18 @@ def read_request(
     purpose: str = "",
     policies: Sequence[Policy] = (),
 ) -> Request:
-    """Return a request from IRIs, or from short names, as they are read in policies.
+    """Return a request from IRIs, or from short names as in policies.
 
-    Raises RequestError (D001) where a name stands for no IRI, or for several, and without targets.
+    Raises RequestError (D001) if a name stands for no IRI or for several, or without targets.
     """
     if not targets:
-        message = "A request names at least one target. None is given."
+        message = "A request needs at least one target. None was given."
         raise RequestError.of("D001", message)
     parts = {"assignee": [assignee], "action": [action], "target": targets, "purpose": [purpose]}
     for part, names_given in parts.items():
         for name in names_given:
             if _SURROGATES.search(name):
-                message = f"The {part} {name!r} is not a text that UTF-8 can write."
+                message = f"The {part} {name!r} cannot be encoded as UTF-8."
                 raise RequestError.of("D001", message)
     names = Names(policies)
     iris = {
@@ -72,7 +72,7 @@ def check_name(part: str, name: str, policies: Sequence[Policy] = ()) -> None:
 
 
 def _known_names(part: str, policies: Sequence[Policy]) -> list[str]:
-    """Return the names that a part of a request may have: short terms, and those of the rules."""
+    """Return the known names for a part of a request: short terms, and those in the rules."""
     rules = [rule for policy in policies for rule in policy.rules]
     if part == "action":
         return [*map(terms.local_name, terms.instances(f"{terms.ODRL}Action"))]

@@ -1,4 +1,4 @@
-"""What the constraints and refinements of a rule evaluate to for a request."""
+"""The results of a rule's constraints and refinements for a request."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,20 +32,20 @@ _Verdicts = tuple[Verdict, ...]
 
 
 Member = Party | Asset | Action
-"""What a rule names for a part."""
+"""A member that a rule names for a part."""
 
 
 _Group = tuple[Part, Sequence[Member], Sequence[str]]
-"""The members that a rule names for a part, and the request's names to match with them."""
+"""The members that a rule names for a part, and the request's names to match them with."""
 
 
 def permission_verdicts(
     clause: Clause, expanded: ExpandedRequest, facts: RequestFacts
 ) -> _Verdicts:
-    """Return what the constraints and refinements of a permission evaluate to.
+    """Return the results of the constraints and refinements of a permission.
 
-    Every member that could be meant has to satisfy the refinements. Where several parties, assets
-    or actions of the rule cover a name, the one with the best outcome counts.
+    Every member that may be meant must satisfy the refinements. If several parties, assets or
+    actions of the rule cover a name, the one with the best result counts.
     """
     rule, request = clause.rule, expanded.request
     set_rule(facts, clause, expanded.closures, expanded.closures)
@@ -68,10 +68,10 @@ def prohibition_verdicts(
     facts: RequestFacts,
     needed: Sequence[str],
 ) -> _Verdicts | None:
-    """Return what the conditions of a prohibition that overlaps a request evaluate to.
+    """Return the results of the conditions of a prohibition that overlaps a request.
 
-    None where it does not apply: a constraint is unsatisfied, or a refinement is for every member
-    that could be meant. One member for which that is unknown is enough for it to apply.
+    None if it does not apply: a constraint is unsatisfied, or a refinement is for every member that
+    may be meant. A single member with an unknown result is enough for it to apply.
     """
     rule, request = clause.rule, expanded.request
     set_rule(facts, clause, own_closures, expanded.closures)
@@ -99,9 +99,9 @@ def covering_verdicts(
     expanded: ExpandedRequest,
     facts: RequestFacts,
 ) -> tuple[Verdict, ...] | None:
-    """Return the verdicts on the refinements of the member that best covers a name.
+    """Return the results of the refinements of the member that best covers a name.
 
-    Every one that could be meant by the name has to satisfy them. None where no member covers it.
+    Everything that the name may mean must satisfy them. None if no member covers the name.
     """
     covering = [one for one in members if one.iri in expanded.closures.up(part, name)]
     options = [
@@ -117,10 +117,10 @@ def overlapping_verdicts(
     expanded: ExpandedRequest,
     facts: RequestFacts,
 ) -> tuple[Verdict, ...] | None:
-    """Return the verdicts on the refinements of the member that best overlaps one of the names.
+    """Return the results of the refinements of the member that best overlaps one of the names.
 
-    One that could be meant by a name is enough. None where no member overlaps a name, or each does
-    so with a refinement that is not satisfied.
+    One thing that a name may mean is enough. None if no member overlaps a name, or each one that
+    does has an unsatisfied refinement.
     """
     options = _remaining_verdicts(part, names, members, expanded, facts)
     return min(options, key=_severity, default=None)
@@ -129,7 +129,7 @@ def overlapping_verdicts(
 def set_rule(
     facts: RequestFacts, clause: Clause, own_closures: Closures, all_closures: Closures
 ) -> None:
-    """Set facts for a rule, with the closures of its own policy and of all."""
+    """Set facts for a rule, with the closures of its own policy and of all policies."""
     facts.policy, facts.rule = clause.policy.uid, clause.label
     has_no_uid = is_made_up(clause.label)
     facts.digest = clause.policy.digest if has_no_uid else ""
@@ -149,7 +149,7 @@ def _remaining_verdicts(
     expanded: ExpandedRequest,
     facts: RequestFacts,
 ) -> Iterator[_Verdicts]:
-    """Yield, for each member that overlaps a name, its verdicts where it may still apply."""
+    """Yield, for each member that overlaps a name, its results if it may still apply."""
     for member in members:
         remaining = [
             verdicts
@@ -159,14 +159,14 @@ def _remaining_verdicts(
             if _severity(verdicts) < _SEVERITY["unsatisfied"]
         ]
         if remaining:
-            # Rows differ: what one row does not satisfy another may, so all verdicts are merged.
+            # Rows differ, and one may satisfy what another does not, so all verdicts are merged.
             yield _merge_rows(remaining) if facts.rows else min(remaining, key=_severity)
 
 
 def _alternatives(
     part: Part, name: str, member: Member, expanded: ExpandedRequest, facts: RequestFacts
 ) -> Iterator[_Verdicts]:
-    """Yield the verdicts on a member's refinements for each name that could be meant."""
+    """Yield the results of a member's refinements for each thing that the name may mean."""
     if not member.refinements:
         yield ()
         return
@@ -177,7 +177,7 @@ def _alternatives(
 def verdicts_about(
     about: str, part: Part, member: Member, expanded: ExpandedRequest, facts: RequestFacts
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts on the refinements of a member, for one that is meant by it."""
+    """Return the results of a member's refinements for one thing that the member may mean."""
     facts.about, facts.part = about, part
     facts.is_act = part == "action" and about == expanded.request.action
     verdicts = tuple([evaluate(one, facts) for one in member.refinements])
@@ -198,7 +198,7 @@ def _possible_members(
 
 
 def _join_alternatives(alternatives: Sequence[_Verdicts]) -> _Verdicts:
-    """Return the first alternative with whatever is not satisfied in the others."""
+    """Return the first alternative, with everything that is not satisfied in the others."""
     unsatisfied = (one for rest in alternatives[1:] for one in rest if one.state != "satisfied")
     return tuple(dict.fromkeys((*alternatives[0], *unsatisfied)))
 
@@ -218,7 +218,7 @@ def _merge_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def worst_state(verdicts: Iterable[Verdict]) -> State:
-    """Return the state that is farthest from satisfied; satisfied without any verdict."""
+    """Return the state farthest from satisfied; satisfied if there are no verdicts."""
     return max((one.state for one in verdicts), key=_SEVERITY.__getitem__, default="satisfied")
 
 

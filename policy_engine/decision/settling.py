@@ -1,6 +1,6 @@
-"""What became of a duty by a moment: fulfilled, late or violated, since it came to be owed.
+"""The state of a duty at a moment: fulfilled, late or violated, since it became due.
 
-Decisions and the list of what is owed both ask here, so that neither says what the other denies.
+Decisions and the list of duties both use this, so they never contradict each other.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,11 @@ from policy_engine.policy import Policy, Rule
 
 @dataclass(frozen=True)
 class DutyOutcome:
-    """What became of a duty; `state` is None while it is outstanding.
+    """The outcome of a duty; `state` is None while it is outstanding.
 
-    `done` is the deed that fulfilled it, which `is_late` where that was after its `end`. `missed`
-    is when it was violated first, by a deed of that kind or by its end going by: whatever was done
-    since, the consequences are owed from then on. `is_recorded` where there is any deed.
+    `done` is the event that fulfilled it; it `is_late` if that was after its `end`. `missed` is
+    when the duty was first violated, by a recorded violation or by passing its end: from then on
+    the consequences are due, whatever happens later. `is_recorded` says whether there is any event.
     """
 
     state: Performance | None
@@ -35,15 +35,15 @@ class DutyOutcome:
 def duty_outcome(
     duty: Rule, deeds: Iterable[Deed], now: datetime, since: datetime | None = None
 ) -> DutyOutcome:
-    """Return what the deeds of a party, in the order in which they were recorded, amount to.
+    """Return what a party's recorded events, in the order of recording, amount to.
 
-    A deed counts from its own time on. One from before a duty came to be owed (`since`) counts for
-    a duty of a permission alone, which may be done before anybody asks. The last deed tells what
-    became of the duty. Of several that fulfil it, that which was recorded first tells when: to do
-    it once more makes nobody late, and to record it again with another date nobody punctual.
+    An event counts from its own time. One from before a duty became due (`since`) counts only for a
+    duty of a permission, which may be fulfilled before anybody asks. The last event decides the
+    state. If several fulfil the duty, the one recorded first sets the time: fulfilling it again
+    makes nobody late, and recording it again with another date makes nobody punctual.
     """
     end = deadline(duty, since)
-    # What a permission asks for may be done before anybody asks.
+    # The duty of a permission may be fulfilled before anybody asks for access.
     earliest = None if duty.kind == "duty" else since
     numbered_deeds = [
         (place, one)
@@ -54,18 +54,19 @@ def duty_outcome(
     done = _fulfilling_deed(in_order)
     is_late = bool(done and end and end.is_missed(done.time))
     is_over = end is not None and end.is_missed(now)
-    missed = [one.time for _, one in in_order if one.state == "violated"]
+    violations = [one.time for _, one in in_order if one.state == "violated"]
     if end is not None and (is_late or (is_over and not in_order)):
-        missed.append(end.until)
+        violations.append(end.until)
     state: Performance | None = (
         in_order[-1][1].state if in_order else "violated" if is_over else None
     )
-    return DutyOutcome(state, since, end, done, is_late, min(missed, default=None), bool(in_order))
+    return DutyOutcome(
+        state, since, end, done, is_late, min(violations, default=None), bool(in_order)
+    )
 
 
 def _fulfilling_deed(in_order: Sequence[tuple[int, Deed]]) -> Deed | None:
-    """Return the deed that fulfils a duty: the first to be recorded of those since it was violated
-    last."""
+    """Return the event that fulfils a duty: the first one recorded after its last violation."""
     fulfilling: list[tuple[int, Deed]] = []
     for numbered in in_order:
         fulfilling = [*fulfilling, numbered] if numbered[1].state == "fulfilled" else []
@@ -75,27 +76,28 @@ def _fulfilling_deed(in_order: Sequence[tuple[int, Deed]]) -> Deed | None:
 def party_deeds(
     party: str, history: History, policy: Policy, duty: Rule, closures: Closures
 ) -> list[Deed]:
-    """Return what a party, its group or a member of it did about a duty, as it was recorded."""
+    """Return what a party, its group or its members did about a duty, in the order of recording."""
     deeds = history.duty_deeds(policy, duty)
     return [one for one in deeds if counts_for(one.by, party, closures)]
 
 
 def counts_for(by: str, party: str, closures: Closures) -> bool:
-    """Tell whether what one did is done for another: of a group and its members."""
+    """Return whether one party's act counts for another: the same party, its group or a member."""
     return party in closures.up("party", by) or by in closures.up("party", party)
 
 
 def depends_on_start(duty: Rule) -> bool:
-    """Tell whether what becomes of a duty depends on when it came to be owed."""
+    """Return whether the outcome of a duty depends on when it became due."""
     return duty.kind != "duty" or has_elapsed_time(duty)
 
 
 def duty_start(
     duty: Rule, rule: str, party: str, policy: Policy, history: History, closures: Closures
 ) -> datetime | None:
-    """Return when a duty of a rule came to be owed: its party was first permitted, or refused.
+    """Return when a duty of a rule became due: when its party was first permitted, or refused.
 
-    Permitted something with what the duty is about, by its policy. None where neither was so yet.
+    Permitted means any use, by the same policy, of what the duty is about. None if neither
+    happened.
     """
     refused = history.refusals(policy.uid, rule, duty.label())
     times = [when for name, when in refused.items() if counts_for(name, party, closures)]

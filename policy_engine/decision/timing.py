@@ -1,4 +1,4 @@
-"""Whether the time of a rule is over, whatever else it asks for."""
+"""Whether the time of a rule is over, whatever its other conditions."""
 
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
@@ -12,7 +12,7 @@ _Member = Party | Asset | Action
 
 
 class _TimeFacts:
-    """The facts of a request, of which nothing is known but the time."""
+    """The facts of a request in which only the time is known."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -29,11 +29,11 @@ class _TimeFacts:
 
 
 def expiry_reason(rule: Rule, facts: Facts) -> str:
-    """Return why a rule cannot hold at the time of a request, empty where it may.
+    """Return why a rule cannot apply at the time of a request, empty if it may.
 
-    Its constraints and refinements are looked at with all else but the time unknown, in Kleene's
-    logic: what is known not to hold then does not hold whatever the rest evaluates to. Of several
-    assignees or actions each is looked at, of several targets any.
+    Its constraints and refinements are evaluated with everything unknown except the time, in
+    Kleene's logic: whatever is unsatisfied then is unsatisfied whatever the rest evaluates to. Of
+    several assignees or actions, each is considered; of several targets, any.
     """
     time_facts = _TimeFacts(facts)
     unsatisfied = next(_unsatisfied_conditions(rule.constraints, time_facts), None)

@@ -1,4 +1,4 @@
-"""What a condition evaluated to, why in a few words, and as JSON."""
+"""The result of a condition, with a short reason, and as JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _PHRASES: Mapping[str, tuple[str, str]] = MappingProxyType(
         f"{_ODRL}isAnyOf": ("one of", "one of"),
     }
 )
-"""How operators read: of numbers and texts, and of names and times."""
+"""How operators are worded: for numbers and texts, and for names and times."""
 _DENIED: Mapping[str, str] = MappingProxyType(
     {f"{_ODRL}neq": f"{_ODRL}eq", f"{_ODRL}isNoneOf": f"{_ODRL}isAnyOf"}
 )
@@ -47,7 +47,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a condition evaluated to: its state, and what its left operand was.
+    """The result of a condition: its state, and the value of its left operand.
 
     `parts` are those of a logical constraint, in its order.
     """
@@ -59,12 +59,12 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """Why, in a few words; of a logical constraint the first parts that decided it."""
+        """A short reason; for a logical constraint, the first parts that decided it."""
         if isinstance(self.condition, Constraint):
             return _constraint_reason(self, self.condition)
         reasons = [part.reason for part in islice(_decisive(self), _MOST_SHOWN + 1)]
         if not reasons:
-            return "nothing is joined"
+            return "it has no operands"
         prefix = "more than one holds: " if _is_one_too_many(self) else ""
         more = "; ..." if len(reasons) > _MOST_SHOWN else ""
         return prefix + "; ".join(reasons[:_MOST_SHOWN]) + more
@@ -78,11 +78,11 @@ class Verdict:
 
     @classmethod
     def from_json(cls, document: Any) -> "Verdict":
-        """Return the verdict that JSON of `to_json` says. Raises ValueError for any other."""
+        """Return the verdict from the JSON of `to_json`. Raises ValueError for anything else."""
         try:
             return document if isinstance(document, Verdict) else _read(document)
         except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-            raise ValueError("this is not the verdict on a condition") from error
+            raise ValueError("this is not a verdict on a condition") from error
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
@@ -93,7 +93,7 @@ class Verdict:
 
 
 def unknown_operands(verdict: Verdict) -> Iterator[str]:
-    """Yield the left operands of which nothing is known that a verdict is on."""
+    """Yield the left operands in a verdict whose values are unknown."""
     for part in verdict.parts:
         yield from unknown_operands(part)
     if isinstance(verdict.condition, Constraint) and not verdict.seen:
@@ -108,18 +108,18 @@ def _constraint_reason(verdict: Verdict, constraint: Constraint) -> str:
     if not verdict.seen:
         remark = " without a decision log" if constraint.left_operand == READ_SO_FAR else ""
         return f"{name} is not known{remark}"
-    seen = _join_values([_format_value(value) for value in verdict.seen])
+    value_text = _join_values([_format_value(value) for value in verdict.seen])
     rights = [_format_value(value.value) for value in constraint.right_operands]
     rights += [f"what {terms.compact(iri)} stands for" for iri in constraint.references]
     if not rights:
-        return f"{name} is {seen}, compared with nothing"
+        return f"{name} is {value_text}, compared with nothing"
     phrase = f"{_phrase(constraint)} {_join_values(rights)}"
     if constraint.unit:
         phrase += f" (in {terms.compact(constraint.unit)})"
     if verdict.state == "unknown":
-        return f"{name} is {seen}; whether that is {phrase} is not known"
+        return f"{name} is {value_text}; whether that is {phrase} is not known"
     is_affirmed = (verdict.state == "satisfied") != (constraint.operator in _DENIED)
-    return f"{name} is {seen}, {'' if is_affirmed else 'not '}{phrase}"
+    return f"{name} is {value_text}, {'' if is_affirmed else 'not '}{phrase}"
 
 
 def _phrase(constraint: Constraint) -> str:
@@ -149,7 +149,7 @@ def _join_values(texts: list[str]) -> str:
 
 
 def _decisive(verdict: Verdict) -> Iterator[Verdict]:
-    """Yield the verdicts on single constraints that a verdict follows from."""
+    """Yield the verdicts on single constraints that decided a verdict."""
     if isinstance(verdict.condition, Constraint):
         yield verdict
     for part in _decisive_parts(verdict):
@@ -201,7 +201,7 @@ def _value_json(value: Value) -> dict[str, Any]:
 
 
 def _literal_json(value: Literals) -> Any:
-    """Return what JSON has as it is, and all else as its text with its data type."""
+    """Return a value that JSON has as it is, and any other as its text with its data type."""
     if isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return {"@value": lexical(value), "@type": type_of(value)}

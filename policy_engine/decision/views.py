@@ -1,4 +1,4 @@
-"""The rules as they are in one state of the world, laid over what was compiled before."""
+"""The rules in one state of the world, based on what was compiled before."""
 
 from collections.abc import Iterator
 
@@ -12,15 +12,15 @@ from policy_engine.policy.owners import Owners, Standing
 
 
 class View:
-    """An index under the memberships of a state of the world, at the cost of these alone.
+    """An index with the memberships of a state of the world, at the cost of these alone.
 
-    What the world adds to who and what belongs to what counts for every rule. The index is keyed
-    by what is known without it: what a new edge puts into a request stands under that edge's
-    lower end, and what it puts a request into is found by the request's own closures.
+    Memberships added by the world count for every rule. The index is keyed by what is known without
+    them: what a new edge adds to a request is under that edge's lower end, and what it adds a
+    request to is found by the request's own closures.
     """
 
     def __init__(self, index: Index, more: Hierarchy, owners: Owners = Owners()) -> None:  # noqa: B008 (frozen)
-        """Take an index, what is known besides, and who owns what."""
+        """Take an index, additional memberships, and who owns what."""
         self.index = index
         self.memberships = more
         self.is_bare = more == Hierarchy()
@@ -37,7 +37,7 @@ class View:
                 self.void |= {one.policy.uid} if one.is_voided(more, closures) else set()
 
     def _stated_parts(self) -> tuple[Edge, ...]:
-        """Return what the caller says of which asset is a part of which."""
+        """Return what the caller says about parts of assets."""
         return (*self.index.trusted.hierarchy.asset, *self.memberships.asset)
 
     def own_closures(self, clause: Clause) -> Closures:
@@ -71,17 +71,17 @@ class View:
         return rules.candidates(targets, assignees, self._purposes(request.purpose))
 
     def touched_outputs(self, expanded: ExpandedRequest) -> list[int]:
-        """Return the numbers of the outputs that targets are, belong to or hold, or might."""
+        """Return the numbers of the outputs that targets are, belong to or contain, or may."""
         if not self.index.outputs:
             return []
         return sorted({one for target in expanded.request.targets for one in self._outputs(target)})
 
     def outputs(self, asset: str) -> Iterator[str]:
-        """Yield the outputs that an asset is, belongs to or holds, or might."""
+        """Yield the outputs that an asset is, belongs to or contains, or may."""
         yield from (self.index.outputs[number].asset for number in self._outputs(asset))
 
     def makers(self, asset: str) -> Iterator[RuleOutput]:
-        """Yield who makes the outputs that an asset is, belongs to or holds, or might."""
+        """Yield the makers of the outputs that an asset is, belongs to or contains, or may."""
         yield from (self.index.outputs[number] for number in sorted({*self._outputs(asset)}))
 
     def _outputs(self, asset: str) -> Iterator[int]:
@@ -91,12 +91,12 @@ class View:
             yield from (number for number in numbers if outputs[number].policy.uid not in self.void)
 
     def _keys(self, part: Part, name: str) -> list[str]:
-        """Return the keys under which stands what a name includes, or is included in."""
+        """Return the keys of everything that a name includes, or is included in."""
         lower = [name] if self.is_bare else self._lower_names(part, name)
         return [*map(inclusion_key, lower), *self.closures.reach(part, name)]
 
     def _lower_names(self, part: Part, name: str) -> Iterator[str]:
-        """Yield a name, and where edges of the world start by which something is put into it."""
+        """Yield a name, and the starts of edges in the world that put something into it."""
         yield name
         starts, columns = self._edge_starts(part)
         for one in self.closures.down(part, name):
@@ -105,7 +105,7 @@ class View:
             yield from (column for column in columns.get(one, ()) if column != name)
 
     def _edge_starts(self, part: Part) -> tuple[frozenset[str], dict[str, list[str]]]:
-        """Return where edges of the world start, and of these the columns by their dataset."""
+        """Return the starts of edges in the world, with those that are columns by dataset."""
         edges = self._lower_ends.get(part)
         if edges is None:
             starts = frozenset(narrow for narrow, _ in getattr(self.memberships, part))
@@ -116,7 +116,7 @@ class View:
         return edges
 
     def _purposes(self, purpose: str) -> list[str] | None:
-        """Return the purposes that a purpose includes, or is included in; None: any."""
+        """Return the purposes that a purpose includes, or is included in; None means any."""
         if not purpose:
             return None
         prohibited = self.index.prohibitions.purposes

@@ -1,4 +1,4 @@
-"""What was made under policies that are not in force: nobody is to read it."""
+"""Outputs made under policies that are not in force: nobody may read them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from policy_engine.policy.model import OFFER
 
 @dataclass(frozen=True, slots=True)
 class VoidOutput:
-    """An output of a policy that is not in force, and who issued that; none where unknown."""
+    """An output of a policy that is not in force, and its issuers; none if they are unknown."""
 
     asset: str
     policy: str
@@ -29,10 +29,9 @@ def void_outputs(policies: Iterable[Policy]) -> Iterator[VoidOutput]:
 def void_proven_outputs(
     proofs: Sequence[Certificate | Attestation], known: Iterable[Policy]
 ) -> Iterator[VoidOutput]:
-    """Yield the outputs that certificates and attestations are of: they were made, under whichever
-    policy.
+    """Yield the outputs of certificates and attestations: they were made, under whichever policy.
 
-    Who issued that is told by its text alone, where that very one is among those that are known.
+    Their issuers are known only if the exact text of that policy is among the known policies.
     """
     issuers = {(one.uid, one.digest): one.issued_by for one in known}
     for one in proofs:
@@ -43,8 +42,7 @@ def void_proven_outputs(
 
 
 def _proven_output(proof: Certificate | Attestation) -> tuple[str, str, str] | None:
-    """Return the output that a proof is of, and the uid and the digest of the policy it was made
-    under; None for a certificate of nothing that was released."""
+    """Return the output of a proof, and the uid and digest of its policy; None if not released."""
     if isinstance(proof, Attestation):
         return proof.asset, proof.policy, proof.policy_digest
     plan = proof.plan

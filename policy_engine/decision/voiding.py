@@ -1,4 +1,4 @@
-"""Which policies a state of the world makes void."""
+"""The policies that a state of the world makes void."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from policy_engine.policy.validation.conflicts import Overlaps, conflicting_pair
 
 
 def has_conflict(policy: Policy, hierarchy: Hierarchy) -> bool:
-    """Tell whether two rules of a policy clash by what is known; worked out once for each."""
+    """Return whether two rules of a policy conflict by what is known; computed once for each."""
     return _has_conflict(_PolicyIdentity(policy), hierarchy)
 
 
@@ -23,16 +23,16 @@ def yields_to(
     issuers: AbstractSet[str],
     permitting: Callable[[], Iterable[AbstractSet[str]]],
 ) -> bool:
-    """Tell whether a prohibition yields to permissions of its policy (ODRL IM 2.2, section 2.10).
+    """Return whether a prohibition yields to permissions of its policy (ODRL IM 2.2, section 2.10).
 
-    `issuers` are who issued it, and `permitting` who issued each of them. Of several owners who
+    `issuers` issued it, and `permitting` are the issuers of each permission. If several owners
     issue one policy, none lifts another's prohibition.
     """
     return conflict == "perm" and all(issuers <= others for others in permitting())
 
 
 class _PolicyIdentity:
-    """A policy as itself: to compare two by what they say takes long. It is not kept alive."""
+    """A policy compared by identity, since comparing contents takes long. It is not kept alive."""
 
     __slots__ = ("_id", "policy")
 
@@ -55,7 +55,7 @@ def _has_conflict(same: _PolicyIdentity, hierarchy: Hierarchy) -> bool:
 
 
 class Voidable:
-    """A policy of the strategy `invalid` whose rules do not clash as far as is known so far."""
+    """A policy with the strategy `invalid` whose rules do not conflict as far as is known."""
 
     def __init__(self, policy: Policy, closures: Closures) -> None:
         self.policy = policy
@@ -72,11 +72,11 @@ class Voidable:
             self._rules_by_name[part], self._rules_by_ancestor[part] = by_name, by_ancestor
 
     def is_voided(self, more: Hierarchy, closures: Closures) -> bool:
-        """Tell whether a hierarchy more makes two rules clash; `closures` are those of both,
-        what is known so far and this.
+        """Return whether an additional hierarchy makes two rules conflict.
 
-        Only rules can that meet by way of one of its edges, of which the one names what is below
-        the edge and the other what is above. What it says of actions is asked of all rules.
+        `closures` are those of everything known with this hierarchy. Only rules joined by one of
+        its edges can conflict, where one names something below the edge and the other something
+        above it. Its statements about actions are checked for all rules.
         """
         rules: tuple[Sequence[Rule], Sequence[Rule]]
         rules = self.policy.permissions, self.policy.prohibitions
@@ -87,7 +87,7 @@ class Voidable:
     def _rules_meeting(
         self, more: Hierarchy, closures: Closures
     ) -> tuple[Sequence[Rule], Sequence[Rule]]:
-        """Return the permissions and prohibitions that one of the edges may let meet."""
+        """Return the permissions and prohibitions that one of the edges may join."""
         meeting: dict[str, dict[int, Rule]] = {"permission": {}, "prohibition": {}}
         for part in PARTS:
             for narrow, wide in getattr(more, part):

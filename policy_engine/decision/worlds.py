@@ -1,4 +1,4 @@
-"""States of the world from what a person writes, and what is wrong with them in our words."""
+"""States of the world as people write them, and the problems in them in plain words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,23 +25,23 @@ from policy_engine.policy.syntax.json_text import Document, escape, read_valid_j
 WorldPath = tuple[str | int, ...]
 """The keys and numbers that lead to a part of a state of the world."""
 
-_FACT = "a fact is a text, a number, a boolean or a time, or a list of these"
+_FACT = "a fact must be a text, a number, a boolean, a time, or a list of these"
 _SHAPES = {
-    "time": "it is a time, an ISO 8601 text such as 2026-06-01T12:00:00Z",
-    "values": "it holds facts by left operand",
-    "of": "it holds, by the IRI of a party, an asset or an action, facts by left operand",
-    "counts": "it holds whole numbers by rule",
-    "duties": "it holds what became of duties by their uid",
-    "memberships": "it holds lists of pairs, each a narrower name and a wider one",
+    "time": "it must be a time, an ISO 8601 text such as 2026-06-01T12:00:00Z",
+    "values": "it must map left operands to facts",
+    "of": "it must map the IRI of a party, an asset or an action to facts by left operand",
+    "counts": "it must map rules to whole numbers",
+    "duties": "it must map the uids of duties to what became of them",
+    "memberships": "it must contain lists of pairs, each a narrower name and a wider one",
 }
 _INNER = {
     ("values", 2): _FACT,
-    ("of", 2): "it holds facts by left operand",
+    ("of", 2): "it must map left operands to facts",
     ("of", 3): _FACT,
-    ("counts", 2): "how often a rule was exercised is a whole number, 0 or more",
+    ("counts", 2): "how often a rule was exercised must be a whole number, 0 or more",
     ("duties", 2): f"a duty is {join_names(get_args(Performance), 'or')}",
-    ("memberships", 2): "it is a list of pairs, each a narrower name and a wider one",
-    ("memberships", 3): "it is a pair of a narrower name and a wider one",
+    ("memberships", 2): "it must be a list of pairs, each a narrower name and a wider one",
+    ("memberships", 3): "it must be a pair of a narrower name and a wider one",
 }
 _KEYS = {0: tuple(World.model_fields), 1: (*PARTS, "implied")}
 _UNKNOWN = {"extra_forbidden": 0, "unexpected_keyword_argument": 1}
@@ -50,11 +50,11 @@ _UNKNOWN = {"extra_forbidden": 0, "unexpected_keyword_argument": 1}
 def read_world(
     given: str | bytes | Mapping[str, Any], source: str = "", policies: Sequence[Policy] = ()
 ) -> World:
-    """Return a state of the world from JSON, as text or as Python has it.
+    """Return a state of the world from JSON, given as text or as Python values.
 
-    Short names in it stand for what they do in policies. Raises RequestError (D003) with
-    everything that is wrong in it, each with its place in a text, and D001 for a name that does
-    not mean the same in all of the policies.
+    Short names stand for what they mean in the policies. Raises RequestError (D003) with every
+    problem, each with its place if it is a text, and D001 for a name that does not mean the same in
+    all policies.
     """
     names = Names(policies)
     if isinstance(given, Mapping):
@@ -98,9 +98,9 @@ def _world(value: Any, source: str, place: Any) -> World:
 
 
 def world_faults(error: ValidationError) -> dict[WorldPath, tuple[str, str]]:
-    """Return what is wrong with a state of the world, and a hint, by the way to where it is.
+    """Return the problems of a state of the world, each with a hint, by the path to its part.
 
-    One sentence for each part, whatever number of types it was tried as.
+    There is one sentence per part, however many types were tried for it.
     """
     faults: dict[WorldPath, tuple[str, str]] = {}
     for one in error.errors(include_url=False):
@@ -128,6 +128,6 @@ _NOT_AN_OBJECT = f"A state of the world is an object with the keys {join_names(_
 
 
 def _part_path(loc: WorldPath) -> WorldPath:
-    """Return the way to a part that a sentence is about, without the types it was tried as."""
+    """Return the path to the part that a problem is about, without the types that were tried."""
     deepest = max((size for part, size in _INNER if loc and part == loc[0]), default=1)
     return loc[:deepest]

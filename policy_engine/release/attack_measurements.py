@@ -1,4 +1,4 @@
-"""What a plan's audits measured of its bounds, and whether so few records can show them."""
+"""What a plan's audits measured for its bounds, and whether there are enough records."""
 
 import hashlib
 import json
@@ -33,16 +33,16 @@ _DECIMALS = 3
 _MOST = 500_000
 _STEP = 1.2
 _DECIDING = ("policy-engine", "numpy", "scipy", "scikit-learn", "tensorflow", "tensorflow-cpu")
-"""The packages whose version decides what is trained from a seed."""
+"""The packages whose version decides the model trained from a seed."""
 
 
 def measurements(
     steps: Sequence[AuditStep], report: MembershipAudit | None
 ) -> Iterator[AttackMeasurement]:
-    """Yield what an audit measured of every bound, for every attack that was run.
+    """Yield the measurement of every bound, for every attack that was run.
 
-    The figures are rounded, their intervals outwards: to the last digit they would tell whoever
-    has the model and knows all records but one whether that one was trained on.
+    The figures are rounded, their intervals outwards: exact figures would tell somebody who has the
+    model and knows all records but one whether that one was trained on.
     """
     for step in steps:
         for name in step.method.attacks_run:
@@ -61,18 +61,18 @@ def _measurement(result: AttackResult, bound: AttackBound) -> AttackMeasurement:
 
 
 def _decimals(bound: AttackBound) -> int:
-    """Return three decimals, and for rates at few false alarms one more than these have."""
+    """Return three decimals, and for rates at few false positives one more than these have."""
     if bound.fpr is None:
         return _DECIMALS
     return max(_DECIMALS, 1 - math.floor(math.log10(bound.fpr)))
 
 
 def _unfit(result: AttackResult, bound: AttackBound) -> str:
-    """Return why an attack is not evidence that a bound holds, empty where it is."""
+    """Return why an attack is not evidence that a bound holds, empty if it is."""
     if result.degenerate:
         return result.degenerate
     if bound.measure == "tprAtFpr" and _tpr_at(result.figures, bound).randomised:
-        return "so many records have its highest scores that a coin decides among them"
+        return "so many records share its highest score that the choice among them is random"
     return ""
 
 
@@ -81,7 +81,7 @@ def _tpr_at(figures_of_attack: Figures, bound: AttackBound) -> TprAtFpr:
 
 
 def _bound_figure(figures_of_attack: Figures, bound: AttackBound) -> Estimate | NotApplicable:
-    """Return the figure that a bound is about."""
+    """Return the figure that a bound limits."""
     if bound.measure == "tprAtFpr":
         return _tpr_at(figures_of_attack, bound).tpr
     if bound.measure == "auc":
@@ -92,9 +92,9 @@ def _bound_figure(figures_of_attack: Figures, bound: AttackBound) -> Estimate | 
 
 
 def _either_way(auc: Estimate) -> Estimate:
-    """Return the area of the scores as they are or turned round, whichever may be larger.
+    """Return the area under the curve of the scores or their reverse, whichever may be larger.
 
-    Where members rank below others, whoever turns the scores round tells them apart as well.
+    If members rank below others, reversing the scores tells them apart as well.
     """
     if auc.high >= 1 - auc.low:
         return auc
@@ -102,7 +102,7 @@ def _either_way(auc: Estimate) -> Estimate:
 
 
 def model_figures(report: MembershipAudit) -> ModelFigures:
-    """Return how often the model of an audit is right, and the label-only baseline, in percents."""
+    """Return the accuracy of an audit's model, and of the label-only baseline, in percent."""
     right = {
         "on_members": clopper_pearson(*_correct_count(report.target_train)),
         "on_others": clopper_pearson(*_correct_count(report.target_test)),
@@ -121,9 +121,9 @@ def _correct_count(side: AuditSide) -> tuple[int, int]:
 def check_showable(steps: Sequence[AuditStep], members: int, share: float, number: int) -> None:
     """Raise AuditError (A021) for bounds that so few members and others cannot show to hold.
 
-    Not even where attacks do no better than guessing: the interval of a guess would break them.
-    `number` is that of the attempt, which says at what confidence it is taken; `share` that of
-    the records which are members.
+    Not even if attacks do no better than guessing: the interval of a guess would break them.
+    `number` is that of the attempt, which decides the confidence; `share` is the share of members
+    among the records.
     """
     bounds = dict.fromkeys(bound for step in steps for bound in step.method.bounds)
     problems = [
@@ -147,24 +147,25 @@ def _can_show(bound: AttackBound, members: int, number: int) -> bool:
 
 
 def _guess_figures(members: int, fpr: float | None) -> Figures:
-    """Return the figures of a score by which members and others take turns."""
+    """Return the figures of scores in which members and others alternate."""
     is_member = np.arange(2 * members) % 2 == 1
     scores = -np.arange(2 * members, dtype=np.float64)
     return figures(scores, scores > -members, is_member, (fpr,) if fpr else (), ())
 
 
 def _too_few(bound: AttackBound, members: int, share: float, number: int) -> Problem:
-    needed = members
-    while needed < _MOST and not _can_show(bound, needed, number):
-        needed = int(needed * _STEP) + 1
+    sufficient = members
+    while sufficient < _MOST and not _can_show(bound, sufficient, number):
+        sufficient = int(sufficient * _STEP) + 1
     message = f"{bound} cannot be shown with {members:,} members and as many others"
     message += f" at attempt {number}" if number > 1 else ""
     message += ": attacks that only guess could not be told from attacks that reach more."
-    enough = f"About {_round(needed):,} of each would do, {_round(needed / share):,} records in all"
-    if needed >= _MOST:
-        enough = f"Not even {_MOST:,} of each would do: bound it less strictly"
+    records = _round(sufficient / share)
+    enough = f"About {_round(sufficient):,} of each are enough, {records:,} records in all"
+    if sufficient >= _MOST:
+        enough = f"Not even {_MOST:,} of each are enough: relax the bound"
     else:
-        enough += "; or bound it less strictly"
+        enough += "; or relax the bound"
     return Problem("A021", message, f"{enough}.")
 
 
@@ -178,13 +179,14 @@ def _round(number: float) -> int:
 
 
 def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) -> AttemptedModel:
-    """Return what decides the figures of a plan's audits: how models are trained, data, seed.
+    """Return everything that decides the figures of a plan's audits: training, data, seed.
 
-    The bounds, the attacks and the number of shadow models are no part of how it is trained:
-    other ones are another look at the same. Nor are names of assets, the order of features, the
-    share, and what is said of a model that is so anyway: attempts are not to begin anew by them.
-    Nor by a column more or less, or another digit: the records are told by sketches, too. What is
-    not learnt from is none of the data, and a record is what it says, however it is written.
+    Bounds, attacks and the number of shadow models are not part of the training: changing them
+    means looking at the same again. Neither are names of assets, the order of features, the share,
+    or settings that change nothing: they must not restart the count of attempts. Nor must a column
+    more or less, or another digit: so records are also compared by sketches. Columns that are not
+    learnt from are not part of the data, and records are compared by meaning, however they are
+    written.
     """
     public = plan.public()
     modellings = [step.modelling for step in public.audits]
@@ -222,7 +224,7 @@ def attempted_model(plan: Plan, table: pa.Table, seed: int, *, repeats: bool) ->
 
 
 def _named_columns(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
-    """Return the columns that a plan names, in order: of these, data were known formerly."""
+    """Return the columns that a plan names, in order: older ledgers identified data by these."""
     names = {name for one in modellings for name in (one.label, *one.features)}
     if plan.anonymize is not None:
         columns = plan.anonymize.columns
@@ -231,7 +233,7 @@ def _named_columns(plan: Plan, modellings: Sequence[Modelling]) -> list[str]:
 
 
 def _describe_sanitisation(plan: Plan) -> str:
-    """Return how a table is anonymised, empty where it is not."""
+    """Return how a table is anonymised, empty if it is not."""
     if plan.anonymize is None:
         return ""
     names = {"step", "taxonomies", "inputs", "output", "asset", "target", "source"}
@@ -239,7 +241,7 @@ def _describe_sanitisation(plan: Plan) -> str:
 
 
 def _describe_training(modelling: Modelling) -> str:
-    """Return how a model is trained, two ways that train the same alike."""
+    """Return how a model is trained, the same for two ways that train alike."""
     architecture = modelling.architecture
     described = architecture.model_dump(mode="json")
     if isinstance(architecture, Estimator):
@@ -248,7 +250,7 @@ def _describe_training(modelling: Modelling) -> str:
 
 
 def _effective(architecture: Estimator) -> dict[str, object]:
-    """Return all parameters of a classifier that decide what it learns, as they are set or not."""
+    """Return all parameters of a classifier that affect what it learns, set explicitly or not."""
     parameters = make_estimator(architecture).get_params()
     return {
         name: _plain_value(value) for name, value in parameters.items() if name not in _NO_MATTER
@@ -256,11 +258,11 @@ def _effective(architecture: Estimator) -> dict[str, object]:
 
 
 _NO_MATTER = ("random_state", "n_jobs", "verbose")
-"""The parameters of classifiers that decide nothing: each is trained from a seed of its own."""
+"""The parameters of classifiers without effect: each is trained from its own seed."""
 
 
 def _plain_value(value: object) -> object:
-    """Return a value of a parameter, whole numbers like all others."""
+    """Return a parameter value, with integers as floats."""
     if isinstance(value, list | tuple):
         return [_plain_value(one) for one in value]
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
@@ -271,12 +273,12 @@ def _canonical(value: object) -> str:
 
 
 def _digest(table: pa.Table, rows: NDArray[np.uint64]) -> str:
-    """Return a digest of a table's records by their marks, in whatever order they come."""
+    """Return a digest of a table's records by their marks, independent of order."""
     names = "\n".join(table.column_names)
     return hashlib.sha256(names.encode() + np.sort(rows).tobytes()).hexdigest()
 
 
 def _text_digest(table: pa.Table) -> str:
-    """Return the digest by which ledgers formerly knew a table: of the texts of its cells."""
+    """Return the digest that older ledgers used for a table: that of its cells' texts."""
     columns = (column.combine_chunks() for column in table.columns)
     return _digest(table, row_marks(columns, table.num_rows))

@@ -1,4 +1,4 @@
-"""Attempts: the models of one dataset that were attacked, and their pooled evidence."""
+"""Attempts: the attacked models of one dataset, and their pooled evidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from policy_engine.kernels.estimates import CONFIDENCE, Estimate, ceiling
 from policy_engine.methods.audits.membership_inference import AttackMeasurement, MembershipInference
 
 _MISSED = (1 - CONFIDENCE) / 2
-"""How often the upper end of an interval lies below the truth."""
+"""The probability that the upper end of an interval is below the true value."""
 
 
 class Attempt(BaseModel):
-    """A model that was made and attacked: what its attacks reached, and whether that was held.
+    """A model that was made and attacked: its attack figures, and whether its bounds held.
 
-    All but the figures and the `time` are HMACs under a key of the owner's: `data` of the records,
-    and `records` of sketches of them, by either of which attempts are counted together (see
-    `shares_records`), `way` of how it was trained on them, by which figures are, `seed` of its
-    seed, `made` of all that decides every figure, `asked` of what the audits asked for. One that
-    was begun and has no figures yet, or never had any, is an attempt too.
+    Everything but the figures and the `time` is an HMAC under the owner's key: `data` of the
+    records and `records` of sketches of them, either of which groups attempts (see
+    `shares_records`), `way` of how the model was trained, which groups figures, `seed` of its seed,
+    `made` of everything that decides the figures, `asked` of the audits' bounds. An attempt without
+    figures, started or abandoned, counts too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -43,8 +43,8 @@ class Attempt(BaseModel):
 def shares_records(one: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether half of the records of the larger of two sets are in the other, too.
 
-    Both are given by sketches, each the digests of a few records one after another; those of one
-    choice of columns have digests in common, and half of them where half of the records are.
+    Both are given by sketches, each the digests of a few records in sequence; sketches of the same
+    choice of columns share digests, and half of them if they share half of the records.
     """
     theirs = [frozenset(_digests(text)) for text in other]
     ours = [frozenset(_digests(text)) for text in one]
@@ -52,7 +52,7 @@ def shares_records(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 DIGITS = 8
-"""Of each digest in a sketch."""
+"""The length of each digest in a sketch."""
 
 
 def _digests(text: str) -> list[str]:
@@ -61,12 +61,13 @@ def _digests(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class AttemptedModel:
-    """What is about to be made: everything that decides the figures of its attacks.
+    """A model about to be made, with everything that decides the figures of its attacks.
 
-    `way` says how a model is trained, whatever changes nothing of it left out; `data` is a digest
-    of the records in any order, `former` the one that ledgers had before they knew records by what
-    they say, `records` are sketches of them, `exactly` of all that decides a figure beside the
-    seed, as it is; `audits` are the audits, `repeats` whether the same may be made again.
+    `way` says how the model is trained, without anything that changes nothing about it; `data` is a
+    digest of the records in any order, `former` the digest of older ledgers, which identified
+    records by their text, `records` are sketches, `exactly` is everything besides the seed that
+    decides a figure; `audits` are the audits, `repeats` says whether the same model may be made
+    again.
     """
 
     way: str
@@ -81,41 +82,41 @@ class AttemptedModel:
 
 @dataclass(frozen=True)
 class JudgedAttempts:
-    """What attacks reached with the attempts before, and these attempts, this one the last."""
+    """The attack figures judged with the attempts before, and these attempts, this one last."""
 
     attacks: tuple[AttackMeasurement, ...]
     attempts: tuple[Attempt, ...]
 
 
 def allow_any(_number: int) -> None:
-    """Let an attempt of any number begin."""
+    """Allow an attempt of any number to begin."""
 
 
 class AttemptHistory(Protocol):
-    """Keeps the attempts of an owner, and has every one judged with those before it."""
+    """Keeps an owner's attempts, and judges each one with those before it."""
 
     def begin(self, model: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
-        """Keep that an attempt was begun, and return its number, from 1 on.
+        """Record that an attempt began, and return its number, from 1 on.
 
-        What `check` raises of that number ends it before it is one. Raises AuditError (A020)
-        where the policy allows no more, and CertificateError (V007) where the very same was made
-        already and refused.
+        An error raised by `check` for that number prevents the attempt. Raises AuditError (A020) if
+        the policy allows no more, and CertificateError (V007) if the same model was already made
+        and refused.
         """
 
     def judge(self, model: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
-        """Keep the figures of an attempt, and return what they show with those before it."""
+        """Record the figures of an attempt, and return what they show with those before it."""
 
 
 def pool_attempts(
     attacks: Sequence[AttackMeasurement], earlier: Sequence[Attempt], way: str | None = None
 ) -> tuple[AttackMeasurement, ...]:
-    """Return what attacks reached with what they reached in earlier attempts on the same records.
+    """Return the attack figures pooled with those of earlier attempts on the same records.
 
-    Whoever tries until a bound holds by chance is held up in two ways. The upper end of attempt k
-    is taken at a confidence at which it misses the truth with 2.5% / (k (k - 1)), so that all
-    attempts together pass wrongly with 5% at most; and the mean of the upper ends of all attempts
-    at the same `way` (all of them, if not given) has to hold too, which is wider than the end of
-    their mean, for attempts share records.
+    This stops an owner from trying until a bound holds by chance, in two ways. The upper end of
+    attempt k is taken at a confidence at which it misses the true value with 2.5% / (k (k - 1)), so
+    that all attempts together pass wrongly with 5% at most. And the mean of the upper ends of all
+    attempts at the same `way` (of all attempts, if not given) must hold too, which is wider than
+    the end of their mean, since attempts share records.
     """
     if not earlier:
         return tuple(attacks)
@@ -125,7 +126,7 @@ def pool_attempts(
 
 
 def number_after(earlier: Sequence[Attempt]) -> int:
-    """Return which attempt it is after those: a model counts once, however often it is judged."""
+    """Return the number of the next attempt: a model counts once, however often it is judged."""
     return len({one.made for one in earlier}) + 1
 
 
@@ -157,8 +158,8 @@ def _ends(attempt: Attempt, measurement: AttackMeasurement) -> list[float]:
 def attempt_upper_end(estimate: Estimate, number: int) -> float:
     """Return the upper end of an interval at the confidence of attempt `number`, from 1 on.
 
-    The distance to the end grows with the square of the normal deviate, which is more than it
-    does for any share: those near 0 grow with the logarithm, the others with the deviate itself.
+    The distance to the end grows with the square of the normal deviate. That is more than needed
+    for any share: shares near 0 grow with the logarithm, others with the deviate itself.
     """
     if number == 1:
         return estimate.high

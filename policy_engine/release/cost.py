@@ -1,4 +1,4 @@
-"""What the audits of a plan are estimated to cost, from training one model on a few records."""
+"""Estimates the cost of a plan's audits by training one model on a few records."""
 
 from collections.abc import Sequence
 
@@ -15,10 +15,10 @@ from policy_engine.release.training_table import TrainingTable, group_audits
 
 
 class Cost(BaseModel):
-    """What the audits of a plan are estimated to take on this machine, in CPU seconds.
+    """The estimated cost of a plan's audits on this machine, in CPU seconds.
 
-    Extrapolated from one model of a few `records`, of as many as there are; `models` is how
-    many are trained in all.
+    It is extrapolated from one model of a few `records` to the full number; `models` is the total
+    number of models to train.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -53,10 +53,10 @@ _CALIBRATED = 400
 
 
 def _model_count(steps: Sequence[AuditStep]) -> int:
-    """Return how many models audits of one model train: the target, and the shadows."""
+    """Return how many models the audits of one model train: the target, and the shadows."""
     attacks = {name for step in steps for name in step.method.attacks_run}
-    needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
+    models_needed = {term for name in attacks for term in terms.attacks()[name].texts("needs")}
     shadows = max(step.method.shadow_models for step in steps)
-    if ONLINE_SHADOWS in needed:  # they come in pairs, and serve the other attacks too
+    if ONLINE_SHADOWS in models_needed:  # shadows come in pairs, and the other attacks use them too
         return 1 + shadows + shadows % 2
-    return 1 + (shadows if SHADOWS in needed else 0)
+    return 1 + (shadows if SHADOWS in models_needed else 0)

@@ -1,4 +1,4 @@
-"""The ledger of an owner's attempts: every model that was attacked, released or not."""
+"""The ledger of an owner's attempts: every attacked model, released or not."""
 
 import hashlib
 import hmac
@@ -41,7 +41,7 @@ _FOLDER = "policy-engine/attempts"
 _LEDGER, _KEY, _HEAD = "attempts.json", "key", "head"
 _KIND = "policy-engine attempts 4"
 _FORMER = frozenset({"policy-engine attempts 2", "policy-engine attempts 3"})
-"""Ledgers in which records were known by their texts, and that have no head."""
+"""Older ledgers, which identify records by their text and have no head."""
 _PRIVATE = 0o600
 _PRIVATE_FOLDER = 0o700
 
@@ -49,7 +49,7 @@ _PRIVATE_FOLDER = 0o700
 class _Page(BaseModel):
     """All attempts, in order, and an HMAC of them under the owner's key.
 
-    `before` is the HMAC of the page that stood in the file before this one, empty of the first.
+    `before` is the HMAC of the page that this one replaced in the file, empty for the first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -63,43 +63,43 @@ class _Page(BaseModel):
 class Ledger:
     """The attempts of one owner, in a folder that nobody else may read.
 
-    It lies apart from releases, records and data, so that another output, a lost record or data
-    read from elsewhere begin nothing anew: by default in the folder for the state of programs
-    (`XDG_STATE_HOME`, else `~/.local/state`). The file `attempts.json` has every attempt, the
-    file `key` the key under which they are named and by which a change shows, the file `head` which
-    of all its states is the last, by which an older copy shows. A ledger that cannot be read, was
-    changed, is an older one, or lacks its key is an error (A019) and never an empty one.
+    It is separate from releases, records and data, so that another output, a lost record or data
+    read from elsewhere does not restart the count: by default it is in the folder for program state
+    (`XDG_STATE_HOME`, else `~/.local/state`). The file `attempts.json` has every attempt, the file
+    `key` has the key that names them and detects changes, the file `head` says which state is the
+    last, which detects older copies. A ledger that cannot be read, was changed, is an older one, or
+    lacks its key is an error (A019), never an empty ledger.
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else _default_folder()
 
     def begin(self, model: AttemptedModel, check: Callable[[int], None] = allow_any) -> int:
-        """Keep that an attempt was begun, and return its number; errors as `History.begin`.
+        """Record that an attempt began, and return its number; errors as in `AttemptHistory.begin`.
 
-        It counts from now on, whether it comes to an end or not.
+        It counts from now on, whether or not it completes.
         """
         with self._locked() as key:
             names = _ledger_names(model, key)
             attempts = names.renewed(self._read(key))
             before = [one for one in attempts if names.has_same_records(one)]
-            known = [one for one in before if names.has_same_model(one)]
-            stored = next((one for one in known if one.attacks), None)
+            repeats = [one for one in before if names.has_same_model(one)]
+            stored = next((one for one in repeats if one.attacks), None)
             if stored is not None and not (stored.held or model.repeats):
                 raise _refusal(stored, model)
             _check_limit(model, len({one.made for one in before} - {names.made}))
             number = number_after(_earlier_attempts(before, names))
             check(number)
-            if not known:
+            if not repeats:
                 self._write((*attempts, names.attempt()), key)
         return number
 
     def judge(self, model: AttemptedModel, attacks: Sequence[AttackMeasurement]) -> JudgedAttempts:
-        """Keep the figures of an attempt, and judge it with those begun before it.
+        """Record the figures of an attempt, and judge it with those begun before it.
 
-        Its bounds are judged while nobody else can add an attempt, and it is on the disk before
-        anybody learns what its attacks reached. One that was judged has its answer already.
-        Raises OutputError (O002) where it cannot be written.
+        Nobody else can add an attempt while its bounds are judged, and it is on the disk before
+        anybody learns what its attacks reached. An attempt that was already judged keeps its
+        answer. Raises OutputError (O002) if it cannot be written.
         """
         with self._locked() as key:
             names = _ledger_names(model, key)
@@ -107,38 +107,38 @@ class Ledger:
             earlier = _earlier_attempts(
                 [one for one in attempts if names.has_same_records(one)], names
             )
-            known = [one for one in attempts if names.has_same_model(one)]
-            for one in known:
+            repeats = [one for one in attempts if names.has_same_model(one)]
+            for one in repeats:
                 if one.attacks and _without_pooled(one.attacks) == tuple(attacks):
                     return JudgedAttempts(one.attacks, _without_sketches((*earlier, one)))
             judged_attacks = pool_attempts(attacks, earlier, names.way)
             attempt = names.attempt(
                 judged_attacks, held=not any(shortfalls(model.audits, judged_attacks))
             )
-            unfinished = next((one for one in known if not one.attacks), None)
+            unfinished = next((one for one in repeats if not one.attacks), None)
             index = len(attempts) if unfinished is None else attempts.index(unfinished)
             self._write((*attempts[:index], attempt, *attempts[index + 1 :]), key)
         return JudgedAttempts(judged_attacks, _without_sketches((*earlier, attempt)))
 
     def check_apart(self, output: Location, destination: Location) -> None:
-        """Raise OutputError (O002) where attempts would lie in the folder of a release.
+        """Raise OutputError (O002) if attempts would be in the folder of a release.
 
-        That is beside the `output`, or below the folder that was `destination` for it.
+        That is beside the `output`, or below the folder that was its `destination`.
         """
         if storage.is_remote(output):
             return
         folder = storage.local_path(storage.parent(output)).resolve()
         ledger_folder = self.folder.resolve()
         if ledger_folder == folder or (destination != output and folder in ledger_folder.parents):
-            message = f"Attempts are for the owner alone, and {str(self.folder)!r} lies in the "
+            message = f"Attempts are only for the owner, but {str(self.folder)!r} is in the "
             message += f"folder of the release, {str(folder)!r}."
-            raise OutputError.of("O002", message, "Give a folder outside of it: attempts=DIR.")
+            raise OutputError.of("O002", message, "Give a folder outside it: attempts=DIR.")
 
     # -- the files --------------------------------------------------------------------------------
 
     @contextmanager
     def _locked(self) -> Iterator[bytes]:
-        """Hold the folder for this run alone, and yield the owner's key."""
+        """Lock the folder for this run, and yield the owner's key."""
         with self._writing():
             self.folder.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
             hold_of_folder = hold(self.folder, lambda: None)
@@ -148,7 +148,7 @@ class Ledger:
             hold_of_folder.release()
 
     def _key(self) -> bytes:
-        """Return the owner's key, made with an empty ledger where there is neither."""
+        """Return the owner's key, created with an empty ledger if there is neither."""
         file = self.folder / _KEY
         if file.exists():
             try:
@@ -166,7 +166,7 @@ class Ledger:
         return key
 
     def _is_empty(self) -> bool:
-        """Tell whether there is a ledger without attempts: its run was killed before the key."""
+        """Return whether the ledger has no attempts: its run was killed before writing the key."""
         try:
             return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).attempts == ()
         except (ValidationError, ValueError, OSError):
@@ -201,7 +201,7 @@ class Ledger:
             return
         if page.kind in _FORMER or page.before != head:
             raise self._unreadable("it is an older copy, or its head is")
-        self._put(self.folder / _HEAD, page.mac.encode())  # the run was killed before it could
+        self._put(self.folder / _HEAD, page.mac.encode())  # a killed run did not
 
     def _write(self, attempts: Sequence[Attempt], key: bytes) -> None:
         page = _Page(attempts=tuple(attempts), before=self._current_mac(), mac="0" * 64)
@@ -211,14 +211,14 @@ class Ledger:
         self._put(self.folder / _HEAD, document["mac"].encode())
 
     def _current_mac(self) -> str:
-        """Return the HMAC of the page that is there, empty where there is none."""
+        """Return the HMAC of the current page, empty if there is none."""
         try:
             return _Page.model_validate_json((self.folder / _LEDGER).read_bytes()).mac
         except FileNotFoundError:
             return ""
 
     def _put(self, file: Path, text: bytes) -> None:
-        """Write a file whole and for its owner alone, in one step that lasts."""
+        """Write a file completely, for its owner alone, in one durable step."""
         staged = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
         with self._writing():
             handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
@@ -234,7 +234,7 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn what fails inside into OutputError (O002): what is not kept is not tried."""
+        """Turn errors inside into OutputError (O002): what cannot be recorded is not attempted."""
         try:
             yield
         except (OSError, ValueError) as error:
@@ -243,8 +243,8 @@ class Ledger:
             raise OutputError.of("O002", message, "Give another folder: attempts=DIR.") from None
 
     def _unreadable(self, fault: str) -> PolicyEngineError:
-        message = f"The attempts kept in {str(self.folder)!r} cannot be relied on: {fault}."
-        hint = "Restore all its files; without them no attempt counts as the first."
+        message = f"The attempts kept in {str(self.folder)!r} cannot be trusted: {fault}."
+        hint = "Restore all its files: without them, no attempt can be counted."
         return AuditError.of("A019", message, hint)
 
 
@@ -262,12 +262,12 @@ def _mac(key: bytes, *parts: bytes) -> str:
 
 
 def _mac_of(document: dict[str, Any], key: bytes) -> str:
-    """Return the HMAC of a page as it was written, whatever version it is of."""
+    """Return the HMAC of a page as it was written, in any version."""
     return _mac(key, _canonical({name: one for name, one in document.items() if name != "mac"}))
 
 
 class _Former(BaseModel):
-    """What an attempt was called in the ledgers before this version, in either of two ways."""
+    """The names of an attempt in ledgers before this version, in either of two ways."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -277,7 +277,7 @@ class _Former(BaseModel):
 
 
 class _Names(BaseModel):
-    """What an attempt is called in the ledger: see `Attempt`."""
+    """The names of an attempt in the ledger: see `Attempt`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -290,9 +290,9 @@ class _Names(BaseModel):
     former: _Former
 
     def renewed(self, attempts: Sequence[Attempt]) -> list[Attempt]:
-        """Return attempts, those on the very data under their former name as they are called now.
+        """Return attempts, those on this exact data under their current instead of former names.
 
-        Once they are, they count for these data however they are written from then on.
+        From then on, they count for this data in whatever form it is written.
         """
         return [self._renewed(one) if one.data == self.former.data else one for one in attempts]
 
@@ -305,17 +305,17 @@ class _Names(BaseModel):
         return one.model_copy(update=names)
 
     def has_same_records(self, one: Attempt) -> bool:
-        """Tell whether an attempt is on the same records, or the same for the most part."""
+        """Return whether an attempt is on the same records, or mostly the same."""
         return self.data == one.data or shares_records(self.records, one.records)
 
     def has_same_model(self, one: Attempt) -> bool:
-        """Tell whether an attempt is of the same model, attacked and bounded in the same way."""
+        """Return whether an attempt is of the same model, attacked and bounded in the same way."""
         return (self.made, self.asked) == (one.made, one.asked)
 
     def attempt(
         self, attacks: tuple[AttackMeasurement, ...] = (), *, held: bool = False
     ) -> Attempt:
-        """Return the attempt of today, without figures where it has just begun."""
+        """Return the current attempt, without figures if it has just begun."""
         now = datetime.now(UTC).replace(microsecond=0)
         names = self.model_dump(exclude={"former"})
         return Attempt(**names, time=now, held=held, attacks=attacks)
@@ -349,24 +349,24 @@ def _sketch_name(digest: int, key: bytes) -> str:
 
 
 def _without_sketches(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Return attempts as a record of the owner's has them, without sketches."""
+    """Return attempts without sketches, as the owner's record has them."""
     return tuple(one.model_copy(update={"records": ()}) for one in attempts)
 
 
 def _earlier_attempts(attempts: Sequence[Attempt], names: _Names) -> tuple[Attempt, ...]:
-    """Return the attempts that are not of the very same model, up to where it was made first."""
+    """Return the attempts at other models, up to the first attempt at this one."""
     models = [one.made for one in attempts]
     end = models.index(names.made) if names.made in models else len(models)
     return tuple(attempts[:end])
 
 
 def _without_pooled(attacks: Sequence[AttackMeasurement]) -> tuple[AttackMeasurement, ...]:
-    """Return what attacks reached, without the attempts before."""
+    """Return attack figures without those of earlier attempts."""
     return tuple(one.model_copy(update={"pooled": None}) for one in attacks)
 
 
 def _check_limit(model: AttemptedModel, before: int) -> None:
-    """Raise AuditError (A020) where a policy allows no more attempts on its data."""
+    """Raise AuditError (A020) if a policy allows no more attempts on its data."""
     allowed = min((one.attempts for one in model.audits if one.attempts), default=None)
     if allowed is not None and before >= allowed:
         times = "once" if before == 1 else f"{before} times"
@@ -378,7 +378,7 @@ def _check_limit(model: AttemptedModel, before: int) -> None:
 
 
 def _refusal(stored: Attempt, model: AttemptedModel) -> PolicyEngineError:
-    """Return the answer that an attempt was given before: the same bounds fall short."""
-    when = f"It was made and refused at {stored.time.isoformat()}, from the same seed."
+    """Return the error that an attempt got before: the same bounds fall short."""
+    when = f"It was already made from this seed, and refused, at {stored.time.isoformat()}."
     sentences = shortfalls(model.audits, stored.attacks)
     return CertificateError(*(Problem("V007", sentence, when) for sentence in sentences))

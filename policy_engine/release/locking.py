@@ -1,4 +1,4 @@
-"""One run at a time in a folder: a locked file, or claims where files cannot be locked."""
+"""One run at a time in a folder: a locked file, or claim files where files cannot be locked."""
 
 import errno
 import importlib
@@ -25,24 +25,24 @@ _PAUSE = 0.3
 
 
 class Hold(Protocol):
-    """The right to write into a folder, which nobody else has meanwhile."""
+    """The exclusive right to write into a folder."""
 
     def is_kept(self) -> bool:
-        """Tell whether nobody took it away by hand."""
+        """Return whether nobody removed it by hand."""
 
     def release(self) -> None:
-        """Give it back; nothing of it stays."""
+        """Give it back, leaving no files."""
 
 
 def hold(folder: Location, waiting: Callable[[], None] | None = None) -> Hold:
-    """Return the right to write into a folder, once nobody else has it.
+    """Return the exclusive right to write into a folder, once nobody else has it.
 
-    Each run has this right as long as it is alive, and a lock ends with its process: what other
-    runs have left in the folder is dead from then on. Where files cannot be locked (object
-    stores, HDFS, some network file systems, Windows), files are claims; the claim of a run that
-    was killed is for a person to remove, as nothing proves that run dead. With `waiting`, which
-    is called once, another run is waited for; else OutputError (O001) is raised. Raises OSError,
-    FileNotFoundError where there is no such folder.
+    A run keeps this right as long as it is alive, and a lock ends with its process, so files that
+    other runs left in the folder are known to be abandoned. Where files cannot be locked (object
+    stores, HDFS, some network file systems, Windows), claim files are used; the claim of a killed
+    run must be removed by a person, since nothing proves that the run is dead. With `waiting`,
+    which is called once, another run is waited for; otherwise OutputError (O001) is raised. Raises
+    OSError, FileNotFoundError if there is no such folder.
     """
     is_told = False
     while True:
@@ -60,7 +60,7 @@ def hold(folder: Location, waiting: Callable[[], None] | None = None) -> Hold:
 def _attempt(folder: Location) -> Hold | None:
     """Return the right to a folder; None while another run has it.
 
-    Who has a lock and who has a claim see each other: each makes its own and looks afterwards.
+    Holders of locks and of claims see each other: each creates its own file first, and then looks.
     """
     try:
         lock = _take_lock(folder)
@@ -71,7 +71,7 @@ def _attempt(folder: Location) -> Hold | None:
 
 
 def _keep_if_alone(right: Hold, other_holders: Callable[[], list[str]]) -> Hold | None:
-    """Return the right to a folder; None, given back, where others have made theirs."""
+    """Return the right to a folder; None, after giving it back, if others have one as well."""
     is_alone = False
     try:
         is_alone = not other_holders()
@@ -87,7 +87,7 @@ def _busy_error(folder: Location) -> PolicyEngineError:
     if not claims:
         return OutputError.of("O001", message, "Give another path, or wait=True.")
     claim = storage.join(folder, claims[0])
-    hint = f"If that run has ended, remove {str(claim)!r}; else wait=True."
+    hint = f"If that run has ended, remove {str(claim)!r}; otherwise use wait=True."
     return OutputError.of("O001", f"{message} It is {_claimant(claim)}.", hint)
 
 
@@ -95,11 +95,11 @@ def _busy_error(folder: Location) -> PolicyEngineError:
 
 
 class _NoLocksError(Exception):
-    """Files cannot be locked there."""
+    """Files cannot be locked in that place."""
 
 
 class _Lock:
-    """A file that this process holds locked."""
+    """A file locked by this process."""
 
     def __init__(self, path: Path, handle: int) -> None:
         self._path, self._handle = path, handle
@@ -108,7 +108,7 @@ class _Lock:
         return _is_at(self._handle, self._path)
 
     def release(self) -> None:
-        # Who has opened it by now will find that it is not the one at its path any more.
+        # Whoever has it open will notice that it is no longer the file at its path.
         if self.is_kept():
             with suppress(OSError):
                 self._path.unlink()
@@ -116,7 +116,7 @@ class _Lock:
 
 
 def _take_lock(folder: Location) -> _Lock | None:
-    """Return the lock of a folder, None where another run has it."""
+    """Return the lock of a folder, None if another run has it."""
     if storage.is_remote(folder) or find_spec("fcntl") is None:
         raise _NoLocksError
     path = storage.local_path(folder) / LOCK
@@ -139,9 +139,9 @@ def _take_lock(folder: Location) -> _Lock | None:
 
 
 def _open_lock(path: Path) -> tuple[int, bool]:
-    """Return the file of a lock, opened, and whether it is new.
+    """Return the open lock file, and whether it is new.
 
-    Who may write into the folder may lock it; who may only read it is not to hold anybody up.
+    Whoever may write into the folder may lock it; whoever may only read it must not block anybody.
     """
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
     while True:
@@ -160,8 +160,8 @@ def _open_lock(path: Path) -> tuple[int, bool]:
 
 
 def _lock(handle: int) -> bool:
-    """Lock a file unless another has it locked."""
-    fcntl = importlib.import_module("fcntl")  # only where there is one
+    """Lock a file unless another process has locked it."""
+    fcntl = importlib.import_module("fcntl")  # only on systems that have it
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -186,7 +186,7 @@ def _is_at(handle: int, path: Path) -> bool:
 
 
 class _Claim:
-    """A file of a run's own, which stands for a lock."""
+    """A file created by a run that serves as its lock."""
 
     def __init__(self, folder: Location) -> None:
         self.name = f"{CLAIM}{secrets.token_hex(16)}"

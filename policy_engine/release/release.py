@@ -1,4 +1,4 @@
-"""The release: where the sanitised data lies, and its digest."""
+"""The release: where the sanitised data is, and its digest."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -32,19 +32,17 @@ if TYPE_CHECKING:
 class Release(BaseModel):
     """The output of a plan, not yet measured.
 
-    `output` is where it lies, with the sha-256 of its bytes; `sources` the same for the inputs,
-    none where the output is measured without them; `rows_in` is how many rows were anonymised, or
-    learnt from. `suppressed` rows were left out, and
-    `approximated` columns first cut at quantiles; `ended` tells how the search was, where its time
-    was over. Of a model, `sanitised` is the table that it
-    was trained on, and `held_out` the number of rows kept for its audit. `attacks` are what the
-    plan's audits measured, `reports` all that they found, `models` what they tell everybody of
-    the models that were attacked, `attempts` what was made of the same
-    data in the same way, this one the last; `files` what the files of a model give away; `seed`
-    is the one that was given, `salt` what the pseudonyms are the release's own by, None where it
-    has none, or shares them with others.
-    `upstream` is the certified release that the input is, if it is one, `made_by` who made it;
-    `doubts` are what the owner is warned of.
+    `output` is its location, with the sha-256 of its bytes; `sources` are the same for the inputs,
+    none if an existing output is measured without them; `rows_in` is the number of rows that were
+    anonymised, or trained on. `suppressed` rows were left out, and `approximated` columns first cut
+    at quantiles; `ended` describes the search if its time limit ended it. For a model, `sanitised`
+    is its training table, and `held_out` the number of rows kept for its audit. `attacks` are the
+    measurements of the plan's audits, `reports` their full results, `models` the public facts about
+    the attacked models, `attempts` the attempts on the same data in the same way, this one last;
+    `files` are the figures of the model's files; `seed` is the given one, `salt` the release's own
+    salt for pseudonyms, None if it has none or shares them with others. `upstream` is the certified
+    release that the input is, if it is one, `made_by` the party that made it; `doubts` are warnings
+    for the owner.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -72,7 +70,7 @@ class Release(BaseModel):
     def with_audits(
         self, judged_attempts: JudgedAttempts, reports: tuple[MembershipAudit, ...]
     ) -> "Release":
-        """Return the release with what the audits of its plan measured."""
+        """Return the release with the measurements of its plan's audits."""
         from policy_engine.release.attack_measurements import model_figures  # noqa: PLC0415 (slow to import)
 
         figures = {
@@ -98,15 +96,15 @@ def run_plan(
 ) -> tuple[Release, WrittenTable]:
     """Carry out a plan: read, leave out, anonymise, train, audit and write, to a place or memory.
 
-    Returns the release, and the table that is measured of it as it was written: the output, or
-    what a model learnt from. The destination is a staging place: nothing may see it before it is
-    certified. A `seed` decides who is trained on, and all that audits draw; without one it is drawn
-    and kept secret.
-    The `history` keeps every attempt at a model; one that was refused `repeats` only where asked.
-    With `allow_pickle` a model of scikit-learn is written by joblib, a warning beside it.
-    `upstream` tells which release the input is: one that was changed since is refused (V013).
-    Raises DataError where the data cannot satisfy what the plan asks, AuditError where they do
-    not suffice for its audits, OutputError where the output cannot be written.
+    Returns the release, and the table to be measured, as it was written: the output, or the
+    training table of a model. The destination is a staging place, which must stay hidden until the
+    release is certified. A `seed` decides who is trained on, and everything that audits draw;
+    without one, it is drawn and kept secret. The `history` keeps every attempt at a model; a
+    refused one is repeated only if `repeats` asks for it. With `allow_pickle` a scikit-learn model
+    is written by joblib, with a warning beside it. `upstream` gives the releases that the inputs
+    are: one that was changed since is refused (V013). Raises DataError if the data cannot satisfy
+    the plan, AuditError if there is too little of it for the audits, OutputError if the output
+    cannot be written.
     """
     table, sources = read_inputs(plan, engine, upstream)
     doubts = tuple(_warnings(plan, engine, table))
@@ -158,10 +156,10 @@ def run_plan(
 def read_inputs(
     plan: Plan, engine: Engine, upstream: Sequence[Upstream]
 ) -> tuple[Any, tuple[StoredData, ...]]:
-    """Return the table that a plan is about, joined where its inputs are several, and these.
+    """Return the table of a plan, joined if it has several inputs, and the inputs.
 
-    `upstream` tells which releases they are. Raises CertificateError (V013) where one was changed
-    since, DataError where one cannot be read or joined.
+    `upstream` gives the releases that they are. Raises CertificateError (V013) if one was changed
+    since, DataError if one cannot be read or joined.
     """
     tables, sources = [], []
     for step in plan.reads:
@@ -178,37 +176,36 @@ def read_inputs(
 
 
 def mask_columns(plan: Plan, engine: Engine, table: Any) -> Any:
-    """Return a table with the columns masked that a plan masks.
+    """Return a table with the columns masked that the plan masks.
 
-    Masked before classes are formed: rows of a class are ordered by their released values.
+    Columns are masked before classes are formed, since rows of a class are ordered by released
+    values.
     """
     return engine.mask(table, plan.mask) if plan.mask else table
 
 
 def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, ...]:
-    """Return inputs with the number of rows of the only one, which its engine may have counted
-    on the way."""
+    """Return inputs with the number of rows of a single one, which may be counted late."""
     return (replace(sources[0], rows=rows),) if len(sources) == 1 else sources
 
 
 def _warnings(plan: Plan, engine: Engine, table: Any) -> Iterator[str]:
-    """Yield a warning about columns that look generalised and have no certificate."""
-    known = {one.name for one in plan.generalised}
-    names = [name for name in plan.values_read if name not in known]
+    """Yield a warning about columns that look generalised but have no certificate."""
+    generalised_columns = {one.name for one in plan.generalised}
+    names = [name for name in plan.values_read if name not in generalised_columns]
     texts = engine.texts(table, names)
     doubtful = [name for name in names if looks_generalised(texts[name])]
     if doubtful:
         yield (
-            f"Many cells of {join_names(doubtful)} are ranges or sets, as of an earlier release, "
-            f"and "
-            "each is taken for one value: what is lost, and what is alike, is told of the cells "
-            "alone. With the certificate of that release they are known for what they are."
+            f"Many cells of {join_names(doubtful)} are ranges or sets, as in an earlier release. "
+            "Each of them is treated as a single value, also where information loss is measured. "
+            "Give the certificate of that release to have them treated as ranges and sets."
         )
 
 
 def _folder(destination: Path | str | None) -> Path:
     if destination is None:
-        message = "A model is released into a folder, and none is given."
+        message = "A model must be released into a folder, but no output was given."
         raise OutputError.of("O002", message, "Give an output.")
     return Path(destination)
 

@@ -1,4 +1,4 @@
-"""The files beside a release until it is published, and how a reader recognises them."""
+"""The files beside a release until it is published, and how readers recognise them."""
 
 import re
 import unicodedata
@@ -10,15 +10,15 @@ from policy_engine.data.storage import Location
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError, join_names
 
 CERTIFICATE = "certificate.jsonld"
-"""The name of the certificate of an output that is alone in its folder, or came there first."""
+"""The certificate of an output that is alone in its folder, or was the first there."""
 
 PREFIX = ".policy-engine."
 STAGING = f"{PREFIX}stage."
 """The prefix of the folder in which an output is written and verified; a random text follows."""
 LOCK = f"{PREFIX}lock"
-"""The file that a run holds locked while it is at work in a folder."""
+"""The file that a run locks while it works in a folder."""
 CLAIM = f"{PREFIX}claim."
-"""The prefix of the file that replaces the lock where files cannot be locked."""
+"""The prefix of the claim file, for places where files cannot be locked."""
 JOURNAL = f"{PREFIX}publishing"
 """The file that is there from the first step of a publication to the last; then staged."""
 BACK = f"{PREFIX}back"
@@ -31,35 +31,35 @@ _STAGING_FOLDER = re.compile(re.escape(STAGING) + "[0-9a-f]{32}")
 _CLAIMED = re.compile(re.escape(CLAIM) + "[0-9a-f]{32}")
 _SHARED = 0o077
 _LONGEST = 255
-"""In bytes: what file systems allow, as a rule."""
+"""The usual limit of file systems, in bytes."""
 
 
 def certificate_name(output: str) -> str:
-    """Return the name of the certificate of an output that joins others in their folder."""
+    """Return the certificate's name for an output that shares a folder with others."""
     return f"{output}.{CERTIFICATE}"
 
 
 def is_certificate(name: str) -> bool:
-    """Tell whether a name is that of a certificate, as runs name them."""
+    """Return whether a name is one that runs give to certificates."""
     return f".{name.lower()}".endswith(f".{CERTIFICATE}")
 
 
 def is_staging_folder(name: str) -> bool:
-    """Tell whether a name is that of a staging folder, as runs make them."""
+    """Return whether a name is one that runs give to staging folders."""
     return _STAGING_FOLDER.fullmatch(name) is not None
 
 
 def unknown_names(folder: Location, released: Collection[str]) -> tuple[str, ...]:
-    """Return the names in a folder of what is neither part of a release nor kept there by runs.
+    """Return the names in a folder that belong neither to a release nor to a run.
 
-    A staging folder is a run's as long as nobody else may read it. Raises OSError.
+    A staging folder belongs to a run as long as nobody else may read it. Raises OSError.
     """
     names = (name for name in storage.names(folder) if name not in released)
     return tuple(name for name in names if not _is_of_run(folder, name))
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Return the first of some names of files, and how many more there are."""
+    """Return the first of some file names, and the number of the others."""
     if len(names) <= _TOLD:
         return join_names(names)
     return f"{', '.join(map(repr, names[:_TOLD]))} and {len(names) - _TOLD} more"
@@ -76,9 +76,9 @@ def _is_of_run(folder: Location, name: str) -> bool:
 
 
 def name_problem(name: str) -> str:
-    """Return why a name cannot be that of an output or of a record; empty where it can.
+    """Return why a name cannot be that of an output or a record; empty if it can.
 
-    The one definition: what publishes, a journal and a certificate go by it.
+    This is the only definition: publications, journals and certificates use it.
     """
     if name in ("", ".", ".."):
         return "names no file"
@@ -94,7 +94,7 @@ def name_problem(name: str) -> str:
 
 
 def check_name(name: str, subject: str) -> None:
-    """Raise OutputError (O002) where a name cannot be that of an output or of a record."""
+    """Raise OutputError (O002) if a name cannot be that of an output or a record."""
     problem = name_problem(name)
     if problem:
         name_shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
@@ -106,14 +106,14 @@ _SHOWN = 60
 
 
 def check_publication(folder: Location) -> None:
-    """Raise CertificateError (V010) where a release is half published into a folder.
+    """Raise CertificateError (V010) if a release is half published into a folder.
 
-    Its certificate may then be without its output. Where the run that began the publication was
+    Its certificate may then be there without its output. If the run that began the publication was
     killed, the next run into the folder completes it.
     """
     if storage.is_taken(storage.join(folder, JOURNAL)):
         message = (
-            f"A release is being published into {str(folder)!r}, or the run that did so was killed."
+            f"A release is being published into {str(folder)!r}, or the run doing so was killed."
         )
         hint = (
             "Try again; if that run has ended, policy-engine apply into this folder completes it."
@@ -123,10 +123,10 @@ def check_publication(folder: Location) -> None:
 
 @contextmanager
 def guard_publication(folder: Location) -> Iterator[None]:
-    """Raise CertificateError (V010) where a release is half published into a folder.
+    """Raise CertificateError (V010) if a release is half published into a folder.
 
-    The same error replaces any other where a release was published meanwhile: the certificate and
-    the output may then belong to two releases.
+    The same error replaces any other if a release was published meanwhile, since the certificate
+    and the output may then belong to two releases.
     """
     with storage.read_errors(folder):
         check_publication(folder)
@@ -137,7 +137,7 @@ def guard_publication(folder: Location) -> Iterator[None]:
         with storage.read_errors(folder):
             check_publication(folder)
         if _certificates(folder) != before:
-            message = f"A release was published into {str(folder)!r} meanwhile."
+            message = f"A release was published into {str(folder)!r} in the meantime."
             raise CertificateError.of("V010", message, "Try again.") from None
         raise
 

@@ -1,4 +1,4 @@
-"""A plan's model: sanitise a share of the records, train on it, attack the result."""
+"""A plan's model: sanitises a share of the records, trains on it, and attacks the result."""
 
 import json
 import secrets
@@ -25,15 +25,15 @@ from policy_engine.release.attempts import AttemptedModel, AttemptHistory, Judge
 from policy_engine.release.training_table import TrainingTable, group_audits
 
 _SECRET_BITS = 128
-"""With fewer bits all seeds could be tried, and members and noise follow from the seed."""
+"""With fewer bits, all seeds could be tried; members and noise follow from the seed."""
 
 
 @dataclass(frozen=True, eq=False)
 class AuditedModel:
-    """What was made and found: the table that the model learnt from, the audits, their bounds.
+    """A model with its training table, audits and bounds.
 
-    `held_out` rows were kept for the audit; `suppressed` is of the table. `judged_attempts` is what
-    the attacks show of every bound, with the attempts before.
+    `held_out` rows were kept for the audit; `suppressed` is that of the table. `judged_attempts`
+    are the attack figures for every bound, judged with earlier attempts.
     """
 
     sanitised: WrittenTable
@@ -58,12 +58,12 @@ def release_model(
 ) -> AuditedModel:
     """Train the model of a plan, write it into a new folder, and audit it.
 
-    Without a seed one is drawn that nobody learns: the noise of a differentially private
-    training hides nothing from who knows its seed. The `history` keeps the attempt; one that was
-    refused is made again only where it `repeats`. With `allow_pickle` an estimator is written by
-    joblib, with a warning beside it, else by skops. Raises AuditError where the records do not
-    suffice for the audit, DataError where they do not for the anonymisation, OutputError where the
-    folder cannot be written.
+    Without a seed, a secret one is drawn: the noise of differentially private training hides
+    nothing from somebody who knows its seed. The `history` keeps the attempt; a refused one is
+    repeated only if `repeats` asks for it. With `allow_pickle` an estimator is written by joblib,
+    with a warning beside it, else by skops. Raises AuditError if there are too few records for the
+    audit, DataError if there are too few for the anonymisation, OutputError if the folder cannot be
+    written.
     """
     assert plan.train is not None  # noqa: S101 (the caller asks it)
     suffix = _file_ending(plan.train.architecture, allow_pickle=allow_pickle)
@@ -101,12 +101,12 @@ def audit_table(
     history: AttemptHistory | None = None,
     repeats: bool = False,
 ) -> tuple[JudgedAttempts, tuple[MembershipAudit, ...]]:
-    """Audit what models of a plan's table would give away.
+    """Audit what models of a plan's table would reveal.
 
-    The plan's sanitisation is done again, on a share of the records, a model is trained on the
-    result, and attacked with those records as they were. Returns what was measured of every
-    bound, and the reports, one for each way of training that the duties name. History and
-    errors are as for `release_model`.
+    The plan's sanitisation is repeated on a share of the records, a model is trained on the result,
+    and attacked with the original records. Returns the measurement of every bound, and the reports,
+    one for each way of training that the duties name. History and errors are as for
+    `release_model`.
     """
     attacks: list[AttackMeasurement] = []
     reports = []
@@ -135,7 +135,7 @@ def audit_table(
 def _begin_attempt(
     attempt: AttemptedModel, history: AttemptHistory | None, check: Callable[[int], None]
 ) -> None:
-    """Begin an attempt that can show its bounds; raises what `check` does of its number."""
+    """Begin an attempt that can show its bounds; raises what `check` raises for its number."""
     if history and attempt.audits:
         history.begin(attempt, check)
     else:
@@ -149,7 +149,7 @@ def _judge(
 
 
 def _file_ending(architecture: Network | Estimator, *, allow_pickle: bool) -> str:
-    """Return how the name of a model's file ends. Raises DataError (C011) without its library."""
+    """Return the suffix of a model's file. Raises DataError (C011) if its library is missing."""
     if isinstance(architecture, Network):
         return ".keras"
     if allow_pickle:
@@ -163,7 +163,7 @@ def _given_or_drawn_seed(seed: int | None) -> int:
 
 
 def _write_descriptions(folder: Path, fitted: FittedFeatures, modelling: Modelling) -> None:
-    """Write beside a model what it is, and how its features are made."""
+    """Write a description beside a model: what it is, and how its features are made."""
     architecture: Network | Estimator = modelling.architecture
     files = {
         "encoding.json": describe_features(fitted),

@@ -1,4 +1,4 @@
-"""A table on the way to a model: who is trained on, what of it, in which features."""
+"""A table for training a model: its members, their sanitised records, and the features."""
 
 import math
 import time
@@ -62,7 +62,7 @@ _EPOCHS = 2
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
-    """A table on the way to a model: who is trained on, what of it, in which features."""
+    """A table for training a model: its members, their sanitised records, and the features."""
 
     plan: Plan
     modelling: Modelling
@@ -72,24 +72,24 @@ class TrainingTable:
 
     @cached_property
     def members(self) -> NDArray[np.int64]:
-        """The rows that the model is trained on, of every class its share, in order."""
+        """The rows that the model is trained on, each class's share, in order."""
         names, codes = np.unique(self._labels(), return_inverse=True)
         sizes = np.bincount(codes)
         self._check_sizes(names.tolist(), sizes)
         random = np.random.default_rng([self.seed, _MEMBERS])
-        share, groups, chosen = self.modelling.share, self.groups, []
+        share, groups, member_rows = self.modelling.share, self.groups, []
         for number in range(len(names)):
             rows = np.flatnonzero(codes == number)
             _, repeats = np.unique(groups[rows], return_counts=True)
-            chosen.append(draw_groups(rows, groups, quota_of(repeats, share), random))
-        self._check_drawn(names.tolist(), sizes, chosen)
-        return np.sort(np.concatenate(chosen)).astype(np.int64)
+            member_rows.append(draw_groups(rows, groups, quota_of(repeats, share), random))
+        self._check_drawn(names.tolist(), sizes, member_rows)
+        return np.sort(np.concatenate(member_rows)).astype(np.int64)
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
-        """For every row the first one that is the same record, in all that a model is shown.
+        """For every row, the first row that is the same record in everything the model sees.
 
-        Features are the same where they say the same, however they are written; labels where they
+        Features are the same if they mean the same, however they are written; labels are if they
         are one class.
         """
         marks = record_marks(self.table, self.modelling.features)
@@ -98,20 +98,22 @@ class TrainingTable:
         return codes_of(features * len(names) + classes)
 
     def _check_drawn(
-        self, names: list[str], sizes: NDArray[np.int64], chosen: Sequence[NDArray[np.int64]]
+        self, names: list[str], sizes: NDArray[np.int64], member_rows: Sequence[NDArray[np.int64]]
     ) -> None:
-        """Raise AuditError (A001) where a few records repeat so often that too few are drawn."""
+        """Raise AuditError (A001) if so many records are repeated that too few are drawn."""
         problems = []
-        for name, size, drawn in zip(names, sizes.tolist(), chosen, strict=True):
+        for name, size, drawn in zip(names, sizes.tolist(), member_rows, strict=True):
             expected = int(size * self.modelling.share)
             if 2 * len(drawn) < expected or len(drawn) < self._fewest_per_class:
                 message = f"The class {name!r} has {size:,} records, but a few of them repeat so "
                 message += f"often that {len(drawn):,} of {expected:,} can be trained on: equal "
                 message += "records are trained on together, or kept for the audit together."
                 problems.append(Problem("A001", message, TOO_REPEATED))
-        different = len(np.unique(self.groups[np.concatenate(chosen)]))
-        if not problems and different < min(FEWEST, sum(map(len, chosen))):
-            message = f"There are {different:,} different records to train on, all others repeat "
+        different = len(np.unique(self.groups[np.concatenate(member_rows)]))
+        if not problems and different < min(FEWEST, sum(map(len, member_rows))):
+            message = (
+                f"There are only {different:,} different records to train on, the others repeat "
+            )
             message += f"them: an audit needs {FEWEST}."
             problems.append(Problem("A001", message, TOO_REPEATED))
         if problems:
@@ -128,10 +130,10 @@ class TrainingTable:
         problems = [
             Problem(
                 "A001",
-                f"The class {name!r} has {size:,} records, and needs {fewest:,}: "
+                f"The class {name!r} has {size:,} records, but needs {fewest:,}: "
                 f"{self.modelling.share:g} of them are trained on, {self._fewest_per_class} of "
                 "each class.",
-                "Leave the class out, join it with another, or give more records.",
+                "Leave the class out, merge it with another, or give more records.",
             )
             for name, size in zip(names, sizes.tolist(), strict=True)
             if size < fewest
@@ -141,7 +143,7 @@ class TrainingTable:
 
     @cached_property
     def sanitised(self) -> WrittenTable:
-        """The table that the model learns from, held by the engine, to be measured there."""
+        """The table that the model learns from, held by the engine, which measures it."""
         if self.plan.anonymize is None:
             table = self.table.take(pa.array(self.members))
             return WrittenTable(
@@ -151,7 +153,7 @@ class TrainingTable:
 
     @cached_property
     def fitted(self) -> FittedFeatures:
-        """How columns become features, from what the model may know alone."""
+        """How columns become features, using only data that the model may know."""
         if self.is_released:
             released = self._shown_table().take(pa.array(self.members))
             return fit_for_release(self._as_values(released), self.modelling.label, self.fewest)
@@ -164,24 +166,24 @@ class TrainingTable:
 
     @property
     def is_released(self) -> bool:
-        """Whether the model itself is released, and so must tell nothing of a few records."""
+        """Whether the model itself is released, and so must not reveal single records."""
         return self.plan.train is not None
 
     @property
     def fewest(self) -> int:
-        """The fewest records that anything in a released model stands for."""
+        """The fewest records that any part of a released model may represent."""
         return self.plan.fewest
 
     @property
     def epochs(self) -> int:
-        """How often the model goes through its records."""
+        """How often the model passes over its records."""
         architecture = self.modelling.architecture
         return architecture.epochs if isinstance(architecture, Network) else 1
 
     def audit(
         self, steps: Sequence[AuditStep], model: Path | None, progress: Progress
     ) -> MembershipAudit:
-        """Train the model and attack it, by all that the steps ask for together."""
+        """Train the model and attack it in all ways that the steps ask for, together."""
         report = audit(
             self._audited_records,
             self._learner,
@@ -203,10 +205,10 @@ class TrainingTable:
         return report.model_copy(update={"warnings": warnings})
 
     def check_sides(self, steps: Sequence[AuditStep]) -> None:
-        """Raise AuditError where the records do not suffice for the models that an audit trains.
+        """Raise AuditError if there are too few records for the models that an audit trains.
 
-        As `audit_splits`, and as where labels or features are no use, or say nothing (A022): before
-        anything is attempted.
+        As `audit_splits`, and also if labels or features are useless (A022): before any attempt
+        begins.
         """
         check_informative(self._training_records)
         settings, groups = self._settings(steps), self.groups
@@ -235,7 +237,7 @@ class TrainingTable:
         return learner_of(self.modelling.architecture, self.fewest if self.is_released else 0)
 
     def files(self, folder: Path, *, allow_pickle: bool) -> FilesMeasured:
-        """Return what the files of the model give away of the records that it learnt from."""
+        """Return what the files of the model reveal about its training records."""
         bounds, members = self.plan.file_bounds, pa.array(self.members)
         assert bounds is not None  # noqa: S101 (a model is released)
         shown_table = self._as_values(self._shown_table().take(members))
@@ -248,13 +250,13 @@ class TrainingTable:
         return audit_files(folder, inputs, bounds, allow_pickle=allow_pickle)
 
     def seconds(self, rows: NDArray[np.int64]) -> tuple[float, int]:
-        """Return the CPU seconds of sanitising some rows and training on them, and the epochs."""
+        """Return the CPU seconds for sanitising some rows and training on them, and the epochs."""
         architecture, epochs = self.modelling.architecture, 1
         if isinstance(architecture, Network):
             epochs = min(architecture.epochs, _EPOCHS)
             architecture = architecture.model_copy(update={"epochs": epochs})
         learner = learner_of(architecture)
-        for _ in range(2):  # the first one compiles
+        for _ in range(2):  # the first run compiles
             start = time.process_time()
             records = self._sanitised_records(rows)
             learner.train(records, [np.arange(len(records))], [0])
@@ -262,7 +264,7 @@ class TrainingTable:
         return spent, epochs
 
     def _labels(self) -> NDArray[Any]:
-        """Return the class of every row, (n,), by its name."""
+        """Return the class of every row by name, shape (n,)."""
         column = self.table.column(self.modelling.label).cast(pa.string())
         return np.array([plain_number(text or "") for text in column.to_pylist()])
 
@@ -274,7 +276,7 @@ class TrainingTable:
         return _select_columns(self.sanitised.table, self._columns)
 
     def _shown_table(self) -> pa.Table:
-        """Return the original records, as they are shown to the model."""
+        """Return the original records as they are shown to the model."""
         original = self.table.select(self._columns)
         if self.plan.anonymize is None:
             return original
@@ -282,7 +284,7 @@ class TrainingTable:
 
     @cached_property
     def _training_records(self) -> Records:
-        """The records as the model that is audited learns from them."""
+        """The records as the audited model learns from them."""
         return self._sanitised_records(self.members)
 
     def _as_values(self, table: pa.Table) -> pa.Table:
@@ -312,8 +314,8 @@ class TrainingTable:
     @property
     def _generalised(self) -> list[Generalised]:
         """The features that an earlier release generalised."""
-        known = self.plan.read.generalised
-        return [one for one in known if one.name in self.modelling.features]
+        generalised = self.plan.read.generalised
+        return [one for one in generalised if one.name in self.modelling.features]
 
     @cached_property
     def _covered(self) -> CoveredValues:
@@ -338,6 +340,6 @@ def _select_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def group_audits(steps: Sequence[AuditStep]) -> list[tuple[AuditStep, ...]]:
-    """Return the audits of one model each, which are run together."""
+    """Return the audits grouped by model; those of one model run together."""
     ways = dict.fromkeys(step.modelling for step in steps)
     return [tuple(step for step in steps if step.modelling == way) for way in ways]

@@ -420,9 +420,9 @@ def test_a_picture_says_as_a_decision_does_whether_what_was_let_for_a_purpose_st
     certificate = made(tmp_path, *others, source=source, purpose=RESEARCH).certificate
     read = [read_policy(json.dumps(one)) for one in (source, *others)]
     whole = draw_policy(read, "mermaid", [certificate], owners=OWNERS, world=NOON)
-    assert "no longer stands" not in whole.text
+    assert "no longer valid" not in whole.text
     taken = draw_policy(read[:2], "mermaid", [certificate], owners=OWNERS, world=NOON)
-    assert "no longer stands" in taken.text
+    assert "no longer valid" in taken.text
 
 
 def test_a_query_reads_the_file_that_was_certified_where_leave_is_for_a_purpose(tmp_path):

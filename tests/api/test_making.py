@@ -105,7 +105,7 @@ DENIED = {
                 other(permission(assignee=BOB, action=ACTION, output=OTHER, uid=f"{OTHER}#weak"))
             ],
         },
-        "other#weak: it permits its own odrl:anonymize alone, not that of",
+        "other#weak: it permits only its own odrl:anonymize, not that of",
     ),
 }
 

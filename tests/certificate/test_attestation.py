@@ -124,7 +124,7 @@ def test_one_of_several_outputs_is_named(totals):
     with pytest.raises(CertificateError, match=r"V012 .*several outputs to attest.*Totals.*Sums"):
         attest_output(policy, totals, f"{E}Eve")
     assert attest_output(policy, totals, f"{E}Eve", asset="ex:Sums").asset == f"{E}Sums"
-    with pytest.raises(RequestError, match="D001 Who attests is named by an IRI"):
+    with pytest.raises(RequestError, match="D001 The person who attests must be named by an IRI"):
         attest_output(policy, totals, "Eve", asset="ex:Sums")
 
 
@@ -154,7 +154,9 @@ def test_what_can_be_attested_instead_is_told(totals, rules, asset, told):
         attest(read_policy(text(*rules)), totals, f"{E}Eve", asset=asset)
     [problem] = error.value.problems
     assert (problem.code, problem.message) == ("V012", f"{E}p has {told}")
-    assert problem.hint.startswith("What is anonymised or trained is certified when it is made")
+    assert problem.hint.startswith(
+        "Anonymised data and trained models are certified when they are made"
+    )
 
 
 def test_an_attestation_is_json_ld_that_says_who_made_it_when(totals):
@@ -177,7 +179,7 @@ def test_an_attestation_is_written_and_read_and_goes_with_its_file(totals):
     assert load_attestation(file) == word == read_attestation(file.read_bytes())
     assert is_permitted(SUM, [file])
     totals.write_text("Zip,n\n1,1\n")
-    with pytest.raises(CertificateError, match=r"V004 It is not what was attested"):
+    with pytest.raises(CertificateError, match=r"V004 It is not the output that was attested"):
         is_permitted(SUM, [file])
 
 
@@ -257,7 +259,7 @@ def test_what_cannot_be_read_is_not_attested(totals):
         attest(read_policy(SUM), totals.with_name("nowhere.csv"), f"{E}Eve")
     with pytest.raises(RequestError) as told:
         attest(read_policy(SUM), totals, "Eve")
-    problem = Problem("D001", "Who attests is named by an IRI. Given: 'Eve'.")
+    problem = Problem("D001", "The person who attests must be named by an IRI. Given: 'Eve'.")
     assert told.value.problems == (problem,)
 
 
@@ -288,7 +290,7 @@ def test_an_output_is_attested_where_one_of_the_words_is_of_it(totals):
     check_attested([other, word], word.output_digest, "totals.csv")
     with pytest.raises(CertificateError) as told:
         check_attested([other, other], word.output_digest, "totals.csv")
-    message = f"It is not what was attested: its sha-256 is {word.output_digest}."
+    message = f"It is not the output that was attested: its sha-256 is {word.output_digest}."
     assert told.value.problems == (Problem("V004", message),)
     assert told.value.source == "totals.csv"
 
@@ -309,7 +311,7 @@ def test_a_text_that_contradicts_itself_is_no_attestation(totals, change):
         read_attestation(json.dumps(document), "word.json")
     [problem] = told.value.problems
     assert (problem.code, problem.hint, told.value.source) == ("V005", "", "word.json")
-    contradicts = "The attestation contradicts itself, or says more than attestations do."
+    contradicts = "The attestation contradicts itself, or has fields that attestations do not have."
     no_word = "The text is not an attestation of this version (ValidationError)."
     assert problem.message in (contradicts, no_word)
 
@@ -376,7 +378,7 @@ def test_where_owners_are_stated_the_word_of_those_alone_counts_whose_the_output
         assert decide_request([policy], [word], asked()).permitted
         found = decide_request([policy], [word], asked(), owners={f"{E}Visits": f"{E}Owner"})
         assert found.permitted == (who != "Eve")
-    assert f"What {E}Eve attests of it does not count" in found.reason
+    assert f"The attestation of {E}Eve does not count" in found.reason
     stated = {
         f"{E}Visits": f"{E}Owner",
         f"{E}Totals": {"owner": f"{E}Owner", "delegates": f"{E}Eve"},

@@ -83,7 +83,7 @@ def test_where_two_certificates_name_an_output_neither_is_believed(out):
     for look in (find_certificate, load_certificates):
         with pytest.raises(CertificateError, match="V015") as told:
             look(out / "anonPeople.csv")
-        assert told.value.problems[0].hint == "Only one of them is of it. Take the others away."
+        assert told.value.problems[0].hint == "Only one of them can be right. Remove the others."
     for path in (out, out / OWN, out / CERTIFICATE):
         with pytest.raises(CertificateError, match="V015"):
             load_certificates(path)
@@ -146,10 +146,10 @@ def test_a_certificate_of_several_in_a_folder_is_to_be_named(out, people):
     own = load_certificate(out / "anonPeople.csv")
     assert load_proofs(out) == load_proofs(str(out)) == load_certificates(out)
     assert own in load_certificates(out)
-    several = r"V015 '.*out' holds 2 certificates, of 'anonPeople2\.csv' and 'anonPeople\.csv'"
+    several = r"V015 '.*out' contains 2 certificates, for 'anonPeople2\.csv' and 'anonPeople\.csv'"
     with pytest.raises(CertificateError, match=several) as told:
         load_certificate(out)
-    assert told.value.problems[0].hint == "Name the file of one of them."
+    assert told.value.problems[0].hint == "Give the file of one of them."
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_nothing_is_published_beside_a_released_model(out, monkeypatch):
     monkeypatch.setattr(sharing, "folder_certificates", lambda _folder: {CERTIFICATE: model})
     with pytest.raises(OutputError) as told:
         sharing.check_shared(out, [], [])
-    why = "is of 'anonPeople.csv', and a released model has a folder of its own"
+    why = "is for 'anonPeople.csv', and a released model needs a folder of its own"
     hint = "Give each release a folder of its own."
     assert told.value.problems == (Problem("O001", f"'{out}/{CERTIFICATE}' {why}.", hint),)
     sharing.check_shared(out, [out / CERTIFICATE], [])
@@ -194,7 +194,7 @@ def test_nothing_was_kept_under_a_name_that_no_file_system_holds(tmp_path):
 def test_what_two_certificates_name_is_told_with_both(out):
     (out / OWN).write_bytes((out / CERTIFICATE).read_bytes())
     message = f"Several certificates name 'anonPeople.csv': '{OWN}' and '{CERTIFICATE}'."
-    problem = Problem("V015", message, "Only one of them is of it. Take the others away.")
+    problem = Problem("V015", message, "Only one of them can be right. Remove the others.")
     for look in (find_certificate, load_certificates, certificate_location):
         with pytest.raises(CertificateError) as told:
             look(out / "anonPeople.csv")
@@ -237,8 +237,8 @@ def test_an_output_of_which_no_certificate_speaks_is_not_taken_for_the_certified
     (out / "anonPeople.csv").rename(out / name)
     with pytest.raises(CertificateError) as told:
         load_certificates(out)
-    subject = f"of '{file}'" if file else "of a table in memory"
-    message = f"The certificate is {subject}, and says nothing of the output beside it."
+    subject = f"for '{file}'" if file else "for a table in memory"
+    message = f"The certificate is {subject}, not for the output beside it."
     assert told.value.problems == (Problem("V004", message),)
     assert told.value.source == str(out / name)
     other = own.model_copy(update={"file": name})
@@ -262,7 +262,7 @@ def test_a_certificate_of_no_output_is_told_by_the_place_of_the_output(out):
         load_certificates(out)
     assert error.value.source == str(out / "anonPeople.csv")
     assert error.value.problems == (
-        Problem("V004", "The certificate beside the output is of none: nothing was released."),
+        Problem("V004", "The certificate beside the output says that nothing was released."),
     )
 
 
@@ -335,7 +335,7 @@ def test_an_attestation_of_another_file_vouches_for_nothing(out):
     (out / f"others.csv{ATTESTATION}").write_text(attestation(sums).to_jsonld())
     with pytest.raises(CertificateError) as told:
         load_proofs(others)
-    message = f"It is not what was attested: its sha-256 is {storage.digest(others)}."
+    message = f"It is not the output that was attested: its sha-256 is {storage.digest(others)}."
     assert told.value.problems == (Problem("V004", message),)
     assert told.value.source == str(others)
 

@@ -55,8 +55,8 @@ def test_the_loss_of_a_release_can_be_checked_by_hand(certificate):
     [
         ("age_low,age_high,city,disease", ""),
         ("age,city_low,city_high,disease", ""),
-        ("age_low,city,disease", "The output holds 'age_low'"),
-        ("age,age_low,age_high,city,disease", "The output holds 'age_high' and 'age_low'"),
+        ("age_low,city,disease", "The output contains 'age_low'"),
+        ("age,age_low,age_high,city,disease", "The output contains 'age_high' and 'age_low'"),
         ("age,city,disease_low,disease_high", "The output lacks 'disease'"),
     ],
 )
@@ -153,7 +153,9 @@ def test_provenance_is_valid_json_ld(certificate):
 def test_an_output_is_the_one_that_was_certified_or_it_is_told(certificate, released):
     output = StoredData.from_file(released / "release" / "anonPeople.csv")
     check_digest(certificate, output)
-    with pytest.raises(CertificateError, match="V004 The certificate beside the output is of none"):
+    with pytest.raises(
+        CertificateError, match="V004 The certificate beside the output says that nothing"
+    ):
         check_digest(certificate.as_refusal(), output)
     other = certificate.model_copy(update={"output_digest": "0" * 64})
     with pytest.raises(CertificateError, match="V004 The output is not the one") as told:
@@ -169,15 +171,15 @@ def test_check_names_the_class_and_the_bound_that_broke(certificate):
     short = certificate.model_copy(update={"measurements": (broken,)})
     with pytest.raises(CertificateError) as caught:
         check_bounds(CertifiedRelease(short, None))
-    assert str(caught.value) == "V001 k is to be at least 2, but is 1 in class 7 of the output."
+    assert str(caught.value) == "V001 k must be at least 2, but is 1 in class 7 of the output."
 
 
 @pytest.mark.parametrize(
     ("sense", "achieved", "words"),
     [
-        ("at most", 0.125, "t of 'disease' is to be at most 0.1, but is 0.125 in a class"),
-        ("below", 0.1, "t of 'disease' is to be below 0.1, but is 0.1 in a class"),
-        ("at most", float("inf"), "t of 'disease' is to be at most 0.1, but is inf in a class"),
+        ("at most", 0.125, "t of 'disease' must be at most 0.1, but is 0.125 in a class"),
+        ("below", 0.1, "t of 'disease' must be below 0.1, but is 0.1 in a class"),
+        ("at most", float("inf"), "t of 'disease' must be at most 0.1, but is inf in a class"),
     ],
 )
 def test_check_says_in_which_sense_a_bound_broke(certificate, sense, achieved, words):
@@ -200,7 +202,7 @@ def test_check_says_how_many_cells_break_their_masking(certificate):
 def test_check_counts_the_attempts_at_a_model():
     plan = plan_policy(of_release(attempts=2))
     found = certified(read_policy(of_release(attempts=2)), plan=plan)
-    for attempts, expected in ((2, []), (3, ["It took 3 attempts, and the policy allows 2."])):
+    for attempts, expected in ((2, []), (3, ["It took 3 attempts, but the policy allows 2."])):
         told = [*shortcomings(found.model_copy(update={"attempts": attempts}))]
         assert [one.message for one in told if "attempts" in one.message] == expected
         assert {one.code for one in told} <= {"V007"}
@@ -212,7 +214,7 @@ def test_what_was_not_measured_of_a_model_falls_short():
     silent = found.model_copy(update={"attacks": (), "files": None})
     *attacked, opened = shortcomings(silent)
     assert ({one.code for one in attacked}, opened.code) == ({"V007"}, "V011")
-    assert opened.message == "What the files of the model give away was not measured."
+    assert opened.message == "The files of the model were not checked for what they reveal."
 
 
 def test_check_forgives_what_rounding_alone_can_do(certificate):
@@ -358,7 +360,7 @@ def test_what_is_no_certificate_is_refused(text, error):
     assert (told.value.problems, told.value.source) == ((Problem("V005", message),), "c.jsonld")
 
 
-SAYS_MORE = "The certificate contradicts itself, or says more than certificates do."
+SAYS_MORE = "The certificate contradicts itself, or has fields that certificates do not have."
 IMPOSSIBLE = "The certificate contradicts itself. Its output has no rows."
 
 

@@ -175,20 +175,20 @@ def test_a_certificate_names_the_versions_of_what_made_it(made, trained):
     [
         (
             "age,city,phone,name,disease",
-            ["The output holds 'name' and 'phone', which the policy does not release."],
+            ["The output contains 'name' and 'phone', which the policy does not release."],
         ),
         ("disease", ["The output lacks 'age' and 'city', which the policy releases."]),
         (
             "age,phone,disease",
             [
-                "The output holds 'phone', which the policy does not release.",
+                "The output contains 'phone', which the policy does not release.",
                 "The output lacks 'city', which the policy releases.",
             ],
         ),
         (
             "age_low,city,disease",
             [
-                "The output holds 'age_low', which the policy does not release.",
+                "The output contains 'age_low', which the policy does not release.",
                 "The output lacks 'age', which the policy releases.",
             ],
         ),

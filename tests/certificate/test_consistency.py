@@ -50,9 +50,9 @@ def in_classes(count, discernability):
     return {"classes": count, "discernability": discernability, **sizes}
 
 
-LOST = "What a column lost does not lie between 0 and 1."
-MEAN = "Its certainty penalty is not the mean of what its columns lost."
-ONCE = "It does not say once of each quasi-identifier what it lost."
+LOST = "The loss of a column is not between 0 and 1."
+MEAN = "Its certainty penalty is not the mean of its columns' losses."
+ONCE = "It does not give exactly one loss for each quasi-identifier."
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,19 @@ ONCE = "It does not say once of each quasi-identifier what it lost."
         ((1, 1), in_classes(6, 6), []),
         ((0, 0), {}, []),
         ((2, 2), in_classes(3, 36), []),
-        ((7, 2), {}, ["k cannot be 7 in 6 rows.", "6 rows are not 3 classes of 7 or more."]),
-        ((2, 7), {}, ["l cannot be 7 in 6 rows.", "6 rows are not 3 classes of 7 or more."]),
+        ((7, 2), {}, ["k cannot be 7 in 6 rows.", "6 rows cannot form 3 classes of 7 or more."]),
+        ((2, 7), {}, ["l cannot be 7 in 6 rows.", "6 rows cannot form 3 classes of 7 or more."]),
         ((-1, 2), {}, ["k cannot be -1 in 6 rows."]),
-        ((2, 2.5), {}, ["6 rows are not 3 classes of 2.5 or more."]),
-        ((1, 1), in_classes(7, 6), ["6 rows are not 7 classes."]),
+        ((2, 2.5), {}, ["6 rows cannot form 3 classes of 2.5 or more."]),
+        ((1, 1), in_classes(7, 6), ["6 rows cannot form 7 classes."]),
         ((2, 2), {"discernability": 11}, ["The discernability of 3 classes cannot be 11."]),
         ((2, 2), {"discernability": 37}, ["The discernability of 3 classes cannot be 37."]),
         (
             (2, 2),
             {"average_class_size": 2.000_001},
-            ["The average class of 6 rows in 3 classes is 2."],
+            ["The average class size must be 2: 6 rows in 3 classes."],
         ),
-        ((2, 2), {"average_class_ratio": 0.999_999}, ["The average class is 1 times k."]),
+        ((2, 2), {"average_class_ratio": 0.999_999}, ["The average class size must be 1 times k."]),
         ((2, 2), {"column_losses": {"age": 0, "city": 1}, "global_certainty_penalty": 0.5}, []),
         (
             (2, 2),
@@ -111,7 +111,7 @@ def test_figures_are_those_of_six_rows_in_three_classes(table, achieved, lost, t
     assert [*contradictions(figures(table, achieved, **lost))] == told
 
 
-BOUNDS = "Its measurements are not one for each bound of its plan."
+BOUNDS = "It does not have exactly one measurement for each bound of its plan."
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_figure_that_counts_rows_is_not_above_them(table, bound, achieved, tol
     other = Measurement(bound=bound, column="age", asked=1, achieved=achieved)
     found = table.model_copy(update={"measurements": (*table.measurements, other)})
     if told[1:] and bound == "entropy-l":
-        told = [*told, "6 rows are not 3 classes of 7 or more."]
+        told = [*told, "6 rows cannot form 3 classes of 7 or more."]
     assert [*contradictions(found)] == told
 
 
@@ -147,21 +147,21 @@ def sooner(**before):
     return datetime.now(UTC) + timedelta(**before)
 
 
-FEW = "Its figures are not those of so many attempts."
-NO_MODELS = "It does not say how often a model was made, or there was none to make."
-SPEAKS = "It is of no output, and says what was measured of one."
-NO_QUASI = "The columns that it calls approximated are no quasi-identifiers."
-NO_STAGE = "It says that a search was ended which its plan does not have."
+FEW = "Its figures do not match its number of attempts."
+NO_MODELS = "It gives no number of attempts, or gives one although no model is attacked."
+SPEAKS = "It has no output, but has measurements of one."
+NO_QUASI = "It lists approximated columns that are not quasi-identifiers."
+NO_STAGE = "It says that a search was stopped early, but its plan has no such search."
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
         ({"time": sooner(hours=23)}, []),
-        ({"time": datetime(2020, 1, 1)}, ["Its time is without a time zone."]),  # noqa: DTZ001
+        ({"time": datetime(2020, 1, 1)}, ["Its time has no time zone."]),  # noqa: DTZ001
         ({"rows_out": 0}, ["Its output has no rows."]),
         ({"output_digest": ""}, [SPEAKS]),
-        ({"utility": NONE}, ["It does not say what was lost."]),
+        ({"utility": NONE}, ["It does not say how much information was lost."]),
         ({"approximated": ("city", "age")}, []),
         ({"approximated": ("age", "age")}, [NO_QUASI]),
         ({"approximated": ("disease",)}, [NO_QUASI]),
@@ -202,7 +202,7 @@ def test_a_refused_release_is_of_nothing(table, model):
 
 PLAN = "It has figures of attacks that its plan does not run."
 TWICE = "It has several figures for one bound on an attack."
-RIGHT = "It does not say how often the model that was attacked is right."
+RIGHT = "It does not give the accuracy of the attacked model."
 
 
 def attacked(model, **changes):
@@ -243,6 +243,6 @@ def test_what_nothing_was_generalised_of_has_no_loss(table):
     raw = certified(read_policy(of_raw()), models=(MODEL,))
     assert [*contradictions(raw)] == []
     told = [*contradictions(raw.model_copy(update={"utility": table.utility}))]
-    assert told == ["It says what generalising lost, and nothing was generalised."]
+    assert told == ["It reports an information loss, but nothing was generalised."]
     told = [*contradictions(raw.model_copy(update={"approximated": ("age",)}))]
     assert told == [NO_QUASI]

@@ -234,29 +234,29 @@ WRONG = {
 
 WHY = {
     "k above rows": "k cannot be 7 in 6 rows.",
-    "k above the average class": "6 rows are not 3 classes of 3 or more.",
+    "k above the average class": "6 rows cannot form 3 classes of 3 or more.",
     "negative figure": "k cannot be -1 in 6 rows.",
     "l above rows": "l cannot be 7 in 6 rows.",
     "no rows": "Its output has no rows.",
     "fewer rows than k": "k cannot be 2 in 1 rows.",
-    "no classes": "6 rows are not 0 classes.",
-    "more classes than rows": "6 rows are not 7 classes.",
-    "another average": "The average class of 6 rows in 3 classes is 2.",
-    "another ratio": "The average class is 1 times k.",
-    "negative penalty": "Its certainty penalty is not the mean of what its columns lost.",
-    "penalty above 1": "What a column lost does not lie between 0 and 1.",
-    "penalty is not the mean": "Its certainty penalty is not the mean of what its columns lost.",
-    "loss of another column": "It does not say once of each quasi-identifier what it lost.",
+    "no classes": "6 rows cannot form 0 classes.",
+    "more classes than rows": "6 rows cannot form 7 classes.",
+    "another average": "The average class size must be 2: 6 rows in 3 classes.",
+    "another ratio": "The average class size must be 1 times k.",
+    "negative penalty": "Its certainty penalty is not the mean of its columns' losses.",
+    "penalty above 1": "The loss of a column is not between 0 and 1.",
+    "penalty is not the mean": "Its certainty penalty is not the mean of its columns' losses.",
+    "loss of another column": "It does not give exactly one loss for each quasi-identifier.",
     "no discernability": "The discernability of 3 classes cannot be 0.",
     "discernability above all rows": "The discernability of 3 classes cannot be 37.",
-    "no utility": "It does not say what was lost.",
-    "measured twice": "Its measurements are not one for each bound of its plan.",
-    "not measured": "Its measurements are not one for each bound of its plan.",
-    "another bound": "Its measurements are not one for each bound of its plan.",
+    "no utility": "It does not say how much information was lost.",
+    "measured twice": "It does not have exactly one measurement for each bound of its plan.",
+    "not measured": "It does not have exactly one measurement for each bound of its plan.",
+    "another bound": "It does not have exactly one measurement for each bound of its plan.",
     "attacked": "It has figures of attacks that its plan does not run.",
     "future": "It was made in the future, at 9999-01-01T00:00:00+00:00.",
-    "no time zone": "Its time is without a time zone.",
-    "of nothing": "It is of no output, and says what was measured of one.",
+    "no time zone": "Its time has no time zone.",
+    "of nothing": "It has no output, but has measurements of one.",
 }
 
 
@@ -295,7 +295,7 @@ def test_a_search_is_ended_in_a_stage_that_its_plan_has(made, algorithm, polish,
             stage
             for stage in get_args(Stage)
             if not any(
-                "a search was ended which its plan does not have" in one
+                "but its plan has no such search" in one
                 for one in contradictions(
                     found.model_copy(
                         update={"plan": plan, "ended": EarlyStop(seconds=1, stage=stage, left=1)}
@@ -319,10 +319,10 @@ NONE = NotApplicable(reason="nobody is ranked")
         (1, {}, ""),
         (2, {"pooled": 0.5}, ""),
         (2, {"reached": NONE}, ""),
-        (0, {}, "how often a model was made"),
-        (1, {"pooled": 0.5}, "not those of so many attempts"),
-        (2, {}, "not those of so many attempts"),
-        (2, {"reached": NONE, "pooled": 0.5}, "not those of so many attempts"),
+        (0, {}, "no number of attempts"),
+        (1, {"pooled": 0.5}, "do not match its number of attempts"),
+        (2, {}, "do not match its number of attempts"),
+        (2, {"reached": NONE, "pooled": 0.5}, "do not match its number of attempts"),
         (1, {"attack": "nosuch"}, "attacks that its plan does not run"),
     ],
 )
@@ -359,8 +359,8 @@ def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
         (tmp_path / name).touch()
     with pytest.raises(CertificateError) as told:
         load_certificate(tmp_path)
-    message = "The certificate is of the folder 'model', and says nothing of 'more.csv' and "
-    hint = "Take it away: a released model has a folder of its own."
+    message = "The certificate is for the folder 'model' and does not cover 'more.csv' and "
+    hint = "Remove it: a released model needs a folder of its own."
     assert told.value.problems == (Problem("V004", f"{message}'other.csv' beside it.", hint),)
     assert told.value.source == str(tmp_path / "certificate.jsonld")
     (model / "weights").unlink()
@@ -368,7 +368,7 @@ def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
     assert load_certificate(tmp_path / "certificate.jsonld") == certified
     with pytest.raises(CertificateError) as told:
         load_certificate(tmp_path)
-    message = "The model 'model' does not lie beside its certificate."
+    message = "The model 'model' is not beside its certificate."
     assert told.value.problems == (Problem("V004", message),)
     assert told.value.source == str(tmp_path / "certificate.jsonld")
 
@@ -376,13 +376,13 @@ def test_nothing_lies_beside_a_model_and_its_certificate(made, tmp_path):
 def test_a_model_is_told_of_where_one_was_attacked_and_no_attack_twice(made):
     found = Certificate.model_validate(of_a_model(made)["pe:certificate"])
     [none] = contradictions(found.model_copy(update={"models": ()}))
-    assert "how often the model that was attacked is right" in none
+    assert "the accuracy of the attacked model" in none
     [twice] = contradictions(found.model_copy(update={"attacks": found.attacks * 2}))
     assert "several figures for one bound" in twice
     table = load_certificate(made / "release")
     for change in ({"models": found.models}, {"attempts": 1}):
         [wrong] = contradictions(table.model_copy(update=change))
-        assert "there was none to make" in wrong
+        assert "although no model is attacked" in wrong
     bounds = FileBounds(smallest_leaf=99)
     files = FilesMeasured(asked=bounds, smallest_leaf=99, rare_values=0)
     [other] = contradictions(found.model_copy(update={"files": files}))

@@ -116,7 +116,7 @@ def test_the_input_is_the_one_that_was_committed_to_or_another(recorded):
 
 def test_a_record_opens_no_output_without_its_certificate(recorded):
     (recorded / "release" / "certificate.jsonld").unlink()
-    with pytest.raises(DataError, match=r"C002 No certificate of .* lies beside it"):
+    with pytest.raises(DataError, match=r"C002 There is no certificate beside .*"):
         certify_output(
             recorded / "release" / "anonPeople.csv",
             recorded / "policy.jsonld",
@@ -174,7 +174,7 @@ def test_of_several_records_in_a_file_the_one_that_opens_is_taken(recorded):
     assert find_opening_record(later, later.commitment).nonce == "1" * 64
     with pytest.raises(CertificateError, match="V008") as told:
         find_opening_record(later, Commitment(value="2" * 64), "record.json")
-    message = "The record does not open the certificate: it is not of this release, or was changed."
+    message = "The record does not open the certificate: it is for another release, or was changed."
     assert (told.value.problems, told.value.source) == ((Problem("V008", message),), "record.json")
 
 
@@ -184,7 +184,7 @@ def test_of_several_records_in_a_file_the_one_that_opens_is_taken(recorded):
 def test_what_is_no_record_is_refused(text, tmp_path):
     file = tmp_path / "r.json"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    message = "The text is not a record of a release, as this version writes it."
+    message = "The text is not a release record of this version."
     for read in (lambda: read_record(text, str(file)), lambda: load_record(file)):
         with pytest.raises(CertificateError) as told:
             read()

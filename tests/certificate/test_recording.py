@@ -59,7 +59,7 @@ def test_nothing_else_is_overwritten_by_a_record(people, taken, overwrite):
         applied(people, taken, overwrite=overwrite)
     hint = "Give another path, or overwrite=True for the output of that record."
     if overwrite and taken not in ("link", "loop"):
-        hint = "Only the record of the release that is replaced is overwritten; move it away."
+        hint = "Only the record of the replaced release can be overwritten; move this one away."
     assert told.value.problems[0].hint == hint
     assert files(people) == before
     assert not (people / "nowhere").exists()
@@ -68,17 +68,17 @@ def test_nothing_else_is_overwritten_by_a_record(people, taken, overwrite):
 @pytest.mark.parametrize(
     ("place", "why", "hint"),
     [
-        ("", "A record is a file, and '.' is a folder.", "Give the path of a file."),
-        (".", "A record is a file, and '{people}' is a folder.", "Give the path of a file."),
+        ("", "A record must be a file, but '.' is a folder.", "Give the path of a file."),
+        (".", "A record must be a file, but '{people}' is a folder.", "Give the path of a file."),
         ("none/record.json", "There is no folder '{people}/none' for the record.", ""),
         (
             "s3a://bucket/r.json",
-            "A record is kept in a file of this machine. Given: 's3a://bucket/r.json'.",
+            "A record must be a local file. Given: 's3a://bucket/r.json'.",
             "Give the path of a file.",
         ),
         (
             "table:record",
-            "A record is kept in a file of this machine. Given: 'table:record'.",
+            "A record must be a local file. Given: 'table:record'.",
             "Give the path of a file.",
         ),
     ],
@@ -108,7 +108,7 @@ def test_a_record_does_not_lie_in_the_output(people):
     for record in ("a.csv", "a.csv/record.json"):
         with pytest.raises(OutputError) as told:
             applied(people, record, output="a.csv")
-        message = f"The record '{people / record}' is not to lie in the output."
+        message = f"The record '{people / record}' may not be inside the output."
         assert told.value.problems == (Problem("O002", message, "Give another path."),)
     applied(people, "a.csv.json", output="out/a.csv")
 
@@ -258,10 +258,10 @@ def test_a_record_does_not_lie_in_the_folder_of_the_release(people, output, reco
     if exists:
         (people / "rel" / "kept").mkdir(parents=True)
     before = files(people)
-    apart = "O002 The record .* for the owner alone.* Give a path outside of that folder"
+    apart = "O002 The record .* only for the owner.* Give a path outside that folder"
     with pytest.raises(OutputError, match=apart) as told:
         applied(people, record, output=output)
-    message = f"The record {str(people / record)!r} is for the owner alone, and lies in the "
+    message = f"The record {str(people / record)!r} is only for the owner, but would be in the "
     assert told.value.problems[0].message == f"{message}folder of the release, '{people}/rel'."
     made = applied(people, record=None, output=None)
     with pytest.raises(OutputError, match=apart):
@@ -325,7 +325,7 @@ def test_a_record_that_is_there_is_told_with_its_place(people):
     applied(people)
     for overwrite, output, hint in [
         (False, "release", "Give another path, or overwrite=True for the output of that record."),
-        (True, "other", "Only the record of the release that is replaced is overwritten; move it"),
+        (True, "other", "Only the record of the replaced release can be overwritten; move this"),
     ]:
         with pytest.raises(OutputError) as told:
             RecordFile(file, people / output / "anonPeople.csv", overwrite=overwrite)

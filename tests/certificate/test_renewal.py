@@ -54,21 +54,21 @@ def made(folder, parts, **given):
 @pytest.mark.parametrize(
     ("before", "now", "why"),
     [
-        (OPEN, HIDDEN, "'name' was given no pseudonyms"),
-        (HIDDEN, {**HIDDEN, "pseudonymScope": "all"}, "are of its own, .* of the scope 'all'"),
-        ({**HIDDEN, "pseudonymScope": "all"}, HIDDEN, "of the scope 'all', .* of its own"),
-        (HIDDEN, {**PLAIN, "quasi": ["age", "name"], "k": 2}, "unreadable"),
+        (OPEN, HIDDEN, "'name' has no pseudonyms"),
+        (HIDDEN, {**HIDDEN, "pseudonymScope": "all"}, "have their own scope, .* the scope 'all'"),
+        ({**HIDDEN, "pseudonymScope": "all"}, HIDDEN, "the scope 'all', .* their own scope"),
+        (HIDDEN, {**PLAIN, "quasi": ["age", "name"], "k": 2}, "was masked"),
         (
             {**MASKED, "masked": [TENS]},
             {**MASKED, "insensitive": ["zip", "ill"]},
-            "'zip' was made with .*10.*, and the policy asks for no masking",
+            "'zip' was made with .*10.*, but the policy asks for no masking",
         ),
         (
             {**MASKED, "masked": [TENS]},
             {**MASKED, "masked": [HUNDREDS]},
-            "'zip' was made with .*10.*, and the policy asks for .*100",
+            "'zip' was made with .*10.*, but the policy asks for .*100",
         ),
-        (by("range"), by("mean"), "was generalised by range, and the policy asks for mean"),
+        (by("range"), by("mean"), "was generalised by range, but the policy asks for mean"),
         (by("mean"), by("range"), "by mean"),
         (by("mean"), by("median"), "by mean"),
         (by("interval"), by("range"), "by interval"),
@@ -76,12 +76,12 @@ def made(folder, parts, **given):
         (
             {**PLAIN, "identifier": ["name"], "quasi": ["age", "zip"], "insensitive": ["ill"]},
             {**PLAIN, "identifier": ["name"]},
-            "'zip' was generalised, and the policy takes its cells for values",
+            "'zip' was generalised, but the policy takes its cells for values",
         ),
         (
             {**SUPPRESSING, "maxSuppression": 0.9},
             {**SUPPRESSING, "maxSuppression": 0.1},
-            "Of all rows 0.9 might be left out, and the policy allows 0.1",
+            "Up to 0.9 of all rows may be suppressed, but the policy allows 0.1",
         ),
     ],
 )
@@ -163,7 +163,7 @@ def test_a_certificate_that_is_not_there_is_not_renewed(people, tmp_path):
     ).path
     path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
     (path.parent / "certificate.jsonld").unlink()
-    with pytest.raises(DataError, match=r"C002 No certificate lies beside .* to be renewed"):
+    with pytest.raises(DataError, match=r"C002 There is no certificate beside .* to renew"):
         certify_output(path, tmp_path / "p.jsonld", write=True)
     asked = ["certify", str(path), "--policy", str(tmp_path / "p.jsonld"), "--write"]
     done = CliRunner().invoke(app, asked)
@@ -283,40 +283,35 @@ def changes(before, now, record=None, *, renews=False):
     [
         (PLAIN, PLAIN, []),
         (PLAIN, {**PLAIN, "k": 2}, []),
-        (OPEN, HIDDEN, ["The column 'name' was given no pseudonyms."]),
+        (OPEN, HIDDEN, ["The column 'name' has no pseudonyms."]),
         (HIDDEN, OPEN, []),
         (
             HIDDEN,
             {**HIDDEN, "pseudonymScope": "all"},
-            ["Its pseudonyms are of its own, and the policy asks for some of the scope 'all'."],
+            ["Its pseudonyms have their own scope, but the policy asks for the scope 'all'."],
         ),
         (
             {**HIDDEN, "pseudonymScope": "all"},
             {**HIDDEN, "pseudonymScope": "one"},
-            [
-                (
-                    "Its pseudonyms are of the scope 'all', and the policy asks for some of the "
-                    "scope 'one'."
-                )
-            ],
+            [("Its pseudonyms have the scope 'all', but the policy asks for the scope 'one'.")],
         ),
         ({**HIDDEN, "pseudonymScope": "all"}, {**HIDDEN, "pseudonymScope": "all"}, []),
         (
             HIDDEN,
             {**PLAIN, "quasi": ["age", "name"]},
-            ["The column 'name' was made unreadable, and its cells are read as values."],
+            ["The column 'name' was masked, but the policy takes its cells for values."],
         ),
         (
             {**PLAIN, "redact": ["name"]},
             {**PLAIN, "quasi": ["age", "name"]},
-            ["The column 'name' was made unreadable, and its cells are read as values."],
+            ["The column 'name' was masked, but the policy takes its cells for values."],
         ),
         (
             PLAIN,
             {**PLAIN, "quasi": AGES},
             [
                 (
-                    "The column 'age' was generalised by its type, and the policy asks for "
+                    "The column 'age' was generalised by its type, but the policy asks for "
                     "interval (fanout 5)."
                 )
             ],
@@ -324,14 +319,14 @@ def changes(before, now, record=None, *, renews=False):
         (
             {**PLAIN, "quasi": [column("age", generalization="mean")]},
             PLAIN,
-            ["The column 'age' was generalised by mean, and the policy asks for its type."],
+            ["The column 'age' was generalised by mean, but the policy asks for its type."],
         ),
         (
             {**PLAIN, "quasi": [column("age", generalization="interval", fanout=5, precision=10)]},
             {**PLAIN, "quasi": [column("age", generalization="interval", weight=2)]},
             [
                 (
-                    "The column 'age' was generalised by interval (fanout 5, precision 10.0), and "
+                    "The column 'age' was generalised by interval (fanout 5, precision 10.0), but "
                     "the policy asks for interval."
                 ),
             ],
@@ -346,7 +341,7 @@ def changes(before, now, record=None, *, renews=False):
         (
             {**PLAIN, "quasi": ["age", "zip"], "insensitive": ["ill"]},
             PLAIN,
-            ["The column 'zip' was generalised, and the policy takes its cells for values."],
+            ["The column 'zip' was generalised, but the policy takes its cells for values."],
         ),
         (
             {**PLAIN, "quasi": ["age", "zip"], "insensitive": ["ill"]},
@@ -359,8 +354,8 @@ def changes(before, now, record=None, *, renews=False):
             SUPPRESSING,
             [
                 (
-                    "Of all rows 0.5 might be left out, and the policy allows 0. How many were is "
-                    "told by its record alone."
+                    "Up to 0.5 of all rows may be suppressed, but the policy allows 0. Only its "
+                    "record says how many were."
                 )
             ],
         ),
@@ -374,7 +369,7 @@ def changes(before, now, record=None, *, renews=False):
             {**MASKED, "masked": [TENS]},
             [
                 (
-                    "The column 'zip' was made with no masking, and the policy asks for rounding, "
+                    "The column 'zip' was made with no masking, but the policy asks for rounding, "
                     "base 10."
                 )
             ],
@@ -387,10 +382,10 @@ def changes(before, now, record=None, *, renews=False):
             {**HIDDEN, "quasi": ["age"]},
             [
                 (
-                    "The column 'age' was generalised by interval (fanout 5), and the policy asks "
+                    "The column 'age' was generalised by interval (fanout 5), but the policy asks "
                     "for its type."
                 ),
-                "The column 'name' was given no pseudonyms.",
+                "The column 'name' has no pseudonyms.",
             ],
         ),
     ],
@@ -403,13 +398,13 @@ def test_every_change_of_what_the_cells_mean_is_told(before, now, told):
 def test_an_output_of_another_asset_or_policy_or_from_other_data_is_told():
     made = certificate_of(PLAIN)
     again = "http://x.org/again"
-    named = f"It is certified as {OUTPUT}, and the policy makes {again}."
+    named = f"It is certified as {OUTPUT}, but the policy makes {again}."
     assert changes(made, policy_of(PLAIN, output=again)) == [named]
-    read = f"It was made from {DATASET}, and the policy reads {OTHER}."
+    read = f"It was made from {DATASET}, but the policy reads {OTHER}."
     assert changes(made, policy_of(PLAIN, OTHER)) == [read]
     mine = policy_of(PLAIN, uid="http://x.org/mine")
     issued = (
-        "It was made for the policy http://x.org/policy, and the one given is http://x.org/mine."
+        "It was made for the policy http://x.org/policy, but the given policy is http://x.org/mine."
     )
     assert changes(made, mine) == []
     assert changes(made, mine, renews=True) == [issued]
@@ -419,10 +414,10 @@ def test_inputs_are_joined_as_they_were():
     joined = {**PLAIN, "joinOn": ["name"]}
     made = certificate_of(joined, keys=["name"])
     assert changes(made, policy_of(joined, keys=["name"])) == []
-    read = f"It was made from {OTHER} and {DATASET}, and the policy reads {DATASET}."
+    read = f"It was made from {OTHER} and {DATASET}, but the policy reads {DATASET}."
     assert changes(made, policy_of(PLAIN)) == [read]
     other = {**PLAIN, "joinOn": ["pid"]}
-    told = ["Its inputs were joined otherwise than the policy joins them."]
+    told = ["Its inputs were not joined in the way that the policy asks for."]
     assert changes(made, policy_of(other, keys=["pid"])) == told
 
 
@@ -435,7 +430,7 @@ class Rows:
 
 @pytest.mark.parametrize(
     ("suppressed", "told"),
-    [(0, []), (2, []), (3, ["3 rows were left out, and the policy allows 0.2 of all."])],
+    [(0, []), (2, []), (3, ["3 rows were suppressed, but the policy allows 0.2 of all rows."])],
 )
 def test_the_record_says_how_many_rows_were_left_out(suppressed, told):
     made = certificate_of({**SUPPRESSING, "maxSuppression": 0.9})
@@ -449,8 +444,8 @@ def test_what_does_not_tell_its_making_is_asked_nothing_unless_it_is_renewed():
     check_making(made, plan, None, "out.csv", renews=False)
     with pytest.raises(CertificateError) as told:
         check_making(made, plan, None, "out.csv", renews=True)
-    message = "Its certificate does not say how it was made: the output was measured, and no more."
-    hint = "Make it with policy-engine apply, or give the certificate that it was published with."
+    message = "Its certificate does not say how it was made: the output was only measured."
+    hint = "Make it with policy-engine apply, or give the certificate it was published with."
     assert told.value.problems == (Problem("V016", message, hint),)
     assert told.value.source == "out.csv"
 

@@ -45,11 +45,11 @@ def told(certificate, **changes):
         ({"bound": "k", "asked": 2, "achieved": 2}, ""),
         (
             {"bound": "k", "asked": 2, "achieved": 1, "worst": 0},
-            "k is to be at least 2, but is 1 in class 0 of the output.",
+            "k must be at least 2, but is 1 in class 0 of the output.",
         ),
         (
             {"bound": "l", "column": "pay", "asked": 2.5, "achieved": 1},
-            "l of 'pay' is to be at least 2.5, but is 1 in a class of the output.",
+            "l of 'pay' must be at least 2.5, but is 1 in a class of the output.",
         ),
         ({"bound": "rounding", "column": "pay", "sense": "at most", "asked": 0, "achieved": 0}, ""),
         (
@@ -60,20 +60,20 @@ def told(certificate, **changes):
 )
 def test_each_bound_that_is_broken_is_told_with_where_it_is(table, facts, message):
     first, second = Measurement(**facts), Measurement(bound="k", asked=2, achieved=1)
-    last = ("V001", "k is to be at least 2, but is 1 in a class of the output.")
+    last = ("V001", "k must be at least 2, but is 1 in a class of the output.")
     found = told(table, measurements=(first, second))
     assert found == ([("V001", message), last] if message else [last])
 
 
 def test_a_certificate_of_no_output_falls_short(table):
-    nothing = ("V004", "Nothing was released: the certificate is of no output.")
+    nothing = ("V004", "Nothing was released: the certificate has no output.")
     assert told(table) == []
     assert told(table, output_digest="") == [nothing]
 
 
 def test_what_the_files_of_a_model_give_away_falls_short(model):
     assert told(model) == []
-    unmeasured = [("V011", "What the files of the model give away was not measured.")]
+    unmeasured = [("V011", "The files of the model were not checked for what they reveal.")]
     assert told(model, files=None) == unmeasured
     files = model.files
     other = files.model_copy(
@@ -99,7 +99,7 @@ def test_a_bound_on_an_attack_that_was_not_held_falls_short(model):
 
 @pytest.mark.parametrize(("attempts", "count"), [(3, 0), (4, 1)])
 def test_a_model_took_no_more_attempts_than_are_allowed(model, attempts, count):
-    message = f"It took {attempts} attempts, and the policy allows 3."
+    message = f"It took {attempts} attempts, but the policy allows 3."
     assert told(model, attempts=attempts) == [("V007", message)] * count
 
 

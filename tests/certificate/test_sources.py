@@ -127,7 +127,7 @@ def test_an_input_is_the_releases_that_are_given_for_it_or_lie_beside_it():
 
 def test_a_certificate_that_is_not_of_the_input_is_refused():
     other = made("age", output=AGAIN)
-    message = f"No certificate is of the input '{OUTPUT}' or '{DATASET}'. Given are those of "
+    message = f"No certificate is for the input '{OUTPUT}' or '{DATASET}'. Given are those for "
     message += f"'{AGAIN}' and 'http://x.org/o'."
     people = ROWS.model_copy(update={"asset": DATASET, "location": "people.csv"})
     with pytest.raises(CertificateError) as told:
@@ -135,7 +135,7 @@ def test_a_certificate_that_is_not_of_the_input_is_refused():
     assert (told.value.problems, told.value.source) == ((Problem("V013", message),), "rows.csv")
     with pytest.raises(CertificateError) as told:
         upstream_releases([ROWS], [], lambda _: other)
-    message = f"The input is the release '{AGAIN}' by the certificate beside it, not '{OUTPUT}'."
+    message = f"The certificate beside the input is for '{AGAIN}', not for '{OUTPUT}'."
     hint = f"Give it as {AGAIN}, and name that as the policy's target."
     problem = Problem("V013", message, hint)
     assert (told.value.problems, told.value.source) == ((problem,), "rows.csv")
@@ -156,7 +156,7 @@ def test_a_certificate_that_does_not_hold_or_tells_no_making_is_of_no_input():
     proof = made("age")
     short = proof.measurements[0].model_copy(update={"achieved": 1})
     broken = proof.model_copy(update={"measurements": (short,)})
-    short = "k is to be at least 2, but is 1 in a class of the output."
+    short = "k must be at least 2, but is 1 in a class of the output."
     message = f"The certificate of the input '{OUTPUT}' does not hold. {short}"
     for given in ([broken], [word(), broken]):
         with pytest.raises(CertificateError) as told:
@@ -167,7 +167,7 @@ def test_a_certificate_that_does_not_hold_or_tells_no_making_is_of_no_input():
         with pytest.raises(CertificateError) as told:
             upstream_releases([ROWS], given, lambda _, one=beside: one)
         [problem] = told.value.problems
-        unknown = "Its certificate does not say how it was made: the output was measured, and no"
-        assert problem.message == f"The input is '{OUTPUT}'. {unknown} more."
+        unknown = "Its certificate does not say how it was made: the output was only "
+        assert problem.message == f"The input is '{OUTPUT}'. {unknown}measured."
         assert (problem.code, told.value.source) == ("V016", "rows.csv")
         assert problem.hint.startswith("Make it with policy-engine apply, or give the certificate")

@@ -292,7 +292,7 @@ def test_a_trade_off_is_over_networks(files):
     model = str(files / "model.json")
     data = str(files / "people.csv")
     said = refused("tradeoff", "--data", data, "--model", model, "--attack", "loss")
-    assert "A009 A trade-off is over the training of networks. Given: GaussianNB." in said
+    assert "A009 A trade-off needs the training of a network. Given: GaussianNB." in said
 
 
 def test_a_trade_off_is_a_table_two_pictures_and_figures(files, monkeypatch):
@@ -353,7 +353,7 @@ def test_ranges_of_what_is_no_column_of_numbers_are_told_before_the_training(mon
 @pytest.mark.parametrize("noise", ["-1", "2,nan", "inf"])
 def test_a_multiplier_that_is_none_is_refused_before_the_training(files, noise):
     said = refused("tradeoff", "--data", files / "people.csv", "--noise", noise)
-    assert "A006 Noise multipliers are 0 or above. Given: " in said
+    assert "A006 Noise multipliers must be 0 or more. Given: " in said
 
 
 class Terminal(io.StringIO):

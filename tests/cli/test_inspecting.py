@@ -119,8 +119,8 @@ def test_graph_draws_owners_and_what_was_made(folder):
     arguments = ("--certificate", "made", "--format", "dot")
     drawn = run("graph", "people.jsonld", *arguments).output
     assert "wasDerivedFrom" in drawn
-    assert "no longer stands" not in drawn
-    assert "no longer stands" in run("graph", "old.jsonld", *arguments).output
+    assert "no longer valid" not in drawn
+    assert "no longer valid" in run("graph", "old.jsonld", *arguments).output
     owned = run("graph", "old.jsonld", *arguments, "--owners", "owners.json").output
     assert "does not count: it names no assigner" in " ".join(re.sub("<.*?>", " ", owned).split())
     assert isinstance(refused("graph", "old.jsonld", "--certificate", "none"), PolicyEngineError)

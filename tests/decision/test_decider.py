@@ -583,4 +583,4 @@ def test_what_is_no_request_or_no_world_is_an_argument_error(given, name):
             answer(*given)
     with pytest.raises(ArgumentError) as caught:
         Decider([]).decide(*given)
-    assert caught.value.problems[0].hint == f"`read_{name}` makes one of what a person writes."
+    assert caught.value.problems[0].hint == f"Use `read_{name}` to make one."

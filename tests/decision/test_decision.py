@@ -210,7 +210,7 @@ def test_one_policy_says_nobody_into_the_permissions_of_another():
 
 def test_two_policies_of_one_uid_are_refused():
     narrow = policy([permission(action="read", purpose="statistical")])
-    with pytest.raises(RequestError, match=r"^D002 Two policies have one uid") as told:
+    with pytest.raises(RequestError, match=r"^D002 Two policies have the same uid") as told:
         answer([READS, narrow])
     assert told.value.problems[0].hint == "Leave out the one that no longer holds."
 

@@ -108,7 +108,7 @@ def test_a_certificate_of_another_plan_proves_nothing(people, change):
     request = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=MARKETING)
     found = Decider([policy], [other]).decide(request, World(time=NOON))
     assert not found.permitted
-    assert "of another plan" in found.reason
+    assert "for a different plan" in found.reason
 
 
 CONSENT = Consented(asset=DATASET, policy="urn:p", rule="urn:r", bounds=())

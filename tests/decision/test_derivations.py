@@ -59,7 +59,7 @@ def test_what_is_certified_was_made_from_the_releases_that_its_certificate_names
 
 
 def test_a_release_whose_certificate_is_not_there_is_told_with_what_was_made_from_it():
-    none = f"{SAFE}, of which no certificate is given that is valid for {FIRST.uid}."
+    none = f"{SAFE}, for which no certificate valid for {FIRST.uid} was given."
     assert told([FIRST, SECOND], [OF_SECOND]) == (
         Derivation(AGAIN, sha256(AGAIN), (KNOWN,), f"{AGAIN} was made from {none}"),
         Derivation(SAFE, sha256(SAFE), (), none),
@@ -75,7 +75,7 @@ def test_what_was_made_under_a_policy_that_is_not_there_no_longer_stands():
 
 
 def test_what_is_not_made_any_more_is_told_to_be_so_with_what_was_made_from_it():
-    late = "is not to be made any more: dateTime is 2026-07-01T12:00:00Z, not before 2026-06-02"
+    late = "may no longer be made: dateTime is 2026-07-01T12:00:00Z, not before 2026-06-02"
     safe, again = told([FIRST, SECOND], [OF_FIRST, OF_SECOND], NOON.replace(month=7))
     assert safe.end_reason.startswith(f"{SAFE}, which {late}")
     assert again.end_reason.startswith(f"{AGAIN} was made from {SAFE}, which {late}")

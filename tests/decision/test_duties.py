@@ -84,7 +84,7 @@ def test_a_decision_tells_by_what_its_duties_are_fulfilled(tmp_path):
         f"its duty {E}p#pay is fulfilled by {E}Ann at {JUNE.isoformat()}, entry 2 of the log"
         in told
     )
-    assert "its duty odrl:inform is fulfilled by the state of the world" in told
+    assert "its duty odrl:inform is fulfilled according to the state of the world" in told
     assert not [line for line in market.ask("Bob").derivation if "is fulfilled" in line]
 
 
@@ -143,7 +143,7 @@ def test_a_world_that_says_otherwise_than_the_log_is_refused(tmp_path):
     market = Market(tmp_path, policy(permission={**READ, "duty": PAY}))
     market.do("ex:p#pay", "Ann")
     assert market.ask("Ann", duties={f"{E}p#pay": "fulfilled"}).permitted
-    with pytest.raises(RequestError, match=r"D005 .*violated by the state of the world, and ful"):
+    with pytest.raises(RequestError, match=r"D005 .*is violated, the log ful"):
         market.ask("Ann", duties={f"{E}p#pay": "violated"})
 
 
@@ -294,7 +294,7 @@ def test_a_remedy_is_owed_by_whoever_infringed_a_prohibition(tmp_path):
 def test_a_duty_that_no_policy_has_is_refused_with_the_nearest(tmp_path):
     market = Market(tmp_path, policy())
     with pytest.raises(
-        RequestError, match=r"^D006 No policy has the duty 'ex:p#pay'. None has any"
+        RequestError, match=r"^D006 No policy has the duty 'ex:p#pay'. The policies have none"
     ):
         market.do("ex:p#pay", "Ann")
     market.policies = (policy(permission={**READ, "duty": PAY}),)
@@ -508,9 +508,7 @@ def test_a_duty_of_others_or_of_an_offer_is_recorded_for_nobody(tmp_path):
     }
     market = Market(tmp_path, policy(permission=rule, obligation=DELETE))
     for duty in ("pay", "fine", "delete"):
-        with pytest.raises(
-            RequestError, match=f"D008 .*p#{duty} is nothing that .*Bob has to do"
-        ) as told:
+        with pytest.raises(RequestError, match=f"D008 .*p#{duty} is not a duty of .*Bob") as told:
             market.do(f"ex:p#{duty}", "Bob")
         assert "hierarchy=" in told.value.problems[0].hint
     more = Hierarchy(party=((f"{E}Bob", f"{E}Ward"),))

@@ -48,11 +48,9 @@ def test_a_denial_says_that_a_name_of_several_rules_tells_of_none():
         return Decider(policies).decide(asked, World(**world)).near_misses[0].missing
 
     [told] = missing(given, duties={"urn:d:1": "fulfilled"})
-    assert told.endswith(
-        "what is said of urn:d:1 tells nothing, since several rules have that name"
-    )
+    assert told.endswith("the value for urn:d:1 does not count, since several rules have that name")
     [told] = missing(counted, counts={"urn:r:permission": 0})
-    assert "urn:r:permission tells nothing, since several rules" in told
+    assert "urn:r:permission does not count, since several rules" in told
     for duties in ({}, {ONE: {"urn:d:1": "violated"}}):
         assert "several" not in missing(given, duties=duties)[0]
     assert missing(counted)[0].endswith("without a decision log")

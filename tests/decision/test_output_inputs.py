@@ -104,9 +104,12 @@ def test_what_has_to_be_readable_for_an_output_is_all_its_inputs_or_all_their_na
     [
         ({}, ""),
         ({"policy": "http://x.org/other"}, ""),
-        ({"policy_digest": "0" * 64}, "Its certificate is of the policy as it was then"),
-        ({"rule": "http://x.org/other#rule"}, "Its certificate is of another plan than"),
-        ({"assignees": (ANALYST, "http://x.org/eve")}, "Its certificate is of another plan than"),
+        ({"policy_digest": "0" * 64}, "Its certificate is for an earlier version of the"),
+        ({"rule": "http://x.org/other#rule"}, "Its certificate is for a different plan from"),
+        (
+            {"assignees": (ANALYST, "http://x.org/eve")},
+            "Its certificate is for a different plan from",
+        ),
     ],
     ids=str,
 )

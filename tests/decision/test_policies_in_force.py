@@ -107,7 +107,7 @@ def test_a_text_that_is_written_otherwise_keeps_its_release_and_a_changed_bound_
     own.write_text(json.dumps({**text, "conflict": "perm"}))
     decision = asked(market)
     assert not decision.permitted
-    assert "of the policy as it was then" in decision.reason
+    assert "for an earlier version of the policy" in decision.reason
 
 
 def test_queries_see_what_is_in_force_too(market):

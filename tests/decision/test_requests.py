@@ -31,8 +31,8 @@ REFUSED = [
     ({"targets": [TABLE, "T"]}, "The target 'T' is neither a whole IRI nor a term"),
     ({"purpose": "marketting"}, "The purpose 'marketting' is neither a whole IRI nor a term"),
     ({"assignee": ""}, "The assignee '' is neither"),
-    ({"assignee": "http://org/\udcff"}, r"The assignee .* is not a text that UTF-8 can write"),
-    ({"purpose": "http://p/\ud800"}, r"The purpose .* is not a text that UTF-8 can write"),
+    ({"assignee": "http://org/\udcff"}, r"The assignee .* cannot be encoded as UTF-8"),
+    ({"purpose": "http://p/\ud800"}, r"The purpose .* cannot be encoded as UTF-8"),
     ({"purpose": "dpv:Marketting"}, "The purpose 'dpv:Marketting' is not in the Data Privacy"),
     ({"action": "dpv:Stor"}, "The action 'dpv:Stor' is not in the Data Privacy Vocabulary"),
     ({"action": "dpv:Marketing"}, "The action 'dpv:Marketing' is not in the Data Privacy"),
@@ -71,6 +71,6 @@ def test_names_of_the_data_privacy_vocabulary_are_read(parts):
 
 def test_a_purpose_may_be_left_out_and_targets_may_not():
     assert read_request(ANN, "read", [TABLE], "").purpose == ""
-    with pytest.raises(RequestError, match="D001 A request names at least one target"):
+    with pytest.raises(RequestError, match="D001 A request needs at least one target"):
         read_request(ANN, "read", [])
     assert read_request(ANN, READ, [TABLE]).action == f"{ODRL}read"

@@ -131,7 +131,7 @@ def joined(operator, state, *parts):
         ),
         (joined("xone", "unknown", HOLDS, OPEN), "count is 3, equal to 3; spatial is not known"),
         (joined("or", "unknown", FAILS, joined("and", "unknown", OPEN)), "spatial is not known"),
-        (joined("and", "unknown"), "nothing is joined"),
+        (joined("and", "unknown"), "it has no operands"),
     ],
 )
 def test_the_reason_of_a_logical_constraint_is_what_decided_it(verdict, reason):

@@ -42,30 +42,36 @@ def test_all_that_is_wrong_with_a_world_is_told_at_once_in_our_words_with_places
     assert "The state of the world has no key 'tim'. It has 'time', 'values'," in text
 
 
-FACT = "a fact is a text, a number, a boolean or a time, or a list of these."
+FACT = "a fact must be a text, a number, a boolean, a time, or a list of these."
 COUNT = "a count is an integer of 0 or more; given: "
 PAIRS = "lists of pairs, each a narrower name and a wider one."
 WRONG = [
     ({"time": 3}, "time: a time is an ISO 8601 text such as 2026-06-01T12:00:00Z; given: 3."),
-    ({"values": 3}, "values: it holds facts by left operand."),
+    ({"values": 3}, "values: it must map left operands to facts."),
     ({"values": {"spatial": {"a": 1}}}, f"values.odrl:spatial: {FACT}"),
-    ({"values": {"dateTime": "x"}}, "values: odrl:dateTime is given as the time of the world"),
-    ({"values": {"purpose": "x"}}, "values: odrl:purpose is given as the purpose of the request"),
-    ({"values": {"pe:jointly": "x"}}, "values: pe:jointly is given as the targets of the request"),
-    ({"of": 3}, "of: it holds, by the IRI of a party, an asset or an action, facts by left"),
-    ({"of": {"urn:a": 3}}, "of.urn:a: it holds facts by left operand."),
+    ({"values": {"dateTime": "x"}}, "values: give odrl:dateTime as the time of the world"),
+    ({"values": {"purpose": "x"}}, "values: give odrl:purpose as the purpose of the request"),
+    ({"values": {"pe:jointly": "x"}}, "values: give pe:jointly as the targets of the request"),
+    ({"of": 3}, "of: it must map the IRI of a party, an asset or an action to facts by left"),
+    ({"of": {"urn:a": 3}}, "of.urn:a: it must map left operands to facts."),
     ({"of": {"urn:a": {"spatial": {}}}}, f"of.urn:a.odrl:spatial: {FACT}"),
-    ({"of": {"urn:a": {"purpose": "x"}}}, "of: odrl:purpose is given as the purpose of the"),
-    ({"counts": 3}, "counts: it holds whole numbers by rule."),
+    ({"of": {"urn:a": {"purpose": "x"}}}, "of: give odrl:purpose as the purpose of the"),
+    ({"counts": 3}, "counts: it must map rules to whole numbers."),
     ({"counts": {"r": -1}}, f"counts.r: {COUNT}-1."),
     ({"counts": {"r": True}}, f"counts.r: {COUNT}True."),
     ({"counts": {"p": {"r": -1}}}, f"counts.p: {COUNT}-1."),
-    ({"duties": 3}, "duties: it holds what became of duties by their uid."),
+    ({"duties": 3}, "duties: it must map the uids of duties to what became of them."),
     ({"duties": {"d": 3}}, "duties.d: a duty is fulfilled or violated; given: 3."),
-    ({"memberships": 3}, f"memberships: it holds {PAIRS}"),
-    ({"memberships": {"party": 3}}, "memberships.party: it is a list of pairs, each a narrower"),
-    ({"memberships": {"party": [3]}}, "memberships.party.0: it is a pair of a narrower name"),
-    ({"memberships": {"perhaps": [["urn:a", "urn:b"]]}}, "memberships: what may be part of what"),
+    ({"memberships": 3}, f"memberships: it must contain {PAIRS}"),
+    (
+        {"memberships": {"party": 3}},
+        "memberships.party: it must be a list of pairs, each a narrower",
+    ),
+    ({"memberships": {"party": [3]}}, "memberships.party.0: it must be a pair of a narrower name"),
+    (
+        {"memberships": {"perhaps": [["urn:a", "urn:b"]]}},
+        "memberships: only a vocabulary may leave open",
+    ),
 ]
 
 

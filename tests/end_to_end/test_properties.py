@@ -256,7 +256,7 @@ def test_the_release_to_be_tampered_with_is_as_said(output):
 @pytest.mark.parametrize("line", [1, 3, 6])
 def test_a_row_removed_from_its_class_is_found(output, line):
     problem = tampered(output, lambda lines: lines[:line] + lines[line + 1 :])[0]
-    assert problem.startswith("V001 k is to be at least 3, but is 2 in class ")
+    assert problem.startswith("V001 k must be at least 3, but is 2 in class ")
 
 
 def test_a_range_narrowed_in_one_row_is_found(output):
@@ -266,17 +266,17 @@ def test_a_range_narrowed_in_one_row_is_found(output):
 
 def test_sensitive_values_made_uniform_are_found(output):
     [problem] = tampered(output, replaced("y", "x", 1, 3))
-    assert problem.startswith("V001 l of 's0' is to be at least 2, but is 1 in class 0")
+    assert problem.startswith("V001 l of 's0' must be at least 2, but is 1 in class 0")
 
 
 def test_sensitive_values_removed_are_found(output):
     [problem] = tampered(output, replaced(",y,", ",,", 1, 3))
-    assert problem.startswith("V001 l of 's0' is to be at least 2, but is 1 in class 0")
+    assert problem.startswith("V001 l of 's0' must be at least 2, but is 1 in class 0")
 
 
 def test_a_column_added_is_found(output):
     [problem] = tampered(output, lambda lines: [f"{line},name" for line in lines])
-    assert problem == "V002 The output holds 'name', which the policy does not release."
+    assert problem == "V002 The output contains 'name', which the policy does not release."
 
 
 def test_a_column_removed_is_found(output):

@@ -69,7 +69,7 @@ def test_published_patients_are_certified(release, asked, tmp_path):
 def test_published_patients_are_not_diverse_where_they_are_only_anonymous(tmp_path):
     # D5.2, section 3.1.2: all of one class have helicobacter
     file, files = csv_of(examples.PATIENTS_4_ANONYMOUS, tmp_path), taxonomies(tmp_path)
-    with pytest.raises(CertificateError, match="l of 'Disease' is to be at least 3, but is 1"):
+    with pytest.raises(CertificateError, match="l of 'Disease' must be at least 3, but is 1"):
         certify_output(file, asking(**DIVERSE, **BY_TAXONOMY), taxonomies=files)
 
 

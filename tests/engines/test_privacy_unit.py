@@ -159,7 +159,7 @@ def test_an_output_of_persons_is_made_again_with_the_key_of_its_pseudonyms(made)
     certify_output(made / "names", made / "names.jsonld", key=key, **given)
     with pytest.raises(CertificateError, match="V004"):
         certify_output(made / "names", made / "names.jsonld", key=b"x" * 32, **given)
-    with pytest.raises(DataError, match="V006 The pseudonyms are those of one release"):
+    with pytest.raises(DataError, match="V006 The pseudonyms are the release's own"):
         certify_output(made / "names", made / "names.jsonld", data=data, key=key)
 
 

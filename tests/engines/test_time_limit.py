@@ -121,7 +121,7 @@ def test_persons_of_a_release_whose_search_was_ended_are_not_counted_again(tmp_p
     text = asking(**ASKED, privacyUnit="who")
     data = {DATASET: table().append_column("who", [list(range(60))])}
     apply_policy(text, data, tmp_path / "out", time_limit=1e6)
-    with pytest.raises(DataError, match="V006 The search of this release was ended"):
+    with pytest.raises(DataError, match="V006 A time limit ended the search for this release"):
         certify_output(tmp_path / "out", text, data=data)
 
 

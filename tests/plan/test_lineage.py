@@ -100,13 +100,13 @@ def test_a_certificate_that_lies_elsewhere_is_given(chain):
 
 def test_a_certificate_of_something_else_is_refused(chain):
     certificate = load_certificate(chain / "two")
-    with pytest.raises(CertificateError, match="No certificate is of the input"):
+    with pytest.raises(CertificateError, match="No certificate is for the input"):
         made_again(chain, certificates=[certificate])
 
 
 def test_a_release_is_not_given_as_other_data(chain):
     raw = {DATASET: chain / "one/safe.csv"}
-    with pytest.raises(CertificateError, match="is the release"):
+    with pytest.raises(CertificateError, match="The certificate beside the input is for"):
         apply_policy(chain / "first.jsonld", raw, chain / "three")
 
 
@@ -124,13 +124,13 @@ def test_withdrawing_the_policy_before_withdraws_what_was_made(chain):
 def test_withdrawing_the_certificate_before_withdraws_what_was_made(chain):
     found = asked(chain, "first", "second", certificates=["two"])
     assert not found.permitted
-    assert "of which no certificate is given that is valid" in found.reason
+    assert "for which no certificate valid" in found.reason
 
 
 def test_changing_the_policy_before_withdraws_what_was_made(chain):
     text = (chain / "first.jsonld").read_text()
     (chain / "first.jsonld").write_text(text.replace('"rightOperand": 2', '"rightOperand": 3'))
-    assert "as it was then" in asked(chain, "first", "second").reason
+    assert "for an earlier version of the policy" in asked(chain, "first", "second").reason
 
 
 def test_writing_the_policy_before_otherwise_withdraws_nothing(chain):
@@ -154,7 +154,7 @@ def test_what_was_made_before_its_certificate_was_known_is_read_by_nobody(chain)
     data = {OUTPUT: chain / "safe.csv"}
     apply_policy(chain / "second.jsonld", data, chain / "two", overwrite=True)
     (chain / "safe.csv").rename(chain / "one/safe.csv")
-    assert "without its certificate" in asked(chain, "first", "second").reason
+    assert "whose certificate was not given" in asked(chain, "first", "second").reason
 
 
 def test_what_was_made_ends_with_the_permission_to_make_what_is_before_it(chain):
@@ -166,7 +166,7 @@ def test_what_was_made_ends_with_the_permission_to_make_what_is_before_it(chain)
     assert asked(chain, "first", "second").permitted
     late = asked(chain, "first", "second", time="2026-08-01T00:00:00Z")
     assert not late.permitted
-    assert f"{AGAIN} was made from {OUTPUT}, which is not to be made any more" in late.reason
+    assert f"{AGAIN} was made from {OUTPUT}, which may no longer be made" in late.reason
     assert asked(chain, "first", "second", time="2026-06-30T00:00:00Z").permitted
 
 
@@ -231,7 +231,7 @@ def test_what_was_made_from_what_is_drawn_near_and_far(chain):
     assert text.count("wasDerivedFrom") == 2
     assert f"sha-256 {near}…" in text
     assert far not in text  # nothing is made from that
-    assert "no longer stands" not in text
+    assert "no longer valid" not in text
 
 
 def test_releases_before_are_known_without_their_certificates(chain):
@@ -254,14 +254,14 @@ def test_releases_before_are_known_without_their_certificates(chain):
     [
         (["second"], ["one", "two"], "is not among those in force"),
         (["first"], ["one", "two"], "http://x.org/second is not among those in force"),
-        (["first", "second"], ["two"], "of which no certificate is given"),
+        (["first", "second"], ["two"], "for which no certificate"),
     ],
 )
 @pytest.mark.parametrize("form", ["dot", "mermaid"])
 def test_what_is_withdrawn_is_drawn_with_the_reason(chain, policies, certificates, why, form):
     text = drawn(chain, *policies, certificates=certificates, form=form)
     text = re.sub(r"</?\w[^>]*>|#58;", lambda found: ":" * (found[0] == "#58;") or " ", text)
-    assert "no longer stands" in text
+    assert "no longer valid" in text
     assert why in " ".join(text.replace("&#10;", " ").split())
 
 
@@ -271,12 +271,12 @@ def test_what_ended_or_was_replaced_is_drawn_so(chain):
     data = {DATASET: chain / "people.csv"}
     apply_policy(chain / "first.jsonld", data, chain / "one/safe.csv", overwrite=True)
     made_again(chain)
-    assert "no longer stands" not in drawn(chain, "first", "second")
+    assert "no longer valid" not in drawn(chain, "first", "second")
     late = drawn(chain, "first", "second", time="2026-08-01T00:00:00Z")
-    assert late.count(">no longer stands<") == 2  # the release, and what was made from it
+    assert late.count(">no longer valid<") == 2  # the release, and what was made from it
     text = (chain / "first.jsonld").read_text()
     (chain / "first.jsonld").write_text(text.replace('"rightOperand": 2', '"rightOperand": 3'))
-    assert drawn(chain, "first", "second").count(">no longer stands<") == 2
+    assert drawn(chain, "first", "second").count(">no longer valid<") == 2
 
 
 def test_who_owns_what_is_drawn_and_which_rules_do_not_count(chain):
@@ -295,7 +295,7 @@ def test_what_was_made_ends_with_the_leave_to_make_what_is_before_it(chain):
     found = asked(chain, "first", "second", owners=others)
     assert not found.permitted
     assert found.reason == (
-        f"{AGAIN} was made from {OUTPUT}, which is not to be made any more: "
+        f"{AGAIN} was made from {OUTPUT}, which may no longer be made: "
         f"{OWNER} does not own {DATASET}."
     )
 
@@ -315,7 +315,9 @@ def test_a_query_reads_the_data_whose_own_certificate_stands_in_whatever_order(c
         return found.table["n"].to_pylist()
 
     assert counted("two") == [len(rows.splitlines()) - 1]
-    with pytest.raises(CertificateError, match=r"V004 .* nobody may read it.* without its certif"):
+    with pytest.raises(
+        CertificateError, match=r"V004 .* nobody may read it.* whose certificate was not given"
+    ):
         counted("three")
 
 

@@ -120,7 +120,7 @@ def test_what_was_refused_is_not_made_again_from_the_same_seed(ledger):
     wrong = r"V007 auc at most 0.6 .* may reach more: 0.5"
     with pytest.raises(CertificateError, match=wrong) as caught:
         ledger.begin(MAKING)
-    assert "made and refused at" in caught.value.problems[0].hint
+    assert "from this seed, and refused" in caught.value.problems[0].hint
     assert ledger.begin(replace(MAKING, repeats=True)) == 1
     loose = ASKED.model_copy(update={"bounds": (AttackBound(measure="auc", asked=0.8),)})
     assert ledger.begin(replace(MAKING, audits=(loose,))) == 1

@@ -155,7 +155,7 @@ def test_a_run_whose_lock_was_removed_publishes_nothing(people):
         for name in names(out):
             if name == LOCK or name.startswith(CLAIM):
                 (out / name).unlink()
-        with pytest.raises(OutputError, match="O001 What marked"):
+        with pytest.raises(OutputError, match="O001 The lock of"):
             place.publish(None)
     assert not out.exists()
 

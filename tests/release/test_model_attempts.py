@@ -27,7 +27,7 @@ def test_what_was_refused_is_kept_and_not_made_again(table, tmp_path, attempts):
     for place in ("one", "other"):  # another place and no record begin nothing anew
         with pytest.raises(CertificateError, match="V007") as caught:
             apply_policy(text, {DATASET: table}, tmp_path / place, seed=1)
-    assert "It was made and refused at" in caught.value.problems[0].hint
+    assert "It was already made from this seed" in caught.value.problems[0].hint
     assert file_names(tmp_path) == ["one", "one/certificate.jsonld"]
     assert len(json.loads((attempts / "attempts.json").read_text())["attempts"]) == 1
     with pytest.raises(CertificateError, match="V007"):
@@ -128,6 +128,6 @@ def test_a_side_too_small_for_shadows_is_no_attempt(table, tmp_path, attempts, m
 
 def test_attempts_never_lie_in_the_folder_that_is_shared(table, tmp_path):
     for inside in (tmp_path / "out", tmp_path / "out" / "model" / "attempts"):
-        with pytest.raises(OutputError, match="O002 Attempts are for the owner alone"):
+        with pytest.raises(OutputError, match="O002 Attempts are only for the owner"):
             apply_policy(of_raw(), {DATASET: table}, tmp_path / "out", attempts=inside)
     assert file_names(tmp_path) == []

@@ -127,7 +127,7 @@ def test_whatever_lies_beside_a_released_model_is_noticed(released, tmp_path):
 
 
 def test_a_model_is_released_into_a_folder_of_its_own(table, tmp_path):
-    with pytest.raises(OutputError, match=r"O002 The report .* would lie in the folder of the rel"):
+    with pytest.raises(OutputError, match=r"O002 The report .* would be in the folder of the rel"):
         apply_policy(of_release(), {DATASET: table}, tmp_path, report=tmp_path / "audit")
     for number in range(4):
         (tmp_path / f"{number}.csv").touch()
@@ -138,7 +138,7 @@ def test_a_model_is_released_into_a_folder_of_its_own(table, tmp_path):
 def test_a_certificate_alone_is_still_one(released, tmp_path):
     alone = shutil.copy(released[1] / "certificate.jsonld", tmp_path)
     assert load_certificate(alone).holds
-    with pytest.raises(CertificateError, match="V004 The model 'model' does not lie beside"):
+    with pytest.raises(CertificateError, match="V004 The model 'model' is not beside"):
         load_certificate(tmp_path)
 
 
@@ -242,7 +242,7 @@ def test_an_audited_table_is_certified_again_with_its_input_alone(table, tmp_pat
 
 
 def test_a_model_cannot_be_certified_again(table, released):
-    with pytest.raises(DataError, match="V006 A model tells nobody"):
+    with pytest.raises(DataError, match="V006 A model does not show"):
         certify_output(released[1], of_release(), data={DATASET: table})
 
 
@@ -289,10 +289,10 @@ def test_without_a_seed_none_is_the_same():
 
 
 def test_a_model_is_no_table_and_the_one_between_is_never_handed_out(released, tmp_path):
-    with pytest.raises(DataError, match="C010 A model was released"):
+    with pytest.raises(DataError, match="C010 The release is a model"):
         _ = released[0].table
     for place in (tmp_path / "between.csv", tmp_path / "between"):
-        with pytest.raises(DataError, match="C010 A model was released"):
+        with pytest.raises(DataError, match="C010 The release is a model"):
             released[0].write(place)
     assert file_names(tmp_path) == []
 

@@ -72,7 +72,7 @@ def test_a_class_too_small_for_shadows_is_named(tmp_path):
     path = people_table(tmp_path / "people.csv", rows=60)
     with path.open("a") as file:
         file.write("Eve,30,Rome,plague\nAda,31,Rome,plague\n")
-    with pytest.raises(AuditError, match=r"A001 The class 'plague' has 2 records, and needs 40"):
+    with pytest.raises(AuditError, match=r"A001 The class 'plague' has 2 records, but needs 40"):
         apply_policy(of_raw(), {DATASET: path}, tmp_path / "out")
     assert file_names(tmp_path) == ["people.csv"]
 
@@ -93,7 +93,7 @@ def test_a_few_records_that_hold_most_rows_bear_no_audit(tmp_path):
         apply_policy(
             of_raw(), {DATASET: repeated_people(tmp_path / "a.csv", 6, 100)}, tmp_path / "out"
         )
-    with pytest.raises(AuditError, match=r"A001 There are \d different records to train on"):
+    with pytest.raises(AuditError, match=r"A001 There are only \d different records to train on"):
         apply_policy(
             of_raw(), {DATASET: repeated_people(tmp_path / "a.csv", 24, 40)}, tmp_path / "out"
         )

@@ -25,7 +25,7 @@ DrawingFormat = Literal["svg", "mermaid", "dot"]
 
 
 class Drawing(BaseModel):
-    """A picture as text, in the format it says."""
+    """A picture as text, in its format."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -44,13 +44,12 @@ def draw_policy(
 ) -> Drawing:
     """Return policies as one picture: SVG, a Mermaid flowchart, or Graphviz's DOT.
 
-    The same policies give the same bytes; those of SVG are by the version of Graphviz. What a
-    policy says is text in the picture, never markup or a link. `certificates` tell what was made
-    from what (`prov:wasDerivedFrom`), back to the roots; where that no longer stands in a state
-    of the `world`, or by the `history` of a log, so that nobody may read it, the picture says why.
-    `owners` are drawn with what they own, and the rules that do not count for that say so. Raises
-    EngineError (S001) where
-    Graphviz is needed and not there, OutputError (O003) where there is too much to be drawn; with
+    The same policies give the same bytes; for SVG, with the same version of Graphviz. The text of a
+    policy is always text in the picture, never markup or a link. `certificates` show what was made
+    from what (`prov:wasDerivedFrom`), back to the original data; if something is no longer valid in
+    a state of the `world`, or with the `history` of a log, the picture says why. `owners` are drawn
+    with their assets, and rules that do not count for that reason say so. Raises EngineError (S001)
+    if Graphviz is needed and missing, OutputError (O003) if there is too much to draw; with
     certificates or owners, as `Decider` does.
     """
     drawn_policies = (policies,) if isinstance(policies, Policy) else tuple(policies)

@@ -1,4 +1,4 @@
-"""The assets that policies speak of: datasets, their columns and the roles of these."""
+"""The assets that policies name: datasets, their columns, and the roles of these."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from policy_engine.policy.wording import column_iri
 
 @dataclass(frozen=True)
 class AssetColumns:
-    """The columns by the dataset they are of, and each column's roles in transformations."""
+    """The columns by dataset, and each column's roles in transformations."""
 
     by_dataset: Mapping[str, tuple[str, ...]]
     roles: Mapping[str, tuple[str, ...]]
@@ -22,10 +22,10 @@ class AssetColumns:
 
 
 def columns_of(policies: Iterable[Policy]) -> AssetColumns:
-    """Return the columns that policies speak of.
+    """Return the columns that policies name.
 
-    An asset is drawn as a column of the one that its IRI says it is of, where that one or
-    another column of it is spoken of too.
+    An asset is drawn as a column of the asset in its IRI if that one, or another column of it, is
+    named too.
     """
     policies = tuple(policies)
     roles = _roles(policies)
@@ -34,7 +34,7 @@ def columns_of(policies: Iterable[Policy]) -> AssetColumns:
     for asset in named_assets:
         if dataset := terms.dataset_of(asset):
             columns_below.setdefault(dataset, []).append(asset)
-    # A dataset that has columns of its own stands for itself, not in a line of another one.
+    # A dataset with columns of its own is drawn by itself, not as a line of another one.
     leaves = {
         head: [column for column in columns if column not in columns_below]
         for head, columns in columns_below.items()

@@ -47,7 +47,7 @@ _DUTY_LABELS = {"duty": "owes", "remedy": "if infringed", "consequence": "if not
 _STRATEGIES = {
     "perm": "a permission wins over a prohibition",
     "prohibit": "a prohibition wins over a permission",
-    "invalid": "rules that clash void the policy",
+    "invalid": "conflicting rules void the policy",
 }
 
 
@@ -65,7 +65,7 @@ def compose(
 
 
 class _Composer:
-    """Collects nodes and edges; what several rules name is one node."""
+    """Collects nodes and edges; something that several rules name is one node."""
 
     def __init__(
         self, policies: tuple[Policy, ...], derivations: tuple[Derivation, ...], owners: Owners
@@ -90,7 +90,7 @@ class _Composer:
         self.lines = 0
 
     def picture(self) -> Picture:
-        """Return what was collected; several policies are groups with a title each."""
+        """Return the collected picture; several policies are groups with a title each."""
         nodes, edges = tuple(self.nodes.values()), tuple(self.edges)
         if len(self.policies) == 1:
             return Picture(tuple(_title(self.policies[0])), nodes, edges)
@@ -98,7 +98,7 @@ class _Composer:
         return Picture((), nodes, edges, tuple((f"policy:{n}", t) for n, t in enumerate(titles)))
 
     def compose(self) -> None:
-        """Collect the rules of all policies, then what includes what."""
+        """Collect the rules of all policies, then the inclusions."""
         for number, policy in enumerate(self.policies):
             self.rule_label = Labels(rule.uid for rule in _rules(policy.rules))
             for place, rule in enumerate(policy.rules):
@@ -137,7 +137,7 @@ class _Composer:
         self._draw_duties(rule, key)
 
     def _draw_duties(self, rule: Rule, key: str) -> None:
-        """Draw the duties, remedies and consequences of a rule, and of those in turn."""
+        """Draw the duties, remedies and consequences of a rule, recursively."""
         for place, one in enumerate(rule.within):
             below = f"{key}:{place}"
             self._add(PictureNode(below, "duty", self._duty_card(one), _tooltip(one)))
@@ -167,7 +167,7 @@ class _Composer:
         for action in rule.actions:
             if action.refinements:
                 yield from _lines(self.label(action.iri), "strong")
-                # The roles of columns stand beside the columns.
+                # The roles of columns are shown beside the columns.
                 parameters = [one for one in action.refinements if not _names_columns(one)]
                 yield from _lines(conditions_text(parameters, self.label))
 
@@ -202,7 +202,7 @@ class _Composer:
         return key
 
     def _add_refined(self, kind: NodeKind, part: Party | Asset) -> str:
-        """Return the key of those members of a collection that meet the refinements."""
+        """Return the key of the members of a collection that satisfy the refinements."""
         condition = f"where {conditions_text(part.refinements, self.label)}"
         lines = (Line(self.label(part.iri), "strong"), *_lines(condition))
         full_text = part_text(part, printable)
@@ -219,7 +219,7 @@ class _Composer:
         return self._add(PictureNode(f"{kind}:", kind, (Line(text, "faint"),), tooltip))
 
     def _asset(self, iri: str) -> str:
-        """Return the key of an asset, or of the line of a dataset that it stands in."""
+        """Return the key of an asset, or of its line in a dataset."""
         if iri in self.columns.all_columns:
             self._asset(terms.dataset_of(iri))
             return f"column:{iri}"
@@ -254,19 +254,19 @@ class _Composer:
     # -- what was made from what, and whose it is ---------------------------------------------
 
     def _draw_derivation(self, one: Derivation, key: str) -> None:
-        """Draw that an asset was made from others, and why it no longer stands."""
+        """Draw that an asset was made from others, and why it is no longer valid."""
         kind: EdgeKind = "ended" if one.end_reason else "derived"
         asset = self._asset(one.asset)
         for source in one.sources:
             self._link(self._asset(source.asset), asset, kind, _source_label(source))
         if one.end_reason:
-            lines = (Line("no longer stands", "caption"), *_lines(one.end_reason))
+            lines = (Line("no longer valid", "caption"), *_lines(one.end_reason))
             self._link(
                 self._add(PictureNode(key, "ended", lines, _cut(one.end_reason))), asset, "ended"
             )
 
     def _draw_owners(self) -> None:
-        """Draw who owns the assets that are drawn, where that is said of them."""
+        """Draw the owners of the drawn assets, where they are known."""
         for one in self.owners.statements:
             if one.asset in self.columns.all_columns or f"asset:{one.asset}" in self.nodes:
                 for word, parties in (("owns", one.owners), ("regulates", one.regulators)):
@@ -292,20 +292,20 @@ class _Composer:
 
 
 def _source_label(source: DerivationSource) -> str:
-    """Return what an edge to what was made from something says."""
+    """Return the label of the edge to the source of an asset."""
     digest = source.digest[:_DIGEST_LENGTH]
     return f"wasDerivedFrom, sha-256 {digest}…" if digest else "wasDerivedFrom"
 
 
 def _title(policy: Policy) -> Iterator[Line]:
-    """Yield what a policy is called, and what happens where its rules disagree."""
+    """Yield the title of a policy, and what happens if its rules conflict."""
     yield Line(_cut(printable(policy.uid), _LONGEST_TITLE), "strong")
     strategy = f" · {_STRATEGIES[policy.conflict]}" if policy.prohibitions else ""
     yield Line(printable(f"{terms.local_name(policy.type)}{strategy}"), "faint")
 
 
 def _labelled_iris(policies: Iterable[Policy], iris: Iterable[str]) -> Iterator[str]:
-    """Yield every IRI that is given a label."""
+    """Yield every IRI that gets a label."""
     yield from sorted(iris)
     for policy in policies:
         hierarchy = policy.hierarchy
@@ -316,14 +316,14 @@ def _labelled_iris(policies: Iterable[Policy], iris: Iterable[str]) -> Iterator[
 
 
 def _rules(rules: Iterable[Rule]) -> Iterator[Rule]:
-    """Yield rules and all that hangs on them."""
+    """Yield rules and their duties, recursively."""
     for rule in rules:
         yield rule
         yield from _rules(rule.within)
 
 
 def _rule_iris(rule: Rule) -> Iterator[str]:
-    """Yield the IRIs that a rule's card and its parties show."""
+    """Yield the IRIs shown on a rule's card and for its parties."""
     other_parties = (party for parties in rule.functions.values() for party in parties)
     refined: list[Party | Asset | Action] = [*rule.assigners, *rule.assignees, *rule.actions]
     refined += other_parties
@@ -344,7 +344,7 @@ def _names_columns(condition: Condition) -> bool:
 
 
 def _tooltip(rule: Rule) -> str:
-    """Return all that a card says, with IRIs in full, a line a part."""
+    """Return the full text of a card, with full IRIs, one line per part."""
     parts = [f"{rule.kind} {printable(rule.uid)}".strip()]
     parts += [part_text(action, printable) for action in rule.actions]
     parts += [f"if {condition_text(one, printable)}" for one in rule.constraints]
@@ -355,7 +355,7 @@ def _tooltip(rule: Rule) -> str:
 
 
 def _lines(text: str, weight: Weight = "plain") -> Iterator[Line]:
-    """Yield a text in lines that are short enough; what is too long for a card ends so."""
+    """Yield a text in lines that are short enough; a text too long for a card is cut."""
     wrapped = wrap(text, _WIDTH, break_on_hyphens=False)
     for line in wrapped[:_MOST_LINES]:
         yield Line(line, weight)

@@ -1,4 +1,4 @@
-"""A picture in Graphviz's language: left to right, parties to rules to assets."""
+"""A picture in Graphviz's language, from left to right: parties, rules, assets."""
 
 import html
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ _COLOURS: Mapping[NodeKind, tuple[str, str]] = {
     "output": ("#8a6100", "#fff4d6"),
     "ended": ("#b23a00", "#ffffff"),
 }
-# Shapes and lines tell kinds apart where colours do not.
+# Shapes and lines show the kinds to readers who cannot tell the colours apart.
 _SHAPES: Mapping[NodeKind, str] = {
     "party": "shape=ellipse, style=filled, margin=0.05",
     "purpose": "shape=hexagon, style=filled, margin=0.03",
@@ -59,12 +59,12 @@ _SIZES: Mapping[Weight, int] = {"caption": 9, "strong": 12, "plain": 10, "faint"
 
 
 def to_dot(picture: Picture) -> str:
-    """Return a picture in DOT. No text of a policy stands in it but escaped, as a label."""
+    """Return a picture in DOT. All text of a policy is escaped and used only in labels."""
     return "\n".join(_Writer(picture).statements()) + "\n"
 
 
 class _Writer:
-    """Writes the statements; nodes have numbers for names, so that no name needs escaping."""
+    """Writes the statements; node names are numbers, so that no name needs escaping."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
@@ -72,7 +72,7 @@ class _Writer:
         self.ends = {**self.ids, **dict(self._ports())}
 
     def _ports(self) -> Iterator[tuple[str, str]]:
-        """Yield where edges end that are about a dataset as a whole, or about a column of it."""
+        """Yield the ends of edges to whole datasets, and to columns of them."""
         for node in self.picture.nodes:
             for number, line in enumerate(node.lines):
                 if node.kind in _TABLES and (line.key or len(node.lines) > 1):
@@ -111,7 +111,7 @@ class _Writer:
         return f"{{ rank=same; {' '.join(rules)} }}"
 
     def _ordering_edges(self) -> Iterator[str]:
-        """Yield edges nobody sees that keep what no rule names before the rules."""
+        """Yield invisible edges that keep nodes named by no rule before the rules."""
         rules = {node.key for node in self.picture.nodes if node.kind in _RULES}
         rule_of = {edge.tail: edge.head for edge in self.picture.edges if edge.head in rules}
         for edge in self.picture.edges:
@@ -131,7 +131,7 @@ class _Writer:
         tail, head = self.ends[edge.tail], self.ends[edge.head]
         style = _EDGES[edge.kind]
         if edge.kind == "within" and edge.tail.startswith(("asset:", "column:")):
-            # Datasets stand before what is part of them, as they stand next to the rules.
+            # Datasets come before their parts, next to the rules.
             style += ", dir=back, arrowtail=onormal"
             tail = tail.partition(":")[0]
         label = f", label={_quote(f' {edge.label} ')}" if edge.label else ""
@@ -153,7 +153,7 @@ def _table(node: PictureNode, colour: str, fill: str) -> str:
 
 
 def _row(row: Line, number: int) -> str:
-    # Without a link there is no tooltip; the SVG is freed of links afterwards.
+    # There are no tooltips without links; links are removed from the SVG afterwards.
     tip = f'HREF="#" TOOLTIP="{_escape(row.tooltip)}"'
     name = f'<TD ALIGN="LEFT" PORT="c{number}" {tip}>{_text(row, _INK)}</TD>'
     aside = _text(Line(row.aside, "caption"), _FAINT)
@@ -173,10 +173,10 @@ def _text(line: Line, colour: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text as an HTML-like label has it, without what Graphviz would replace."""
+    """Return a text for an HTML-like label, without characters that Graphviz would replace."""
     return html.escape(text).replace("\\", "&#92;").replace("\n", "&#10;")
 
 
 def _quote(text: str) -> str:
-    """Return a text as a quoted string that Graphviz takes for nothing but itself."""
+    """Return a text as a quoted string that Graphviz does not interpret."""
     return f'"{_escape(text)}"'

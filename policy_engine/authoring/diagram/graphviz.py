@@ -1,4 +1,4 @@
-"""Graphviz's `dot`, where it is installed: DOT in, an SVG without links out."""
+"""Graphviz's `dot`, if installed: reads DOT, returns an SVG without links."""
 
 import html
 import re
@@ -8,7 +8,7 @@ import subprocess
 from policy_engine.errors import EngineError, InternalError, Problem
 
 TIMEOUT = 60
-"""How many seconds `dot` is given."""
+"""The time limit of `dot`, in seconds."""
 
 _COMMENT = re.compile("<!--.*?-->\n?", re.DOTALL)
 _NAME = re.compile("<title>[^<]*</title>\n")
@@ -17,14 +17,14 @@ _ACTIVE = re.compile(r"<(?:a|script|image|foreignObject)\b")
 
 
 def has_dot() -> bool:
-    """Tell whether `dot` is on the path."""
+    """Return whether `dot` is on the path."""
     return shutil.which("dot") is not None
 
 
 def to_svg(text: str, title: str) -> str:
-    """Return a graph in DOT as SVG that is called `title`, with tooltips and without links.
+    """Return a DOT graph as an SVG with a title, with tooltips and without links.
 
-    Raises EngineError (S001) where `dot` is not there, fails or takes too long.
+    Raises EngineError (S001) if `dot` is missing, fails or takes too long.
     """
     program = shutil.which("dot")
     if program is None:
@@ -46,16 +46,16 @@ def to_svg(text: str, title: str) -> str:
 
 
 def _clean(svg: str, title: str) -> str:
-    """Return the SVG with tooltips in the place of links, called by its title.
+    """Return the SVG with its title, and with tooltips in place of links.
 
-    All text of the graph is escaped in it, so that what looks like markup is Graphviz's own.
+    All text of the graph is escaped in it, so anything that looks like markup is Graphviz's own.
     """
     svg = svg[svg.index("<svg ") :]
     for pattern, text in ((_COMMENT, ""), (_NAME, ""), (_LINK, r"<g><title>\1</title>")):
         svg = pattern.sub(text, svg)
     svg = svg.replace("</a>", "</g>")
     if _ACTIVE.search(svg):
-        raise InternalError.of("X001", "The picture holds a link.")
+        raise InternalError.of("X001", "The picture contains a link.")
     attributes, end, rest = svg.partition(">")
     return f'{attributes} role="img"{end}\n<title>{html.escape(title)}</title>{rest}'
 

@@ -1,4 +1,4 @@
-"""A picture as a Mermaid flowchart, which many places that show Markdown draw."""
+"""A picture as a Mermaid flowchart, which many viewers of Markdown can draw."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -66,8 +66,8 @@ _CLASSES = (
 def to_mermaid(picture: Picture) -> str:
     """Return a picture as a Mermaid flowchart.
 
-    Of the text of a policy all but letters, digits and plain marks are written by their
-    numbers. IRIs in full stand in comments, for Mermaid's tooltips are links.
+    In text from a policy, all characters except letters, digits and plain marks are written as
+    numeric codes. Full IRIs are in comments, since Mermaid's tooltips are links.
     """
     return "\n".join(_Writer(picture).statements()) + "\n"
 
@@ -99,7 +99,7 @@ class _Writer:
         yield from self._styles()
 
     def _styles(self) -> Iterator[str]:
-        """Yield the colours of datasets that hold columns, and of lines."""
+        """Yield the colours of datasets with columns, and of lines."""
         for node in self.picture.nodes:
             if any(line.key for line in node.lines):
                 yield f"  class {self.ids[node.key]} {node.kind}"
@@ -128,7 +128,7 @@ class _Writer:
     def _edge(self, edge: Edge) -> str:
         label, arrow = edge.label, _ARROWS[edge.kind]
         if edge.kind == "within" and edge.tail.startswith(("asset:", "column:")):
-            # Datasets stand before what is part of them, as they stand next to the rules.
+            # Datasets come before their parts, next to the rules.
             label, arrow = "has the part", "---"
         label_text = f'|"{_escape(label)}"|' if label else ""
         return f"{self.ids[edge.tail]} {arrow}{label_text} {self.ids[edge.head]}"

@@ -1,4 +1,4 @@
-"""Short labels for IRIs, no two of them alike."""
+"""Short and distinct labels for IRIs."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ _LONGEST = 60
 
 
 class Labels:
-    """The label of every IRI of a picture: its last part, or all of it where two would be one."""
+    """The label of every IRI in a picture: its last part, or all of it if two would be equal."""
 
     def __init__(self, iris: Iterable[str]) -> None:
         distinct = tuple(dict.fromkeys(iris))
@@ -20,13 +20,13 @@ class Labels:
 
 
 def _lengthen(labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels with all of the IRI where the last part does not tell it apart."""
+    """Return the labels, with the whole IRI where the last part is not unique."""
     times = _count_labels(labels)
     return {iri: label if times[label] == 1 else shorten(iri) for iri, label in labels.items()}
 
 
 def _number(labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels with a number behind those that are still alike."""
+    """Return the labels with a number after those that are still equal."""
     times, counters, unique = _count_labels(labels), dict.fromkeys(labels.values(), 0), {}
     for iri, label in labels.items():
         counters[label] += 1
@@ -42,7 +42,7 @@ def _count_labels(labels: Mapping[str, str]) -> dict[str, int]:
 
 
 def shorten(text: str) -> str:
-    """Return a text with its middle left out where it is too long to be shown."""
+    """Return a text, with its middle left out if it is too long."""
     printed = printable(text)
     half = _LONGEST // 2
     return printed if len(printed) <= _LONGEST else f"{printed[: half - 1]}…{printed[-half:]}"

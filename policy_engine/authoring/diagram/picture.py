@@ -1,4 +1,4 @@
-"""A picture before it is laid out: nodes with lines of text, edges and groups."""
+"""A picture before layout: nodes with lines of text, edges and groups."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -33,9 +33,9 @@ Weight = Literal["caption", "strong", "plain", "faint"]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text, and what stands beside it at the right end.
+    """A line of text, with an optional second text at the right end.
 
-    `key` names a line that edges end at, `tooltip` is its text in full.
+    `key` names a line at which edges end, `tooltip` is its full text.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PictureNode:
-    """A thing with a few lines of text; of an asset, the lines behind the first are columns."""
+    """A box with a few lines of text; for an asset, the lines after the first are columns."""
 
     key: str
     kind: NodeKind
@@ -58,7 +58,7 @@ class PictureNode:
 
 @dataclass(frozen=True)
 class Edge:
-    """A line between two nodes, or lines of them, by their keys."""
+    """A connection between two nodes, or lines of them, by their keys."""
 
     tail: str
     head: str
@@ -68,7 +68,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is drawn. `groups` are titles by the key that nodes name them with."""
+    """Everything drawn. `groups` are titles by the key that nodes use."""
 
     title: tuple[Line, ...]
     nodes: tuple[PictureNode, ...]

@@ -1,4 +1,4 @@
-"""What of its vocabularies a policy is drawn with: the ways up from what it names."""
+"""The part of a policy's vocabularies to draw: everything above the names it uses."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,9 +8,9 @@ from policy_engine.policy.model import Policy, Rule
 
 
 def prune_vocabulary(policy: Policy) -> Policy:
-    """Return a policy whose hierarchy is its own and what is above the names in its rules.
+    """Return a policy whose hierarchy has its own edges and those above names in its rules.
 
-    A vocabulary may have a thousand terms; a picture is of a policy.
+    A vocabulary may have a thousand terms, but the picture is of a policy.
     """
     if not policy.vocabulary:
         return policy
@@ -32,7 +32,7 @@ def prune_vocabulary(policy: Policy) -> Policy:
 
 
 def _part_names(rules: tuple[Rule, ...], part: Part) -> Iterator[str]:
-    """Yield what rules, and what hangs on them, name of a part."""
+    """Yield the names of a part in rules and in their duties."""
     for rule in rules:
         members = {
             "party": [one.iri for one in rule.assignees],

@@ -1,4 +1,4 @@
-"""What changed from one state of policies to another, and who would be answered otherwise."""
+"""What changed between two states of policies, and whose answers would change."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -32,16 +32,16 @@ def compare_policies(
     world_after: "World | None" = None,
     owners: OwnersSource | None = None,
 ) -> Difference:
-    """Return what changed from old policies to new ones; nothing where both mean the same.
+    """Return what changed from old policies to new ones; nothing if both mean the same.
 
-    Rules are matched by uid, else by content, else, where one has no uid, by likeness; the order
-    of what has no order, and how a text is written, change nothing. Of a decision log, each
-    entry is judged under the new policies by what it was given: at its time, by what was done
-    until then, and with what the log says was granted. The certificates and the hierarchy are
-    given to both sides; `world_before` and `world_after` are what else is known on each. Where
-    it is said who `owners` are (see `load_owners`), whose a rule is decides whether it counts: a
-    change of that may widen and narrow, and the notes name the new rules that do not count.
-    Raises LogError where the log cannot be read, RequestError (D002) for two policies of one uid.
+    Rules are matched by uid, else by content, else, if one has no uid, by similarity; the order of
+    unordered parts, and the way a text is written, make no difference. Each entry of a decision log
+    is judged under the new policies by its own facts: at its time, with the history up to it, and
+    with what the log says was granted. The certificates and the hierarchy are given to both sides;
+    `world_before` and `world_after` are what else is known on each side. If `owners` are given (see
+    `load_owners`), the issuer of a rule decides whether it counts: a change of issuer may widen and
+    narrow, and the notes name new rules that do not count. Raises LogError if the log cannot be
+    read, RequestError (D002) for two policies with the same uid.
     """
     before, after = map(_as_sequence, (old, new))
     for side in (before, after):
@@ -69,5 +69,5 @@ def _as_sequence(policies: Policy | Iterable[Policy]) -> Sequence[Policy]:
 def _check_uids(policies: Sequence[Policy]) -> None:
     uids = [policy.uid for policy in policies]
     if len(set(uids)) < len(uids):
-        message = f"Two policies have one uid. Given: {join_names(uids)}."
+        message = f"Two policies have the same uid. Given: {join_names(uids)}."
         raise RequestError.of("D002", message, "Leave out the one that no longer holds.")

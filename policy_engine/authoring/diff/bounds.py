@@ -1,4 +1,4 @@
-"""Whether a condition that changed holds more often, or less often."""
+"""Whether a changed condition holds more often or less often."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -17,9 +17,9 @@ _AT_LEAST_A_DAY = timedelta(days=1)
 
 
 def way_of(old: Condition, new: Condition) -> Way:
-    """Return whether the new condition holds of more, of less, or of both than the old one.
+    """Return whether the new condition holds for more, for less, or for both than the old one.
 
-    Told are bounds that moved and lists that grew or shrank; all else can be both.
+    It recognises bounds that moved and lists that grew or shrank; anything else can be both.
     """
     if isinstance(old, LogicalConstraint) or isinstance(new, LogicalConstraint):
         return Way.BOTH
@@ -44,9 +44,9 @@ def _have_same_operand(old: Constraint, new: Constraint) -> bool:
 
 
 def _bound_way(old: Constraint, new: Constraint, ends: Mapping[str, bool], up: Way) -> Way:
-    """Return the way of a bound that moved, where `up` is the way of a greater one.
+    """Return the effect of a bound that moved, where `up` is the effect of a greater one.
 
-    `ends` tell whether the bound itself is met.
+    `ends` say whether the bound itself is allowed.
     """
     if not len(old.right_operands) == len(new.right_operands) == 1:
         return Way.BOTH
@@ -61,7 +61,7 @@ def _bound_way(old: Constraint, new: Constraint, ends: Mapping[str, bool], up: W
 
 
 def _order(one: Any, other: Any) -> int | None:
-    """Return how two bounds compare; None where that hangs on a zone, or on anything else."""
+    """Return how two bounds compare; None if that depends on a time zone, or on anything else."""
     if type(one) is not type(other) or type(one) not in (int, float, Decimal, date, datetime):
         return None
     if isinstance(one, datetime):
@@ -73,7 +73,7 @@ def _order(one: Any, other: Any) -> int | None:
 
 def _order_of_moments(one: datetime, other: datetime) -> int | None:
     if one.utcoffset() is None and other.utcoffset() is None:
-        # Where clocks are set forward or back, times of one day may change places.
+        # When clocks are set forward or back, times of one day may change order.
         near = abs(one - other) < _AT_LEAST_A_DAY and one != other
         return None if near else (one > other) - (one < other)
     if one.utcoffset() is None or other.utcoffset() is None:

@@ -1,4 +1,4 @@
-"""Policies before and after: what changed, and which way each change can work."""
+"""Policies before and after: what changed, and which effect each change can have."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
@@ -30,11 +30,11 @@ _KINDS = ("permissions", "prohibitions", "obligations")
 def changes(
     old: Sequence[Policy], new: Sequence[Policy], owners: Owners = NOBODY
 ) -> Iterator[Change]:
-    """Yield what changed; policies are matched by uid, one alone with one alone.
+    """Yield the changes; policies are matched by uid, or a single one with a single one.
 
-    Each tendency is judged as if its change came alone, on data that is certified under the new
-    text, and for policies that are decided together with any others. Where there are `owners`, a
-    change of who speaks for an asset may do either.
+    Each tendency is judged as if its change came alone, on data certified under the new text, and
+    for policies that are decided together with any others. With `owners`, a change of who speaks
+    for an asset may widen and narrow.
     """
     owner_policies = {one.policy for one in owners.statements if one.policy}
     for change in _changes(old, new):
@@ -45,10 +45,10 @@ def changes(
 def _concerns_owners(
     change: Change, policies: Sequence[Policy], owner_policies: Collection[str]
 ) -> bool:
-    """Tell whether a change is of who speaks for an asset, so that other rules count after it.
+    """Return whether a change affects who speaks for an asset, so that other rules count after it.
 
-    It is of who issued a rule, of one by which an owner lets others grant the use, or of a policy
-    that is `owner_policies` as that of its owner.
+    It does if it changes the issuers of a rule, or a rule by which an owner lets others grant the
+    use, or a policy that is its owner's, in `owner_policies`.
     """
     if change.what in ("assigner changed", "inherited policy added", "inherited policy removed"):
         return True
@@ -79,7 +79,7 @@ def _changes(old: Sequence[Policy], new: Sequence[Policy]) -> Iterator[Change]:
 
 
 def notes(old: Sequence[Policy], new: Sequence[Policy], owners: Owners) -> Iterator[str]:
-    """Yield what follows from a change of what a policy means, and which new rules do not count."""
+    """Yield the consequences of changes of meaning, and the new rules that do not count."""
     after = {policy.uid: policy.digest for policy in new}
     for policy in old:
         changed = after.get(policy.uid) not in (None, policy.digest)
@@ -99,7 +99,7 @@ def _whole_policy(policy: Policy, verb: str) -> Iterator[Change]:
     before, after = (uid, "") if verb == "removed" else ("", uid)
     rules = (*policy.permissions, *policy.prohibitions)
     ways = [_way(rule, Way.GROWS, policy, policy, whole=True) for rule in rules]
-    # What it says of inclusion counts for the prohibitions of all others.
+    # Its statements about inclusion count for the prohibitions of all other policies.
     way = reduce(or_, ways, Way.SAME if policy.hierarchy == Hierarchy() else Way.BOTH)
     way = way.flipped() if verb == "removed" else way
     yield _change(uid, "", f"policy {verb}", before, after, way)
@@ -124,16 +124,16 @@ def _policy_changes(old: Policy, new: Policy) -> Iterator[tuple[str, str, str, W
         way = Way.SHRINKS if stricter else Way.GROWS
         yield "conflict strategy changed", old.conflict, new.conflict, way
     if old.accepted != new.accepted:
-        yield "digest of what was accepted changed", old.accepted, new.accepted, Way.BOTH
+        yield "digest of the accepted offer changed", old.accepted, new.accepted, Way.BOTH
     for name in sorted({*old.ends_with} ^ {*new.ends_with}):
-        # What is void with another one grants nothing, and its outputs may be another's.
+        # A policy that is void with another one grants nothing, and may not own its outputs.
         is_gone = name in old.ends_with
         what = f"policy that it ends with {'removed' if is_gone else 'added'}"
         before, after = (term_text(name), "") if is_gone else ("", term_text(name))
         yield what, before, after, Way.BOTH
     for word, old_names, new_names in (
         ("profile", old.profiles, new.profiles),
-        # What is inherited stands among the rules.
+        # Inherited rules are among the rules.
         ("inherited policy", old.inherits, new.inherits),
     ):
         for name in sorted({*old_names} - {*new_names}):
@@ -146,12 +146,12 @@ def _rules(old: Policy, new: Policy, kind: str) -> Iterator[Change]:
     uid, matches = printable(new.uid), match(getattr(old, kind), getattr(new, kind))
     for rule in matches.removed:
         way = _way(rule, Way.SHRINKS, old, new, whole=True)
-        what, text = f"{rule.kind} removed", rule_text(rule)
-        yield _change(uid, rule.label(), what, text, "", way)
+        change, text = f"{rule.kind} removed", rule_text(rule)
+        yield _change(uid, rule.label(), change, text, "", way)
     for rule in matches.added:
         way = _way(rule, Way.GROWS, old, new, whole=True)
         yield _change(uid, rule.label(), f"{rule.kind} added", "", rule_text(rule), way)
-    # What a policy says of inclusion counts for its permissions; prohibitions meet both ways.
+    # A policy's statements about inclusion affect its permissions; prohibitions go both ways.
     hierarchies = (old.hierarchy, new.hierarchy) if kind == "permissions" else ()
     for one, other in matches.pairs:
         for finding in (*coverage_changes(one, other, hierarchies), *duty_changes(one, other)):
@@ -164,16 +164,16 @@ def _rules(old: Policy, new: Policy, kind: str) -> Iterator[Change]:
 
 
 def _way(rule: Rule, way: Way, old: Policy, new: Policy, *, whole: bool) -> Way:
-    """Return which way what is permitted goes where what a rule covers goes a way.
+    """Return how a change in what a rule covers affects what is permitted.
 
-    `whole` tells that it is about a rule as a whole: one that has an output makes it readable
-    to some, and unreadable without a certificate to all.
+    `whole` says that it is about an entire rule: a rule with an output makes it readable to some,
+    and unreadable without a certificate to all.
     """
     if rule.kind == "obligation":
         return Way.SAME
     if rule.kind == "prohibition":
         return way.flipped()
-    # More that is permitted may clash with more, and void a policy; and the other way round.
+    # More permissions may conflict with more rules and void a policy, and the other way round.
     may_be_void = "invalid" in (old.conflict, new.conflict) and bool(
         old.prohibitions or new.prohibitions
     )

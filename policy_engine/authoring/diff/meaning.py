@@ -1,4 +1,4 @@
-"""Parts of a policy as keys: equal where they mean the same, however they are written."""
+"""Parts of a policy as keys that are equal if they mean the same, in any spelling."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,7 +32,7 @@ def flat(conditions: Iterable[Condition]) -> Iterator[Condition]:
 
 
 def condition_key(condition: Condition) -> Key:
-    """Return the key of a condition; its uid and the order of its operands mean nothing."""
+    """Return the key of a condition, without its uid and the order of its operands."""
     if isinstance(condition, LogicalConstraint):
         operands = tuple(map(condition_key, condition.operands))
         operand_keys = operands if condition.operator == _AND_SEQUENCE else _sorted(operands)
@@ -74,12 +74,12 @@ def part_key(part: Action | Party | Asset) -> Key:
 
 
 def rule_key(rule: Rule) -> Key:
-    """Return the key of all that a rule says, but for its uid and its place."""
+    """Return the key of a rule's content, without its uid and position."""
     return (rule.kind, *features(rule).values())
 
 
 def features(rule: Rule) -> dict[str, Key]:
-    """Return the keys of the parts of a rule, by the part."""
+    """Return the keys of the parts of a rule, by part."""
     return {
         "assignee": _parts(rule.assignees),
         "target": _parts(rule.targets),
@@ -100,5 +100,5 @@ def _parts(parts: Iterable[Action | Party | Asset]) -> Key:
 
 
 def _sorted(keys: Iterable[Any]) -> Key:
-    # By their text: keys of several shapes have no order of their own.
+    # Sorted by text, since keys of different shapes cannot be compared.
     return tuple(sorted(keys, key=repr))

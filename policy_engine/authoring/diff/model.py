@@ -1,4 +1,4 @@
-"""What changed from one state of policies to another, and which way each change can work."""
+"""What changed between two states of policies, and which effect each change can have."""
 
 from datetime import datetime
 from enum import Flag
@@ -12,7 +12,7 @@ Tendency = Literal["widens", "narrows", "either", "neither"]
 
 
 class Way(Flag):
-    """Which way what something covers can go."""
+    """How the requests that something covers can change."""
 
     SAME = 0
     GROWS = 1
@@ -20,11 +20,11 @@ class Way(Flag):
     BOTH = 3
 
     def flipped(self) -> "Way":
-        """Return the way of what lies outside."""
+        """Return the way of the requests that are not covered."""
         return {Way.GROWS: Way.SHRINKS, Way.SHRINKS: Way.GROWS}.get(self, self)
 
     def tendency(self) -> Tendency:
-        """Return the word for the way, of what is permitted."""
+        """The word for the effect on what is permitted."""
         return _WORDS[self]
 
 
@@ -37,13 +37,13 @@ _WORDS: dict[Way, Tendency] = {
 
 
 class Change(BaseModel):
-    """One thing that is otherwise than it was.
+    """One difference between the two states.
 
-    `rule` is the uid or the place of the rule, empty where it is about the policy as a whole.
-    `what` says in words what changed, `before` and `after` are empty where there was or is
-    nothing. `tendency` tells what is permitted after it and was not before (`widens`), or was
-    before and is no more (`narrows`): what can happen, for some request, not what must. Where a
-    change is said to narrow, it widens nothing, and the other way round.
+    `rule` is the uid or the position of the rule, empty if the change is about the policy as a
+    whole. `what` describes the change, `before` and `after` are empty if there was or is nothing.
+    `tendency` says whether something may be permitted after it that was not before (`widens`), or
+    the other way round (`narrows`): for some request, not necessarily. A change that is said to
+    narrow widens nothing, and the other way round.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -62,14 +62,14 @@ class Change(BaseModel):
 
     @property
     def can_narrow(self) -> bool:
-        """Whether something may be permitted no more."""
+        """Whether something may no longer be permitted."""
         return self.tendency in ("narrows", "either")
 
 
 class Redecided(BaseModel):
-    """A request of a log that would be answered otherwise, and `times` it was logged so.
+    """A logged request with a different answer now, and the number of `times` it was logged.
 
-    `before` is the answer that the log holds, as is `logged`; `time` that of the last time.
+    `before` is the logged answer, as is `logged`; `time` is that of the last time.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -88,13 +88,13 @@ class Redecided(BaseModel):
 
 
 class Replay(BaseModel):
-    """The entries of a log judged under the new state, and those that it answers otherwise.
+    """The entries of a log judged under the new state, and those with a different answer.
 
-    `unlike_log` counts the entries that the old policies answer otherwise now than the log says:
-    what was known then, such as what the world was like, is not known now. Of these `undecided`
-    cannot be judged: the rule that granted them says other things, or they were denied by
-    something that is not known. The numbers of those entries are `undecided_entries`, and of the
-    others, which are judged by the rule that granted them, `judged_by_rule`.
+    `unlike_log` counts the entries that even the old policies now answer differently from the log:
+    facts known then, such as the state of the world, are not known now. Of these, `undecided`
+    cannot be judged: the rule that granted them has changed, or they were denied by something
+    unknown. Their numbers are `undecided_entries`; `judged_by_rule` are the numbers of the others,
+    which are judged by the rule that granted them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -111,8 +111,7 @@ class Replay(BaseModel):
 class Difference(BaseModel):
     """What changed from some policies to others.
 
-    `notes` say what follows from any change of what a policy means; `replay` is
-    there where a log was given.
+    `notes` give the consequences of changes of meaning; `replay` is present if a log was given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -128,7 +127,7 @@ class Difference(BaseModel):
 
     @property
     def tendency(self) -> Tendency:
-        """Which way all changes together can work."""
+        """The effect that all changes together can have."""
         way = Way.SAME
         for change in self.changes:
             way |= Way.GROWS if change.can_widen else Way.SAME

@@ -1,4 +1,4 @@
-"""The entries of a decision log, judged by what they were given, under other policies."""
+"""The entries of a decision log, judged with their own facts under other policies."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ _Answer = tuple[Request, Effect, Effect]
 
 @dataclass(frozen=True)
 class PolicySide:
-    """What requests are decided by: policies, and what is given with them."""
+    """What decides requests on one side: policies, and everything given with them."""
 
     policies: Sequence[Policy]
     certificates: Sequence[Certificate | Attestation] = ()
@@ -37,12 +37,15 @@ class PolicySide:
 
     @cached_property
     def decider(self) -> "Decider":
-        """What decides by the policies."""
+        """The Decider for the policies."""
         return Decider(self.policies, self.certificates, self.hierarchy, self.owners)
 
     @cached_property
     def rules(self) -> dict[tuple[str, str], Key]:
-        """What the rules say, and what their policies do beside, by policy and label."""
+        """The contents of the rules, with the relevant parts of their policies.
+
+        By the policy's uid and the rule's label.
+        """
         return {
             (policy.uid, rule.label()): (
                 rule_key(rule),
@@ -55,18 +58,18 @@ class PolicySide:
         }
 
     def decide(self, entry: "Entry", history: "History") -> Decision:
-        """Return the answer to a logged request, at its time and by what was done until then."""
+        """Return the answer to a logged request, at its time and with the history up to it."""
         world = self.world.model_copy(update={"time": entry.time or self.world.time})
         return self.decider.decide(entry.request, world, None if world.counts else history)
 
 
 def replay(old: PolicySide, new: PolicySide, log: str | Path) -> Replay:
-    """Judge each entry of a log by the new side, and return those that come out otherwise.
+    """Judge each entry of a log with the new side, and return those with a different answer.
 
-    What an entry was answered stands in the log. Where the old side gives the same answer now, the
-    new one's is the other. Where it does not, something was known then that is not known now: a
-    permit then stays one as long as the rule that granted it says the same, and nothing that is
-    new prohibits it. Raises LogError where the log cannot be read.
+    The logged answer of an entry is known. If the old side still gives it, the new side's answer is
+    compared. If not, something was known then that is unknown now: a permit then remains one if the
+    rule that granted it is unchanged, and no new prohibition applies. Raises LogError if the log
+    cannot be read.
     """
     redecided: dict[_Answer, Redecided] = {}
     entries = 0
@@ -104,7 +107,7 @@ def replay(old: PolicySide, new: PolicySide, log: str | Path) -> Replay:
 
 
 def _entries_with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
-    """Yield the decisions of a log, each with what was done before it."""
+    """Yield the decisions of a log, each with the history before it."""
     from policy_engine.decision.log import read_log  # noqa: PLC0415
     from policy_engine.decision.log.state import record_entry  # noqa: PLC0415
 
@@ -118,21 +121,21 @@ def _entries_with_history(log: str | Path) -> "Iterator[tuple[Entry, History]]":
 def _new_effect(
     entry: "Entry", before: tuple[PolicySide, Decision], after: tuple[PolicySide, Decision]
 ) -> Effect | None:
-    """Return what the new side answers where the old one's answer is not the logged one.
+    """Return the new side's answer if the old side's differs from the log.
 
-    None where what would tell is not in the log.
+    None if the log does not have the facts to tell.
     """
     (old, old_decision), (new, new_decision) = before, after
     logged, rule = entry.decided.effect, (entry.decided.policy, entry.decided.rule)
     if new_decision.effect == logged:
         return logged
     if logged == "deny" or rule not in old.rules:
-        # Where the old side would permit it now, and so would the new one, nobody can tell.
+        # If both sides would permit it now, the logged denial cannot be explained.
         return None if new_decision.effect == old_decision.effect else new_decision.effect
     is_barred = bool(_prohibitions(new_decision, new) - _prohibitions(old_decision, old))
     if not is_barred and new.rules.get(rule) == old.rules[rule]:
         return "permit"
-    # One that says other things, and is not about the request any more, grants nothing.
+    # A changed rule that no longer covers the request grants nothing.
     is_gone = rule not in new.rules or (
         _covers(old_decision, rule) and not _covers(new_decision, rule)
     )
@@ -144,7 +147,7 @@ def _covers(decision: Decision, rule: tuple[str, str]) -> bool:
 
 
 def _prohibitions(decision: Decision, side: PolicySide) -> set[Key]:
-    """Return the prohibitions that a request meets, by what they say."""
+    """Return the prohibitions that a request meets, by their content."""
     return {
         (one.policy, *side.rules[one.policy, one.rule])
         for one in decision.matches
@@ -156,8 +159,8 @@ def _make_redecided(
     entry: "Entry", old_decision: Decision, new_decision: Decision, times: int
 ) -> Redecided:
     logged = entry.decided
-    permit_reason = f"{logged.rule or 'A rule'} permitted it then, by what was known."
-    deny_reason = "It was denied then, by what was known."
+    permit_reason = f"{logged.rule or 'A rule'} permitted it then, with what was known."
+    deny_reason = "It was denied then, with what was known."
     logged_reason = permit_reason if logged.effect == "permit" else deny_reason
     return Redecided(
         assignee=entry.request.assignee,

@@ -1,4 +1,4 @@
-"""What changed within a rule, and whether it covers more or less for it."""
+"""What changed in a rule, and whether it covers more or less as a result."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -28,9 +28,9 @@ Named = Action | Party | Asset
 
 
 class RuleFinding(NamedTuple):
-    """A change of a rule, and which way what the rule covers goes by it.
+    """A change of a rule, and its effect on what the rule covers.
 
-    `concerns_inputs` tells that it is about what a transformation would be made of.
+    `concerns_inputs` says that it is about the inputs of a transformation.
     """
 
     what: str
@@ -41,16 +41,16 @@ class RuleFinding(NamedTuple):
 
 
 def term_text(iri: str) -> str:
-    """Return a term by its compact name, any other IRI as it is, fit to be shown."""
+    """Return a term by its compact name, any other IRI unchanged, in printable form."""
     return printable(terms.compact(iri))
 
 
 def coverage_changes(
     old: Rule, new: Rule, hierarchies: Sequence[Hierarchy]
 ) -> Iterator[RuleFinding]:
-    """Yield what changed in which requests a rule covers, and in the transformation it asks for.
+    """Yield changes in the requests that a rule covers, and in the transformation it asks for.
 
-    `hierarchies` are what both policies say of what includes what, where coverage goes by it.
+    `hierarchies` are the inclusions stated by both policies, if coverage depends on them.
     """
     parts: tuple[tuple[str, Part, Sequence[Named], Sequence[Named]], ...] = (
         ("assignee", "party", old.assignees, new.assignees),
@@ -67,7 +67,7 @@ def coverage_changes(
 
 
 def party_changes(old: Rule, new: Rule) -> Iterator[RuleFinding]:
-    """Yield what changed beside what a rule covers: who made it, and who else has a part in it."""
+    """Yield changes beside what a rule covers: its issuers, and other parties in it."""
     yield from _party_list_changes("assigner", old.assigners, new.assigners)
     for function in sorted({*old.functions, *new.functions}):
         old_parties, new_parties = old.functions.get(function, ()), new.functions.get(function, ())
@@ -79,10 +79,10 @@ def party_changes(old: Rule, new: Rule) -> Iterator[RuleFinding]:
 
 
 def duty_changes(old: Rule, new: Rule) -> Iterator[RuleFinding]:
-    """Yield what changed in the duties, remedies and consequences of a rule.
+    """Yield changes in the duties, remedies and consequences of a rule.
 
-    A duty more narrows what is covered, for it must be done first. Remedies and consequences are
-    owed where it is too late to permit anything.
+    Another duty narrows what is covered, since it must be fulfilled first. Remedies and
+    consequences become due when it is too late to permit anything.
     """
     yield from _rules(old.duties, new.duties, added=Way.SHRINKS, removed=Way.GROWS)
     for old_rules, new_rules in (
@@ -93,7 +93,7 @@ def duty_changes(old: Rule, new: Rule) -> Iterator[RuleFinding]:
 
 
 def rule_text(rule: Rule) -> str:
-    """Return a rule in a sentence."""
+    """Return a rule as a sentence."""
     parties = ", ".join(part_text(one, term_text) for one in rule.assignees)
     parts = [parties or "anybody", ", ".join(part_text(one, term_text) for one in rule.actions)]
     parts.append(", ".join(part_text(one, term_text) for one in rule.targets) or "any asset")
@@ -136,7 +136,7 @@ def _party_list_changes(
 
 
 def _is_counted(rule: Rule) -> bool:
-    """Tell whether something is known by the uid of the rule: how often, or what became of it."""
+    """Return whether something is known by the uid of the rule: a count, or a state of a duty."""
     names = {one.left_operand for c in rule.constraints for one in c.constraints()}
     return rule.kind == "duty" or bool(rule.duties) or not names.isdisjoint(COUNTS)
 
@@ -147,9 +147,9 @@ _Includes = Callable[[str, str], bool]
 
 
 def _inclusion(part: Part, hierarchies: Sequence[Hierarchy]) -> _Includes:
-    """Return what tells whether, in both states, whatever one name covers another one does.
+    """Return a function that says whether, in both states, one name covers all that another covers.
 
-    A column is not held to be covered with its dataset: what lies below its own name is not.
+    A column does not count as covered with its dataset: names below it are not.
     """
 
     def includes(narrow: str, wide: str) -> bool:
@@ -164,14 +164,14 @@ def _inclusion(part: Part, hierarchies: Sequence[Hierarchy]) -> _Includes:
 
 
 def _has_only_edges(hierarchy: Hierarchy, way: tuple[str, ...]) -> bool:
-    """Tell whether every step of a way is an edge, none by the name alone."""
+    """Return whether every step of a path is an edge, none by the name alone."""
     return all(edge in hierarchy.asset for edge in pairwise(way))
 
 
 def _members(
     word: str, old: Sequence[Named], new: Sequence[Named], includes: _Includes
 ) -> Iterator[RuleFinding]:
-    """Yield what changed in alternatives; where none is given, everything is covered."""
+    """Yield changes in alternatives; if there are none, everything is covered."""
     inputs = word in ("target", "action")
     before, after = ({part_key(one): one for one in some} for some in (old, new))
     removed = [one for key, one in before.items() if key not in after]
@@ -200,12 +200,12 @@ def _openness_change(word: str, old: Sequence[Named], new: Sequence[Named]) -> R
 
 
 def _is_within(one: Named, others: Sequence[Named], includes: _Includes) -> bool:
-    """Tell whether something is covered by one of several others that are not refined."""
+    """Return whether something is covered by one of several others without refinements."""
     return any(not other.refinements and includes(one.iri, other.iri) for other in others)
 
 
 def _refinement_pairs(removed: list[Named], added: list[Named]) -> list[tuple[Named, Named]]:
-    """Return those that have their name still, and other refinements; each name once."""
+    """Return the pairs with the same name and different refinements; each name once."""
     pairs = []
     for one in removed:
         same = [other for other in added if other.iri == one.iri]
@@ -230,9 +230,9 @@ def _refinements(word: str, old: Named, new: Named) -> Iterator[RuleFinding]:
 def _conditions(
     word: str, old: Iterable[Condition], new: Iterable[Condition]
 ) -> Iterator[RuleFinding]:
-    """Yield what changed in conditions that must all hold.
+    """Yield changes in conditions that must all hold.
 
-    One on what is read jointly narrows a permission, and may let it mix outputs with their inputs.
+    One on joint reading narrows a permission, but may let it mix outputs with their inputs.
     """
     before, after = ({condition_key(one): one for one in flat(some)} for some in (old, new))
     removed = [one for key, one in before.items() if key not in after]
@@ -258,7 +258,7 @@ def _may_mix(condition: Condition) -> bool:
 def _operand_pairs(
     removed: list[Condition], added: list[Condition]
 ) -> list[tuple[Condition, Condition]]:
-    """Return the pairs that one would say changed: the only ones of their left operand."""
+    """Return the pairs to report as changed: the only ones with their left operand."""
     pairs = []
     for one in removed:
         same = [other for other in added if _operand(other) == _operand(one)]

@@ -15,15 +15,15 @@ _Finding = tuple[str, str, str, Way]
 
 
 def transforms(rule: Rule) -> bool:
-    """Tell whether a rule asks for a transformation."""
+    """Return whether a rule asks for a transformation."""
     return bool(rule.output) or any(action.iri == ANONYMIZE for action in rule.actions)
 
 
 def parameters(old: Iterable[Condition], new: Iterable[Condition]) -> Iterator[_Finding]:
-    """Yield the parameters that changed: what, before, after, and which way what is shown goes.
+    """Yield the changed parameters: what, before, after, and the effect on what is shown.
 
-    A bound that is asked for more strictly shows less, one that is asked for less strictly
-    more. All else can do both: a column less to be told apart by makes the others finer.
+    A stricter bound shows less, a weaker one more. Everything else can do both: without one of the
+    quasi-identifiers, the others become finer.
     """
     before, after = _group_by_operand(old), _group_by_operand(new)
     for name in dict.fromkeys((*before, *after)):
@@ -65,7 +65,7 @@ def _is_list(conditions: Iterable[Condition]) -> bool:
 
 
 def _columns(role: str, old: list[Condition], new: list[Condition]) -> Iterator[_Finding]:
-    """Yield the columns that took on a role or lost it, or of which other things are said."""
+    """Yield the columns that gained or lost a role, or whose settings changed."""
     before, after = (
         {value_text(v, _name, is_name=True) for one in some for v in _values(one)}
         for some in (old, new)
@@ -95,7 +95,7 @@ def _way(old: list[Condition], new: list[Condition]) -> Way:
 
 
 def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
-    """Return the parameter and its value where it is one number."""
+    """Return the parameter and its value if it is a single number."""
     if len(conditions) == 1 and isinstance(conditions[0], Constraint):
         constraint = conditions[0]
         values = [value.value for value in constraint.right_operands if not value.settings]
@@ -108,7 +108,7 @@ def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
 
 @cache
 def _senses() -> dict[str, bool]:
-    """Return by each parameter that bounds a guarantee whether more of it is stricter."""
+    """Return, for each parameter that bounds a guarantee, whether a larger value is stricter."""
     senses = {"k": True}
     for notation in terms.privacy_models():
         guarantee = getattr(privacy_model_class(notation), "guarantee", None)

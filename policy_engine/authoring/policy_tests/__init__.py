@@ -1,4 +1,4 @@
-"""Tests of policies, written in YAML: requests with the decisions that are expected."""
+"""Policy tests, written in YAML: requests with the expected decisions."""
 
 from policy_engine.authoring.policy_tests.model import RuleCoverage, TestReport, TestResult
 from policy_engine.authoring.policy_tests.reading import read_suite

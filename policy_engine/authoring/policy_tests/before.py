@@ -1,4 +1,4 @@
-"""What a log holds before a test: what was asked and answered, and what was done."""
+"""The log before a test: requests with their answers, and duty events."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,10 +15,10 @@ from policy_engine.policy.doing import meaning_of
 
 
 def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History, tuple[str, ...]]:
-    """Return the state of a log in which all of it stands, and where it is not as it says.
+    """Return the state of a log with these entries, and mismatches with the expected answers.
 
-    Each request is decided by what stands before it, as with a log. Raises RequestError: D006 for
-    a duty that no policy has, or several, D005 where a state of the world denies what is logged.
+    Each request is decided with the entries before it, as with a log. Raises RequestError: D006 for
+    a duty that no policy or several have, D005 if a state of the world contradicts the log.
     """
     history = History()
     failures: list[str] = []
@@ -38,7 +38,7 @@ def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History
 def _replay_request(
     decider: Decider, one: LoggedRequest, history: History, number: int
 ) -> list[str]:
-    """Take up a request as often as it was made, and return what was not answered as it says."""
+    """Add a request as often as it was made, and return mismatches with its expected answer."""
     for _ in range(one.times):
         decision = decider.decide(one.request, one.world, history)
         logged_decision = LogRecord.from_decision(decision).model_dump(exclude_none=True)

@@ -1,4 +1,4 @@
-"""Tests of policies, and what came of them."""
+"""Tests of policies, and their results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from policy_engine.errors import Place
 
 @dataclass(frozen=True)
 class Expectation:
-    """What is expected of a decision; what is None is not looked at."""
+    """The expected decision; parts that are None are not checked."""
 
     effect: Effect
     rule: str | None = None
@@ -22,7 +22,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class LoggedRequest:
-    """A request that was logged before a test, some `times`, with the answer that it has then."""
+    """A request logged before a test, some number of `times`, with its answer."""
 
     request: Request
     world: World
@@ -33,9 +33,9 @@ class LoggedRequest:
 
 @dataclass(frozen=True)
 class LoggedDuty:
-    """That a duty was fulfilled or violated before a test, as `fulfil` logs it.
+    """A duty that was fulfilled or violated before a test, as `fulfil` logs it.
 
-    `policy` is the uid of its policy, empty where only one has it.
+    `policy` is the uid of its policy, empty if only one has it.
     """
 
     state: Performance
@@ -47,14 +47,14 @@ class LoggedDuty:
 
 
 LoggedEntry = LoggedRequest | LoggedDuty
-"""What stands in the log before a test."""
+"""An entry in the log before a test."""
 
 
 @dataclass(frozen=True)
 class PolicyTest:
-    """A request in a state of the world, after what was `log`; what is expected of the answer.
+    """A request in a state of the world, after the entries in `log`, and the expected answer.
 
-    Without a log nothing is known of what was done but by the world; it is None then.
+    Without a log (None), nothing is known about the past except what the world says.
     """
 
     name: str
@@ -67,9 +67,9 @@ class PolicyTest:
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of a file, and the files that they are about, as the file names them.
+    """The tests of a file, and the files that they use, as named in it.
 
-    `owners` are a file as well, or stand in the text; empty where nobody says who owns what.
+    `owners` are a file as well, or given in the text; empty if nobody says who owns what.
     """
 
     policies: tuple[str, ...]
@@ -82,9 +82,9 @@ class Suite:
 
 
 class TestResult(BaseModel):
-    """What came of one test: what was decided, and a sentence for each thing not as expected.
+    """The result of one test: the decision, and a sentence for each unexpected thing.
 
-    `by_clock` tells that it names no time, so that tomorrow something else may come of it.
+    `by_clock` says that it has no time, so that its result may change tomorrow.
     """
 
     __test__: ClassVar[bool] = False
@@ -101,15 +101,15 @@ class TestResult(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """Whether all was as expected."""
+        """Whether everything was as expected."""
         return not self.failures
 
 
 class RuleCoverage(BaseModel):
-    """In which tests a rule decided, and in which it covered the request without deciding.
+    """The tests in which a rule decided, and those in which it only covered the request.
 
-    A duty or an obligation decides where it is owed; a duty matches where it was fulfilled. Tests
-    that fail count for nothing: what they say of a rule is not so.
+    A duty or an obligation decides if it is outstanding; a duty matches if it was fulfilled. Failed
+    tests do not count: what they say about a rule is not true.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -124,12 +124,12 @@ class RuleCoverage(BaseModel):
 
     @property
     def covered(self) -> bool:
-        """Whether a test concerns the rule at all."""
+        """Whether any test concerns the rule."""
         return bool(self.decided or self.matched)
 
 
 class TestReport(BaseModel):
-    """What came of the tests of a file, and which rules of its policies they concern."""
+    """The results of the tests in a file, and the rules of its policies that they concern."""
 
     __test__: ClassVar[bool] = False
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -1,4 +1,4 @@
-"""A file of policy tests, read strictly: every problem at once, each with its place."""
+"""Reads a file of policy tests strictly: every problem at once, each with its position."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -45,11 +45,10 @@ def _no_names(_files: Suite) -> Names:
 
 
 def read_suite(text: bytes, source: str, names_for: Callable[[Suite], Names] = _no_names) -> Suite:
-    """Return the tests that a YAML text holds.
+    """Return the tests in a YAML text.
 
-    `names_for` tells what short names stand for, given the files that the tests are about. Raises
-    RequestError with every problem in it (K001, and D001 for names that are none), and what
-    `names_for` raises.
+    `names_for` returns the meanings of short names, given the files that the tests use. Raises
+    RequestError with every problem (K001, and D001 for invalid names), and what `names_for` raises.
     """
     top = read_yaml(text, source)
     reader = _Reader()
@@ -62,29 +61,29 @@ def read_suite(text: bytes, source: str, names_for: Callable[[Suite], Names] = _
 
 
 class _Reader:
-    """Reads items as what they should be, and notes what they are not."""
+    """Reads items as what they should be, and collects problems."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.names = Names()
 
     def files(self, top: Item) -> Suite:
-        """Return which files the tests are about; without the tests."""
+        """Return the files that the tests use, without the tests."""
         self._check_keys(top, _FILE_KEYS, ("policies", "tests"), "A file of policy tests")
-        policies, *others = (self._texts(top, key, some=key == "policies") for key in _FILES)
-        parents, certificates, hierarchies, vocabularies = others
+        policies, *other_files = (self._texts(top, key, some=key == "policies") for key in _FILES)
+        parents, certificates, hierarchies, vocabularies = other_files
         owners = self._owners(top.keys.get("owners"))
         return Suite(policies, parents, certificates, hierarchies, vocabularies, owners)
 
     def _owners(self, item: Item | None) -> str | Mapping[str, Any]:
-        """Return the file that says who owns what, or who does where that is said in place."""
+        """Return the file that says who owns what, or the owners if they are given in place."""
         if item is not None and isinstance(item.value, dict):
             owners: Mapping[str, Any] = item.plain()
             return owners
         text = _text_of(item) if item else ""
         if item is not None and not text:
             self._add(
-                f"'owners' is a file, or a mapping of assets. Given: {_describe(item)}.", item
+                f"'owners' must be a file or a mapping of assets. Given: {_describe(item)}.", item
             )
         return text
 
@@ -95,7 +94,7 @@ class _Reader:
             self._world(world, top.keys["world"])
         tests = self._items(top, "tests")
         if "tests" in top.keys and not tests:
-            self._add("The file holds no test.", top.keys["tests"])
+            self._add("The file contains no tests.", top.keys["tests"])
         logged = self._logged(top, world)
         parsed = tuple(self._test(one, world, logged) for one in tests)
         self._check_names(tests)
@@ -111,7 +110,9 @@ class _Reader:
         if before is not None or logged is not None:
             logged = (*(before or ()), *(logged or ()))
             if world.get("counts"):
-                self._add("Counts are what the log tells. Leave out one of them.", own or item)
+                self._add(
+                    "The log already gives the counts. Leave out one of the two.", own or item
+                )
         return PolicyTest(
             name=self._text(item, "name"),
             request=self._request(item.keys.get("request")),
@@ -124,7 +125,7 @@ class _Reader:
     # -- what was logged before ---------------------------------------------------------------
 
     def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[LoggedEntry, ...] | None:
-        """Return what stands in the log, in order; None where there is none."""
+        """Return the entries of the log, in order; None if there is none."""
         if "log" not in item.keys:
             return None
         return tuple(self._entry(one, world) for one in self._items(item, "log"))
@@ -141,9 +142,9 @@ class _Reader:
             return LoggedRequest(
                 request, world, item.place, effect, self._times(item.keys.get("times"))
             )
-        self._check_keys(item, _DUTY_ENTRY_KEYS, ("by",), "What was done by the log")
+        self._check_keys(item, _DUTY_ENTRY_KEYS, ("by",), "A duty in the log")
         if len(duty_keys) > 1:
-            self._add("A duty was fulfilled or violated, in an entry each.", item)
+            self._add("A duty was either fulfilled or violated. Write one entry for each.", item)
         [by] = self._names(item, "by", "assignee") or ("",)
         duty, of = self._text(item, duty_keys[0]), self._text(item, "of")
         return LoggedDuty(duty_keys[0], duty, by, world.time, item.place, of)
@@ -152,7 +153,7 @@ class _Reader:
         times = 1 if item is None else item.value
         if isinstance(times, int) and not isinstance(times, bool) and 1 <= times <= _MOST_TIMES:
             return times
-        self._add(f"'times' is from 1 to {_MOST_TIMES:,}. Given: {_describe(item)}.", item)  # type: ignore[arg-type]
+        self._add(f"'times' must be from 1 to {_MOST_TIMES:,}. Given: {_describe(item)}.", item)  # type: ignore[arg-type]
         return 1
 
     def _check_names(self, tests: Iterable[Item]) -> None:
@@ -178,7 +179,9 @@ class _Reader:
         parts = {key: self._names(item, key) for key in _REQUEST_KEYS}
         for key in ("assignee", "action", "purpose"):
             if len(parts[key]) > 1:
-                self._add(f"A request has one {key}. Given: {len(parts[key])}.", item.keys[key])
+                self._add(
+                    f"A request has exactly one {key}. Given: {len(parts[key])}.", item.keys[key]
+                )
         if not all(parts[key] for key in _REQUEST_KEYS[:3]):
             return nothing
         return Request(
@@ -189,7 +192,7 @@ class _Reader:
         )
 
     def _names(self, item: Item, key: str, part: str = "") -> tuple[str, ...]:
-        """Return names of a part in full, be they IRIs or short."""
+        """Return the full names for a part, from IRIs or short names."""
         if key not in item.keys:
             return ()
         full_names = []
@@ -207,7 +210,7 @@ class _Reader:
             return _DENY
         if not isinstance(item.value, dict):
             return Expectation(self._effect(item))
-        self._check_keys(item, _EXPECTATION_KEYS, ("effect",), "What is expected")
+        self._check_keys(item, _EXPECTATION_KEYS, ("effect",), "An expectation")
         effect = self._effect(item.keys["effect"]) if "effect" in item.keys else "deny"
         rule = self._text(item, "rule") if "rule" in item.keys else None
         duties = self._texts(item, "duties") if "duties" in item.keys else None
@@ -218,13 +221,15 @@ class _Reader:
             if item.value == effect:
                 return effect  # type: ignore[no-any-return]
         hint = did_you_mean(str(item.value), get_args(Effect))
-        self._add(f"Expected is 'permit' or 'deny'. Given: {item.value!r}.", item, hint)
+        self._add(
+            f"The expected answer must be 'permit' or 'deny'. Given: {item.value!r}.", item, hint
+        )
         return "deny"
 
     # -- the world ----------------------------------------------------------------------------
 
     def _plain_world(self, item: Item | None) -> Mapping[str, Any]:
-        """Return a state of the world as it is written, with names of left operands in full."""
+        """Return a state of the world as written, with full names of left operands."""
         if item is None:
             return {}
         self._check_keys(item, _WORLD_KEYS, (), "A state of the world")
@@ -236,17 +241,17 @@ class _Reader:
             return {}
 
     def _world(self, plain: Mapping[str, Any], item: Item | None) -> World:
-        """Return a state of the world; what is wrong with it is noted where it stands."""
+        """Return a state of the world; its problems are reported at their positions."""
         try:
             return World.model_validate(plain)
         except ValidationError as error:
             for way, (message, hint) in world_faults(error).items():
-                if len(way) != 1 or way[0] in _WORLD_KEYS:  # other keys are noted already
+                if len(way) != 1 or way[0] in _WORLD_KEYS:  # other keys are reported already
                     self._add(message, item and self._find_part(item, way), hint)
             return World()
 
     def _find_part(self, item: Item, way: WorldPath) -> Item:
-        """Return the part of an item that a way leads to, as far as it goes there."""
+        """Return the part of an item at a path, as far as the path exists."""
         for step in way:
             key = self.names.written(item.keys, step) if isinstance(step, str) else ""
             if key:
@@ -262,9 +267,9 @@ class _Reader:
     def _check_keys(
         self, item: Item, allowed: tuple[str, ...], required: tuple[str, ...], subject: str
     ) -> None:
-        """Note keys that are not known, and those that are missing."""
+        """Report unknown and missing keys."""
         if not isinstance(item.value, dict):
-            self._add(f"{subject} is a mapping with the keys {join_names(allowed)}.", item)
+            self._add(f"{subject} must be a mapping with the keys {join_names(allowed)}.", item)
             return
         for key, value in item.keys.items():
             if key not in allowed:
@@ -280,12 +285,12 @@ class _Reader:
         if member is None:
             return ()
         if not isinstance(member.value, tuple):
-            self._add(f"{key!r} is a list.", member)
+            self._add(f"{key!r} must be a list.", member)
             return ()
         return member.value
 
     def _texts(self, item: Item, key: str, *, some: bool = False) -> tuple[str, ...]:
-        """Return the texts of a list, or the only one; `some` tells that there must be one."""
+        """Return the texts of a list, or a single one; `some` requires at least one."""
         member = item.keys.get(key)
         if member is None:
             return ()
@@ -295,23 +300,23 @@ class _Reader:
         for one, text in texts:
             if not text:
                 hint = "Put it in quotes if it is meant as one." if one.value else ""
-                self._add(f"{key!r} holds texts. Given: {_describe(one)}.", one, hint)
+                self._add(f"{key!r} must contain texts. Given: {_describe(one)}.", one, hint)
         return tuple(text for _, text in texts if text)
 
     def _text(self, item: Item, key: str) -> str:
         texts = self._texts(item, key)
         if len(texts) > 1:
-            self._add(f"{key!r} is one text. Given: {len(texts)}.", item.keys[key])
+            self._add(f"{key!r} must be a single text. Given: {len(texts)}.", item.keys[key])
         return (*texts, "")[0]
 
     def _add(self, message: str, item: Item | None, hint: str = "") -> None:
-        """Note a problem with an item; with nothing, it was noted elsewhere."""
+        """Report a problem with an item; without an item, it was reported elsewhere."""
         if item is not None:
             self.problems.append(Problem("K001", message, hint, item.place))
 
 
 def _text_of(item: Item) -> str:
-    """Return a text; a day without quotes, which YAML takes for more than that, as it stands."""
+    """Return a text; a date without quotes, which YAML turns into a date, as written."""
     if type(item.value) is date:
         return item.value.isoformat()
     return item.value if isinstance(item.value, str) else ""
@@ -323,9 +328,9 @@ def _describe(item: Item) -> str:
 
 
 def _overlay(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a state of the world laid over another: what it says, and the rest of the other.
+    """Return a state of the world laid over another: its own values, else the other's.
 
-    What it says to be nothing (null) is unset: a fact, a duty, a count, or all of them.
+    Its null values unset a fact, a duty, a count, or all of them.
     """
     joined = {**default, **own}
     for key, value in own.items():
@@ -336,7 +341,7 @@ def _overlay(own: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, An
 
 
 def _overlay_part(own: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a state of the world laid over another, without what it unsets."""
+    """Return a part of a state of the world laid over another, without unset values."""
     joined = {**below, **own}
     for key, value in own.items():
         default = below.get(key)

@@ -1,4 +1,4 @@
-"""Policy tests against the policies that they are about."""
+"""Runs policy tests on their policies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,13 +45,13 @@ def run_policy_tests(
     vocabularies: Sequence[VocabularySource] = (),
     owners: OwnersSource | None = None,
 ) -> TestReport:
-    """Return what came of the policy tests in a YAML file; paths in it are relative to it.
+    """Return the results of the policy tests in a YAML file; paths in it are relative to it.
 
     `contexts`, `limits` and `vocabularies` are as in `Reading`; the file itself names the parents
-    of policies, and may name more vocabularies. `owners`, where they are given, take the place of
-    those that it states (see `load_owners`). Short names in it stand for what they do in the
-    policies. Raises RequestError where the file cannot be understood, and what reading the
-    policies, vocabularies, certificates and hierarchies raises.
+    of policies, and may name more vocabularies. `owners`, if given, replace those in the file (see
+    `load_owners`). Short names in it mean what they do in the policies. Raises RequestError if the
+    file cannot be understood, and what reading the policies, vocabularies, certificates and
+    hierarchies raises.
     """
     path = Path(path)
     run = _Run(path.parent, Reading(contexts, limits=limits, vocabularies=vocabularies))
@@ -73,7 +73,7 @@ def run_policy_tests(
 
 
 def _decide(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, ...]]:
-    """Return the answer to the request of a test, and what of its log did not come to be."""
+    """Return the answer to the request of a test, and the mismatches in its log."""
     if test.log is None:
         return decider.decide(test.request, test.world), ()
     history, failures = history_of(decider, test.log)
@@ -86,7 +86,7 @@ def _decide(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, ..
 
 @contextmanager
 def _name_file_in_errors(path: Path) -> Iterator[None]:
-    """Name the file in what is wrong with the tests that it holds."""
+    """Add the file's name to errors in its tests."""
     try:
         yield
     except RequestError as error:
@@ -94,7 +94,7 @@ def _name_file_in_errors(path: Path) -> Iterator[None]:
 
 
 class _Run:
-    """What the tests of a file are about, read from where the file lies."""
+    """The files that tests use, read relative to the test file."""
 
     def __init__(self, folder: Path, reading: Reading) -> None:
         self.folder = folder
@@ -102,7 +102,7 @@ class _Run:
         self.policies: tuple[Policy, ...] = ()
 
     def names(self, suite: Suite) -> Names:
-        """Read the policies of a suite, and return what short names stand for in them."""
+        """Read the policies of a suite, and return the meanings of short names."""
         self.reading = replace(
             self.reading,
             parents=self._paths(suite.parents),
@@ -112,7 +112,7 @@ class _Run:
         return Names(self.policies)
 
     def decider(self, suite: Suite, owners: OwnersSource | None) -> Decider:
-        """Return what decides the requests of a suite."""
+        """Return the Decider for the requests of a suite."""
         proofs: list[Certificate | Attestation] = []
         for path in self._paths(suite.certificates):
             proofs += load_proofs(path)
@@ -155,23 +155,23 @@ def _failures(expect: Expectation, decision: Decision, names: Names) -> Iterator
 
 
 def _possible_names(name: str, names: Names) -> tuple[str, ...]:
-    """Return the uids that a rule or a duty is meant by: as written, and in full."""
+    """Return the possible uids of a rule or duty: as written, and in full."""
     try:
         return name, names.full(name, "target")
     except RequestError:
         return (name,)
 
 
-def _duties(expected: Sequence[str], decision: Decision, named: Names) -> Iterator[str]:
-    """Yield the duties expected and not owed, and those owed and not expected."""
+def _duties(expected: Sequence[str], decision: Decision, full_names: Names) -> Iterator[str]:
+    """Yield duties that were expected and not outstanding, and the other way round."""
     outstanding = list(decision.duties)
     for name in expected:
-        names = (named.full(name, "action"), *_possible_names(name, named))
+        names = (full_names.full(name, "action"), *_possible_names(name, full_names))
         matches = [one for one in outstanding if one.duty in names or set(names) & set(one.actions)]
         if matches:
             outstanding.remove(matches[0])
         else:
-            yield f"expected the duty {name}, which is not owed"
+            yield f"expected the duty {name}, which is not outstanding"
     for one in outstanding:
         actions = " and ".join(map(terms.compact, one.actions))
         yield f"got the duty {one.duty} ({actions}), which was not expected"
@@ -180,7 +180,7 @@ def _duties(expected: Sequence[str], decision: Decision, named: Names) -> Iterat
 def _coverage(
     policies: Sequence[Policy], pairs: Sequence[tuple[PolicyTest, Decision]]
 ) -> Iterator[RuleCoverage]:
-    """Yield in which tests each rule counted: permissions with their duties, and the others."""
+    """Yield the tests in which each rule counted: permissions with their duties, then others."""
     counter = _CoverageCounter()
     for test, decision in pairs:
         counter.add(test.name, decision)
@@ -196,7 +196,7 @@ def _coverage(
 
 
 class _CoverageCounter:
-    """The names of the tests in which rules decided, were owed, or covered the request."""
+    """The names of tests in which rules decided, were outstanding, or covered the request."""
 
     def __init__(self) -> None:
         self.decided: dict[_Rule, dict[str, None]] = {}
@@ -204,14 +204,14 @@ class _CoverageCounter:
         self.applied: dict[_Rule, dict[str, None]] = {}
 
     def add(self, name: str, decision: Decision) -> None:
-        """Take up what was decided in a test."""
+        """Add the decision of a test."""
         for match in decision.matches:
             decides = (match.policy, match.rule) == (decision.policy, decision.rule)
             key = match.policy, match.rule, match.kind
             (self.decided if decides else self.matched).setdefault(key, {})[name] = None
             if match.applies:
                 self.applied.setdefault(key, {})[name] = None
-        for rule in decision.counted or ():  # an owner's leave, by which something is made
+        for rule in decision.counted or ():  # an owner's consent, which permits making something
             key = rule.policy, rule.rule, "permission"
             for names_by_rule in (self.matched, self.applied):
                 names_by_rule.setdefault(key, {})[name] = None
@@ -222,10 +222,10 @@ class _CoverageCounter:
     def coverage(
         self, policy: Policy, rule: Rule, kind: _Kind, of: Rule | None = None
     ) -> RuleCoverage:
-        """Return in which tests a rule counted, or the duty `of` a permission."""
+        """Return the tests in which a rule counted, or the duty `of` a permission."""
         key = policy.uid, rule.label(), kind
         matched = self.matched.get(key, {})
-        if of is not None:  # a permission holds where its duties are fulfilled
+        if of is not None:  # a permission applies if its duties are fulfilled
             matched = self.applied.get((policy.uid, of.label(), "permission"), {})
         return RuleCoverage(
             policy=policy.uid,

@@ -1,4 +1,4 @@
-"""YAML text to values that remember where they stood, within limits and without surprises."""
+"""YAML text as values that know their position, within limits and without surprises."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ _SCALARS = ("str", "int", "float", "bool", "null", "timestamp")
 
 @dataclass(frozen=True)
 class Item:
-    """A value and its place; of a sequence and of a mapping, the parts are items in turn.
+    """A value and its position; the parts of a sequence or mapping are items in turn.
 
-    Of a part of a mapping, `key` is the place of its key.
+    For a part of a mapping, `key` is the position of its key.
     """
 
     value: Any
@@ -31,16 +31,16 @@ class Item:
 
     @property
     def keys(self) -> Mapping[str, "Item"]:
-        """The parts of a mapping by their keys, none of any other value."""
+        """The parts of a mapping by their keys; none for any other value."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def parts(self) -> tuple["Item", ...]:
-        """The parts of a sequence; of any other value, itself alone."""
+        """The parts of a sequence; for any other value, only itself."""
         return self.value if isinstance(self.value, tuple) else (self,)
 
     def plain(self) -> Any:
-        """Return the value without its places."""
+        """Return the value without positions."""
         if isinstance(self.value, dict):
             return {key: item.plain() for key, item in self.value.items()}
         if isinstance(self.value, tuple):
@@ -49,12 +49,12 @@ class Item:
 
 
 def read_yaml(text: bytes, source: str) -> Item:
-    """Read one YAML document of plain values, with keys that are texts.
+    """Read one YAML document of plain values, with texts as keys.
 
-    Aliases count as all that they stand for.
+    Aliases count as everything they stand for.
 
-    Raises RequestError (K001) with every key that appears twice and every value of a kind that
-    has no place here; what stops the text from being YAML, or is beyond a limit, comes alone.
+    Raises RequestError (K001) with every key that appears twice and every value of a kind that is
+    not allowed; a text that is not YAML, or exceeds a limit, is reported alone.
     """
     if len(text) > MAX_BYTES:
         _fail(f"The text is too large. {MAX_BYTES:,} bytes are allowed.", source)
@@ -87,7 +87,7 @@ def _compose(text: bytes, source: str) -> "Node":
 
 
 def _check_events(events: Iterator[Any], source: str) -> None:
-    """Refuse what would be read for long, or multiplied, before any of it is built."""
+    """Refuse a text that would take long to read, or multiply, before building anything."""
     import yaml  # noqa: PLC0415
 
     depth = aliases = 0
@@ -101,7 +101,7 @@ def _check_events(events: Iterator[Any], source: str) -> None:
 
 def _too_large(source: str, mark: Any) -> NoReturn:
     limits = f"{MAX_DEPTH} levels, {MAX_VALUES:,} values and {MAX_ALIASES} aliases are allowed."
-    _fail(f"The text is too deep or has too many values. {limits}", source, mark)
+    _fail(f"The text is nested too deeply or has too many values. {limits}", source, mark)
 
 
 def _fail(message: str, source: str, mark: Any = None) -> NoReturn:
@@ -114,7 +114,7 @@ def _place(mark: Any, pointer: str) -> Place:
 
 
 class _Reader:
-    """Makes items of nodes, and notes what is wrong with them."""
+    """Turns nodes into items, and collects problems."""
 
     def __init__(self, source: str) -> None:
         from yaml import SafeLoader  # noqa: PLC0415
@@ -125,7 +125,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def item(self, node: "Node", pointer: str, depth: int) -> Item:
-        """Return a node as an item. What an alias stands for is counted each time."""
+        """Return a node as an item. The target of an alias is counted each time."""
         import yaml  # noqa: PLC0415
 
         self.values += 1
@@ -134,7 +134,7 @@ class _Reader:
         place = _place(node.start_mark, pointer)
         kinds = _SCALARS if isinstance(node, yaml.ScalarNode) else ("map", "seq")
         if node.tag not in [f"{_TAG}{kind}" for kind in kinds]:
-            self._add(f"A value of the kind {node.tag!r} has no place here.", place)
+            self._add(f"A value of the kind {node.tag!r} is not allowed here.", place)
             return Item(None, place)
         if isinstance(node, yaml.MappingNode):
             return Item(self._members(node, pointer, depth), place)
@@ -152,7 +152,7 @@ class _Reader:
             name = key.value if key.tag == f"{_TAG}str" else None
             place = _place(key.start_mark, pointer)
             if not isinstance(name, str):
-                self._add("A key is a text. Put it in quotes if it is meant as one.", place)
+                self._add("A key must be a text. Put it in quotes if it is meant as one.", place)
                 continue
             if name in members:
                 first = members[name].key.line
@@ -166,7 +166,7 @@ class _Reader:
             return self.scalars.construct_object(node)
         except (ValueError, OverflowError, ArithmeticError):
             kind = node.tag.removeprefix(_TAG)
-            self._add(f"{node.value!r} looks like {kind}, and is none. Is it a text?", place)
+            self._add(f"{node.value!r} looks like {kind}, but is not one. Is it a text?", place)
             return None
 
     def _add(self, message: str, place: Place) -> None:

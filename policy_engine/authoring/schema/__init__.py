@@ -1,9 +1,9 @@
-"""The JSON Schema of policies, made from the vocabulary and the models: help for editors.
+"""The JSON Schema of policies, made from the vocabulary and the models, for editors.
 
-It sees how a policy is built: its keys, its terms, its values and their ranges. What takes more
-than one place to see (a name that stands for nothing, two rules that clash) the reader alone
-finds. Whatever the reader accepts the schema accepts: of terms that a policy declares itself it
-knows nothing, and keeps silent.
+It covers the structure of a policy: its keys, terms, values and their ranges. Problems that need
+more than one place (an undefined name, two conflicting rules) are found only by the reader.
+Everything that the reader accepts, the schema accepts: it knows nothing about terms that a policy
+declares itself, and says nothing about them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ def policy_schema(
 ) -> Schema:
     """Return the schema of policies in JSON-LD with the bundled contexts (draft 2020-12).
 
-    It offers the terms of the vocabularies as well; these are read with `contexts`, as in
-    `Reading`. Raises what reading them raises.
+    It includes the terms of the vocabularies, which are read with `contexts`, as in `Reading`.
+    Raises what reading them raises.
     """
     vocabulary = Reading(contexts, vocabularies=vocabularies).vocabulary
     document = {"$ref": "#/$defs/document"}

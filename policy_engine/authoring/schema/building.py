@@ -1,4 +1,4 @@
-"""What schemas of JSON-LD are built from: one value or several, objects, names of terms."""
+"""The building blocks of schemas for JSON-LD: single values and lists, objects, names of terms."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,27 +11,27 @@ from policy_engine.policy.vocabulary import Vocabulary
 Schema = dict[str, Any]
 
 NAMES = ("@id", "uid")
-"""The keys under which the name of an object stands."""
+"""The keys for the name of an object."""
 
 TYPES = ("@type", "type")
-"""The keys under which its class stands."""
+"""The keys for its class."""
 
 _SPACES = (terms.ODRL, terms.MOSAICROWN, terms.PE)
 _UNTOLD = ("odrl:", terms.ODRL, terms.RDF)
 
 
 def ref(name: str) -> Schema:
-    """Return the use of a definition."""
+    """Return a reference to a definition."""
     return {"$ref": f"#/$defs/{name}"}
 
 
 def when(test: Schema, then: Schema, otherwise: Schema | None = None) -> Schema:
-    """Return a schema that asks for one thing or for another."""
+    """Return a schema that requires one thing or another, depending on a test."""
     return {"if": test, "then": then} | ({} if otherwise is None else {"else": otherwise})
 
 
 def one_or_more(name: str, item: Schema, *, most: int | None = None) -> dict[str, Schema]:
-    """Return the definition of one value or a list of values, in a set or in a list of JSON-LD."""
+    """Return the definition of a value or a list of values, also in a JSON-LD set or list."""
     count = {"minItems": 1} | ({"maxItems": most} if most else {})
     is_list_object = {"type": "object", "anyOf": [{"required": ["@set"]}, {"required": ["@list"]}]}
     inner = {"properties": {"@set": ref(name), "@list": ref(name)}, "maxProperties": 1}
@@ -40,10 +40,10 @@ def one_or_more(name: str, item: Schema, *, most: int | None = None) -> dict[str
 
 
 def object_schema(keys: Mapping[str, str], *rules: Schema) -> Schema:
-    """Return an object that has these properties, by IRI, each with the definition of its values.
+    """Return the schema of an object with these properties, by IRI, each with its definition.
 
-    A key may be a term of the contexts, a compact IRI, or an IRI in full; of keys in other
-    namespaces nothing is known. `rules` are what holds beside.
+    A key may be a term of the contexts, a compact IRI, or a full IRI; keys in other namespaces are
+    not checked. `rules` are further requirements.
     """
     properties: Schema = {"@id": {"description": "The IRI that names it.", **ref("anyName")}}
     properties |= {"uid": properties["@id"]}
@@ -76,21 +76,21 @@ def odrl_properties(**keys: str) -> dict[str, str]:
 
 
 def excludes(key: str, *others: str) -> Schema:
-    """Return that beside a key some others may not stand, as dependent schemas are written."""
+    """Return the rule that a key excludes some others, in the form of dependent schemas."""
     return {key: {"properties": dict.fromkeys(others, False)}}
 
 
 def requires(*keys: str) -> Schema:
-    """Return that an object has these keys.
+    """Return the rule that an object has these keys.
 
-    One that is no more than a name may stand for a node elsewhere in the text, and where keys
-    are written as IRIs, one cannot tell by the terms.
+    An object with nothing but a name may refer to a node elsewhere in the text, and where keys are
+    full IRIs, the terms do not tell.
     """
     return when(described_object(), {"required": list(keys)})
 
 
 def described_object() -> Schema:
-    """Return the schema of an object that is more than a name, and whose keys are terms."""
+    """Return the schema of an object with more than a name, and whose keys are terms."""
     return {
         "type": "object",
         "propertyNames": {"not": {"pattern": f"^({'|'.join(map(_escape, _UNTOLD))})"}},
@@ -102,19 +102,19 @@ def described_object() -> Schema:
 
 
 def term_description(iri: str) -> Schema:
-    """Return the definition of a term as editors show it."""
+    """Return the definition of a term for editors."""
     term = terms.vocabulary().get(iri)
     return {"description": term.definition} if term and term.definition else {}
 
 
 def is_deprecated(iri: str) -> bool:
-    """Tell whether a term is one that policies should no longer use."""
+    """Return whether policies should no longer use a term."""
     term = terms.vocabulary().get(iri)
     return bool(term and term.facts.get("deprecated"))
 
 
 def spellings(iri: str) -> tuple[str, ...]:
-    """Return how a term is best written: its names in the contexts, else its compact IRI."""
+    """Return the best spellings of a term: its names in the contexts, else its compact IRI."""
     return _names_by_iri().get(iri) or (terms.compact(iri),)
 
 
@@ -130,9 +130,9 @@ def _names_by_iri() -> Mapping[str, tuple[str, ...]]:
 
 
 def _takes_text(iri: str) -> bool:
-    """Tell whether a text under a property, named by its IRI, may be more than a literal.
+    """Return whether a text under a property, given by its IRI, may be more than a literal.
 
-    Only a term of a context says that its texts are names; a compact IRI does not.
+    Only a term of a context can say that its texts are names; a compact IRI cannot.
     """
     entries = [
         document["@context"][name]
@@ -144,7 +144,7 @@ def _takes_text(iri: str) -> bool:
 
 
 def term_pattern(iris: Iterable[str]) -> str:
-    """Return the pattern of terms as compact IRIs and as IRIs in full."""
+    """Return the pattern of terms as compact IRIs and as full IRIs."""
     by_space: dict[str, list[str]] = {}
     for iri in iris:
         space = next((one for one in terms.PREFIXES.values() if iri.startswith(one)), "")
@@ -154,15 +154,15 @@ def term_pattern(iris: Iterable[str]) -> str:
 
 
 def one_of_terms(*iris: str) -> Schema:
-    """Return the schema of the name of one of these terms, however it is written."""
+    """Return the schema of the name of one of these terms, in any spelling."""
     names = [_escape(name) for iri in iris for name in spellings(iri)]
     return {"type": "string", "pattern": f"^({'|'.join(names)})$|{term_pattern(iris)}"}
 
 
 def foreign_pattern(*others: str) -> str:
-    """Return the pattern of IRIs in namespaces of which not every term is known.
+    """Return the pattern of IRIs in namespaces with unknown terms.
 
-    Not among them are the terms given beside.
+    The given terms are excluded.
     """
     ours = [_space(space) for space in _SPACES]
     ours += [f"{term_pattern([iri])[1:]}" for iri in others]
@@ -172,9 +172,9 @@ def foreign_pattern(*others: str) -> str:
 def term_schema(
     iris: Iterable[str], *, or_foreign: bool = False, own: Iterable[Schema] = ()
 ) -> Schema:
-    """Return the schema of the name of one of these terms, each with what it means.
+    """Return the schema of the name of one of these terms, each with its description.
 
-    `own` are the names of terms beyond the language, as `vocabulary_terms` makes them.
+    `own` are the names of terms beyond the language, as `vocabulary_terms` returns them.
     """
     terms_ = list(iris)
     options: list[Schema] = [
@@ -188,7 +188,7 @@ def term_schema(
 
 
 def vocabulary_terms(own: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
-    """Return the schemas of the names of terms of a vocabulary, each with what it means."""
+    """Return the schemas of names of a vocabulary's terms, each with its description."""
     return [
         {"const": name, **({"description": term.definition} if term.definition else {})}
         for iri, term in own.items()
@@ -197,7 +197,7 @@ def vocabulary_terms(own: Mapping[str, terms.Term], vocabulary: Vocabulary) -> l
 
 
 def own_names(iri: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Return how a term of a vocabulary may be written: short, compact and in full."""
+    """Return the spellings of a vocabulary's term: short, compact and full."""
     short = [name for name, one in vocabulary.names.items() if one == iri]
     return tuple(dict.fromkeys((*short, terms.compact(iri), iri)))
 
@@ -214,5 +214,5 @@ def _space(space: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text as a pattern; ECMA-262 has no escape for what needs none."""
+    """Return a text as a pattern; ECMA-262 has no escape for characters that need none."""
     return re.sub(r"([.*+?^${}()|\[\]\\])", r"\\\1", text)

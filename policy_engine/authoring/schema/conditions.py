@@ -1,4 +1,4 @@
-"""Constraints and refinements, one by one and joined (ODRL Information Model 2.2, section 2.5)."""
+"""Constraints and refinements, single and joined (ODRL Information Model 2.2, section 2.5)."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ _ODRL = terms.ODRL
 
 
 def conditions(vocabulary: Vocabulary) -> dict[str, Schema]:
-    """Return the definitions of constraints and of refinements but those of `anonymize`."""
+    """Return the definitions of constraints and refinements, except those of `anonymize`."""
     description = "The name of an object elsewhere in the text."
     return {
         "linked": {"type": "string", "pattern": "^[^:/?#]+:", "description": description},
@@ -42,7 +42,7 @@ def conditions(vocabulary: Vocabulary) -> dict[str, Schema]:
 def _conditions(
     kind: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary
 ) -> dict[str, Schema]:
-    """Return the definitions of conditions of one kind, plain and joined, about known operands."""
+    """Return the definitions of conditions of one kind, single and joined, on known operands."""
     joining = one_of_terms(*_logical_operators())["pattern"]
     is_plain = {"type": "object", "propertyNames": {"not": {"pattern": joining}}}
     is_joined = {"type": "object", "not": is_plain}
@@ -86,7 +86,7 @@ def _comparison(left: str, known: Mapping[str, terms.Term], vocabulary: Vocabula
 
 
 def _single_right_operand() -> Schema:
-    """Return that but for three operators there is one right operand."""
+    """Return the rule that all but three operators have a single right operand."""
     operators = terms.instances(f"{_ODRL}Operator")
     others = [iri for iri, term in operators.items() if not term.facts.get("set")]
     one = {"rightOperand": ref("oneValue"), "rightOperandReference": ref("oneName")}
@@ -94,9 +94,9 @@ def _single_right_operand() -> Schema:
 
 
 def _operand_rules(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
-    """Return which values the left operands take; of those of vocabularies, where it can be told.
+    """Return the values that left operands accept, for those of vocabularies if known.
 
-    The others are left to the reader.
+    Other operands are left to the reader.
     """
     own = [
         where_key(
@@ -119,17 +119,17 @@ def _operand_rules(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> l
 
 
 def where_key(key: str, name: Schema, then: Schema) -> Schema:
-    """Return what holds where a key has one name."""
+    """Return the schema that applies if a key has one of its names."""
     return when(has_key(key, name), then)
 
 
 def has_key(key: str, name: Schema) -> Schema:
-    """Return what tells an object in which a key has one name."""
+    """Return the schema of an object in which a key has one of its names."""
     return {"required": [key], "properties": {key: name}}
 
 
 def _joined_condition(kind: str) -> Schema:
-    """Return the schema of a condition that joins two others at least, by one operand."""
+    """Return the schema of a condition that joins at least two others by one operand."""
     operators = [terms.local_name(iri) for iri in _logical_operators()]
     schema = object_schema(dict.fromkeys(_logical_operators(), kind))
     ordered = term_pattern([f"{_ODRL}andSequence"])
@@ -142,10 +142,10 @@ def _joined_condition(kind: str) -> Schema:
 
 
 def _ordered_lists() -> dict[str, Schema]:
-    """Return the definitions of an ordered list and of two values at least.
+    """Return the definitions of an ordered list and of at least two values.
 
-    An ordered list stands under a key whose context does not say it is one; JSON-LD takes lists
-    of lists for one.
+    An ordered list is under a key whose context does not declare it as one, since JSON-LD would
+    read a list of lists.
     """
     single = {"minItems": 1, "maxItems": 1, "items": ref("ordered")}
     inner = {"minProperties": 1, "propertyNames": {"enum": ["@list", "@set"]}}

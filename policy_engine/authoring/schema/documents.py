@@ -1,4 +1,4 @@
-"""Policies, and the texts that hold them: contexts, graphs, lists (sections 2.1 and 2.7)."""
+"""Policies, and the texts they are in: contexts, graphs, lists (sections 2.1 and 2.7)."""
 
 import re
 
@@ -29,7 +29,7 @@ _RULES = tuple(f"{_ODRL}{kind}" for kind in KINDS)
 
 
 def documents() -> dict[str, Schema]:
-    """Return the definitions of policies, and of what may stand at the top of a text."""
+    """Return the definitions of policies, and of everything at the top level of a text."""
     url = {"type": "string"}
     own = {"type": "object", "additionalProperties": {"type": "string"}}
     definitions = one_or_more("context", when({"type": "object"}, own, url))
@@ -49,7 +49,7 @@ def documents() -> dict[str, Schema]:
 
 
 def _digest() -> Schema:
-    """Return a sha-256 in hexadecimal, alone or as the value of a literal."""
+    """Return the schema of a sha-256 in hexadecimal, alone or as the value of a literal."""
     text = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
     literal = {"properties": {"@value": text}, **ref("literal")}
     return when({"type": "object"}, literal, text)
@@ -76,9 +76,9 @@ def _document() -> Schema:
 
 
 def _plain_context() -> Schema:
-    """Return contexts that are known, with prefixes of other namespaces at most.
+    """Return the schema of known contexts, with only prefixes of other namespaces.
 
-    Under a term or a prefix of the policy's own, any key may be one of ODRL.
+    Under a policy's own terms and prefixes, any key may be one of ODRL.
     """
     urls = {"enum": [*terms.bundled_contexts()]}
     spaces = (_ODRL, terms.MOSAICROWN, terms.PE, terms.RDF)
@@ -115,7 +115,7 @@ def _policy() -> Schema:
 
 
 def _policy_requirements() -> list[Schema]:
-    """Return what a policy has to have, in itself or in its rules (section 2.1)."""
+    """Return the requirements on a policy, or on its rules (section 2.1)."""
     has_name = {"anyOf": [{"required": [key]} for key in NAMES]}
     complete = {**described_object(), "not": {"required": ["inheritFrom"]}}
     some = {"anyOf": [{"required": [kind]} for kind in KINDS]}
@@ -141,7 +141,7 @@ def _has_type(key: str, types: list[str]) -> Schema:
 
 
 def _part_requirements() -> dict[str, Schema]:
-    """Return that rules have a part, one definition a part."""
+    """Return the requirement that rules have a part, one definition per part."""
     return {
         key: one_or_more(f"{key}Needed", when(described_object(), {"required": [key]}))[
             f"{key}Needed"
@@ -154,7 +154,7 @@ def _part_requirements() -> dict[str, Schema]:
 
 
 def _is_policy() -> Schema:
-    """Return what tells a policy from what else stands in a graph."""
+    """Return a schema that only policies match among the nodes of a graph."""
     keys = [
         *(name for iri in _RULES for name in spellings(iri)),
         "profile",
@@ -167,7 +167,7 @@ def _is_policy() -> Schema:
 
 
 def _described_node() -> Schema:
-    """Return an object of a graph that others name: anything that has a name."""
+    """Return the schema of a graph node that others refer to: anything with a name."""
     properties = {name: True for iri in _known_properties() for name in spellings(iri)}
     keys = dict.fromkeys((*NAMES, "@type", "type"), True) | properties
     return {

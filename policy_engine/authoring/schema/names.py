@@ -1,4 +1,4 @@
-"""What in a policy names something: IRIs, and terms of the vocabulary."""
+"""Names in a policy: IRIs, and terms of the vocabulary."""
 
 from collections.abc import Iterator, Mapping
 
@@ -56,7 +56,7 @@ def names(vocabulary: Vocabulary) -> dict[str, Schema]:
 
 
 def _dpv_names(scheme: Mapping[str, terms.Term]) -> Iterator[Schema]:
-    """Yield the names of terms of the Data Privacy Vocabulary, each with what it is a kind of."""
+    """Yield the names of terms of the Data Privacy Vocabulary, each with its broader term."""
     for iri, term in scheme.items():
         wider = " and of ".join(map(terms.compact, term.iris("broader")))
         description = f"Of the Data Privacy Vocabulary{wider and f', a kind of {wider}'}."
@@ -64,6 +64,6 @@ def _dpv_names(scheme: Mapping[str, terms.Term]) -> Iterator[Schema]:
 
 
 def name_or_object(name: Schema, whole: Schema | None = None) -> Schema:
-    """Return the schema of a name that may stand in an object of its own, which `whole` is."""
+    """Return the schema of a name, alone or in an object that matches `whole`."""
     inner = {"properties": {"@id": name, "uid": name}, **(whole or ref("reference"))}
     return when({"type": "object"}, inner, name)

@@ -1,4 +1,4 @@
-"""What refines `anonymize`: the method, its parameters, columns and what is said of each."""
+"""The refinements of `anonymize`: method, parameters, columns and their settings."""
 
 from collections.abc import Iterator
 
@@ -35,7 +35,7 @@ _ONE: Schema = {"maxItems": 1}
 
 
 def anonymization() -> dict[str, Schema]:
-    """Return the definitions of parameters, of their values, and of settings of columns."""
+    """Return the definitions of parameters, of their values, and of column settings."""
     definitions: dict[str, Schema] = {}
     for iri, term in operands().items():
         definitions |= one_or_more(_values_of(iri), _value(iri), most=_most_values(term))
@@ -102,7 +102,7 @@ def _value(iri: str) -> Schema:
 
 
 def _field(kind: type[BaseModel], name: str) -> Schema:
-    """Return the schema of a field as its model has it, without what names it."""
+    """Return the schema of a field from its model, without its title."""
     field: Schema = dict(kind.model_json_schema(by_alias=True)["properties"][name])
     types = [one for one in field.pop("anyOf", []) if one != {"type": "null"}]
     merged = field | (types[0] if len(types) == 1 else {})
@@ -110,7 +110,7 @@ def _field(kind: type[BaseModel], name: str) -> Schema:
 
 
 def _value_schema(fields: list[Schema]) -> Schema:
-    """Return the schema of a value of one of some fields, as JSON has it or as a literal."""
+    """Return the schema of a value of any of some fields, as JSON or as a literal."""
     unique = [field for place, field in enumerate(fields) if field not in fields[:place]]
     plain = unique[0] if len(unique) == 1 else {"anyOf": unique}
     kinds = {field.get("type") for field in unique}
@@ -144,7 +144,7 @@ def _method() -> Schema:
 
 
 def _columns() -> dict[str, Schema]:
-    """Return the definitions of columns: named alone, and with what is said of each."""
+    """Return the definitions of columns: as a name, and with settings."""
     literal = {"properties": {"@value": ref("iri")}, **ref("literal")}
     plain = when({"type": "object"}, when(HAS_VALUE, literal, ref("name")), ref("iri"))
     definitions = {"column": plain}
@@ -169,7 +169,7 @@ def _setting(kind: type[BaseModel], name: str) -> Schema:
 
 
 def _masking_rules() -> Iterator[Schema]:
-    """Yield what is said of a masked column beside its masking: the parameters of that."""
+    """Yield the rules for the settings of a masked column, the parameters of its masking."""
     masking, maskings = f"{_PE}masking", terms.maskings()
     own = dict.fromkeys(iri for term in maskings.values() for iri in term.iris("requires"))
     yield when({"anyOf": [*map(_has_property, own)]}, _has_property(masking))
@@ -183,7 +183,7 @@ def _masking_rules() -> Iterator[Schema]:
 
 
 def _has_property(iri: str) -> Schema:
-    """Return that an object has a property, however that is written."""
+    """Return the schema of an object with a property, in any spelling."""
     message = f"{terms.compact(iri)} is missing."
     return {"not": {"propertyNames": {"not": one_of_terms(iri)}}, "errorMessage": message}
 
@@ -192,7 +192,7 @@ def _has_property(iri: str) -> Schema:
 
 
 def _refinement_rules() -> Iterator[Schema]:
-    """Yield which parameters stand beside one another, as far as they are all in sight."""
+    """Yield which parameters go together, as far as all of them are visible."""
     operand = {"required": ["leftOperand"], "properties": {"leftOperand": {"type": "string"}}}
     all_visible = {"type": "array", "items": {**described_object(), **operand}}
     yield when(all_visible, _contains(METHOD))
@@ -235,7 +235,7 @@ def _required(term: terms.Term) -> list[str]:
 
 
 def _foreign_parameters(term: terms.Term) -> Iterator[Schema]:
-    """Yield that a method on its own takes no parameters of others."""
+    """Yield the rules that a single method has no parameters of others."""
     own = {METHOD, *_required(term), *terms.vocabulary()[f"{_PE}Method"].iris("allows")}
     foreign = [iri for iri in operands() if iri not in own]
     message = f"{term.facts['notation']} has no such parameter."
@@ -245,7 +245,7 @@ def _foreign_parameters(term: terms.Term) -> Iterator[Schema]:
 
 
 def _ranges(notation: str) -> Iterator[Schema]:
-    """Yield the ranges that the parameters of a method on its own have."""
+    """Yield the ranges of the parameters of a single method."""
     kind = privacy_model_class(notation)
     for iri in operands():
         name = terms.local_name(iri)

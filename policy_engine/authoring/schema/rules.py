@@ -1,4 +1,4 @@
-"""Rules, and the parties, assets and actions that they are about (sections 2.2 to 2.6)."""
+"""Rules, and their parties, assets and actions (sections 2.2 to 2.6)."""
 
 from policy_engine import terms
 from policy_engine.authoring.schema.building import (
@@ -25,7 +25,7 @@ _TRAIN = one_of_terms(f"{terms.PE}train")
 
 
 def rules() -> dict[str, Schema]:
-    """Return the definitions of rules and of what stands in them."""
+    """Return the definitions of rules and of their parts."""
     return {
         **one_or_more("parties", when({"type": "object"}, _collection("parties"), ref("iri"))),
         **one_or_more("assets", when({"type": "object"}, _collection("assets"), ref("iri"))),
@@ -47,7 +47,7 @@ def rules() -> dict[str, Schema]:
 
 
 def shared_properties() -> dict[str, str]:
-    """Return what rules have, and a policy may have for all of them (section 2.7.1)."""
+    """Return the properties of rules, which a policy may state for all of them (section 2.7.1)."""
     functions = terms.instances(f"{terms.PE}PartyFunction")
     return odrl_properties(target="assets", action="actions") | dict.fromkeys(functions, "parties")
 
@@ -70,37 +70,39 @@ def _type_of(kind: str) -> Schema:
 
 
 def output_needed() -> dict[str, Schema]:
-    """Return that a rule which has something anonymised names the output or, where it lets others
-    do so, who gives it."""
+    """Return the rule that a permission to anonymise names its output, or its assigner.
+
+    An assigner is enough if it only lets others anonymise.
+    """
     nobody = {"allOf": [_asks_for(_ANONYMIZE), {"not": {"required": ["assigner"]}}]}
     return one_or_more("outputNeeded", when(nobody, requires("output")))
 
 
 def _asks_for(action: Schema) -> Schema:
-    """Return what tells a rule that has something made as its refinements say."""
+    """Return a schema matched by rules that ask for something to be made as refined."""
     refined = {"type": "object", "allOf": [_is_action(action), {"required": ["refinement"]}]}
     either = {"anyOf": [refined, {"type": "array", "contains": refined}]}
     return {"required": ["action"], "properties": {"action": either}}
 
 
 def _is_action(action: Schema) -> Schema:
-    """Return what tells an action that is one of some narrowed."""
+    """Return a schema matched by refined actions of some kind."""
     return {"required": ["rdf:value"], "properties": {"rdf:value": _name_object(action)}}
 
 
 def _name_object(name: Schema) -> Schema:
-    """Return an object that is no more than one name."""
+    """Return the schema of an object with nothing but a name."""
     return {"type": "object", "anyOf": [has_key("@id", name), has_key("uid", name)]}
 
 
 def _collection(kind: str) -> Schema:
-    """Return a party or an asset that says what it is part of, or some members of one."""
+    """Return the schema of a party or asset that is part of another, or has members."""
     keys = odrl_properties(partOf=kind, source="oneName", refinement="refinements")
     if kind == "parties":
         keys[f"{_MC}belongsTo"] = kind
-    chosen = {"properties": {"uid": False, "@id": False}, "required": ["source"]}
+    members_chosen = {"properties": {"uid": False, "@id": False}, "required": ["source"]}
     return object_schema(
-        keys, when({"allOf": [described_object(), {"required": ["refinement"]}]}, chosen)
+        keys, when({"allOf": [described_object(), {"required": ["refinement"]}]}, members_chosen)
     )
 
 
@@ -110,7 +112,7 @@ def _action() -> Schema:
 
 
 def _refined_action() -> Schema:
-    """Return an action that is narrowed; what narrows `anonymize` are parameters."""
+    """Return the schema of a refined action; the refinements of `anonymize` are parameters."""
     keys = {_VALUE: "actionObject", f"{_ODRL}refinement": "anything"}
     is_named = {"required": ["rdf:value"], "properties": {"rdf:value": _name_object({})}}
     refinements = {"properties": {"refinement": ref("refinements")}}

@@ -1,4 +1,4 @@
-"""Literals: as JSON has them, with a type of XML Schema, and of the types an operand takes."""
+"""Literals: as JSON, with an XML Schema type, and of the types that an operand accepts."""
 
 from collections.abc import Iterable
 
@@ -20,11 +20,11 @@ _LEXICAL = {
     "duration": r"-?P(?=[0-9T])([0-9]+Y)?([0-9]+M)?([0-9]+D)?"
     r"(T(?=[0-9])([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?",
 }
-"""How literals are written (XSD 1.1 part 2, section 3.3), by the name of their type."""
+"""The patterns of literals (XSD 1.1 part 2, section 3.3), by the name of their type."""
 
 
 def values(vocabulary: Vocabulary) -> dict[str, Schema]:
-    """Return the definitions of literals, and of what may stand where one may."""
+    """Return the definitions of literals, and of everything allowed in their place."""
     scalar = {"type": ["string", "number", "boolean"]}
     literal = {
         "type": "object",
@@ -53,24 +53,24 @@ def values(vocabulary: Vocabulary) -> dict[str, Schema]:
 
 
 def values_definition(term: terms.Term) -> str:
-    """Return the name of the definition of values that a left operand takes."""
+    """Return the name of the definition of values that a left operand accepts."""
     return _name(tuple(map(terms.local_name, term.iris("takes"))))
 
 
 def _typed_literal(name: str) -> Schema:
-    """Return that a literal whose type this is is written like one."""
+    """Return the rule that a literal of this type has its form."""
     kind = {"pattern": term_pattern([f"{terms.XSD}{name}"])}
     typed = {"required": ["@type"], "properties": {"@type": kind, "@value": {"type": "string"}}}
     return when(typed, {"properties": {"@value": {"pattern": literal_pattern(_LEXICAL[name])}}})
 
 
 def literal_pattern(*patterns: str) -> str:
-    """Return the pattern of literals, with the space around them that XSD drops."""
+    """Return the pattern of literals, with the surrounding space that XSD drops."""
     return f"^[ \\t\\r\\n]*({'|'.join(patterns)})[ \\t\\r\\n]*$"
 
 
 def has_literal_form(term: terms.Term) -> bool:
-    """Tell whether a left operand takes literals of types whose form is known here."""
+    """Return whether a left operand accepts literals of types with a known form."""
     kinds = term.iris("takes")
     return bool(kinds) and all(terms.local_name(kind) in _LEXICAL for kind in kinds)
 
@@ -93,7 +93,7 @@ def _values_of_types(kinds: tuple[str, ...]) -> dict[str, Schema]:
     plain += [{"type": "integer"}] if "integer" in kinds else []
     plain += [{"type": "number"}] if "decimal" in kinds else []
     scalar = {"anyOf": plain} if len(plain) > 1 else plain[0]
-    # A number of JSON is a double in other syntaxes, and comes back from them with that type.
+    # A JSON number becomes a double in other syntaxes, and is read back with that type.
     double = [{"type": "string", "pattern": literal_pattern(_LEXICAL["double"])}]
     typed = {"anyOf": [*plain, *double]} if "decimal" in kinds else scalar
     literal = {"properties": {"@value": typed}, **ref("literal")}

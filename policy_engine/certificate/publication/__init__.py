@@ -1,4 +1,4 @@
-"""Make an output visible: beside its certificate, whole or not at all."""
+"""Makes an output visible beside its certificate, completely or not at all."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,10 +27,10 @@ def publication(
     wait: bool = False,
     progress: Progress = silent,
 ) -> Publication | TablePublication:
-    """Return the publication for the places of assets, all of one folder.
+    """Return the publication for outputs in one folder, or for one table in a session's catalog.
 
-    A table, of one asset alone, is published in the catalog of a session. One run at a time
-    writes to a destination: with `wait` the others wait for it, and tell `progress`.
+    One run at a time writes to a destination: with `wait`, others wait for it and report that to
+    `progress`.
     """
     options: dict[str, Any] = {"overwrite": overwrite, "wait": wait, "progress": progress}
     [*_, last] = locations.values()

@@ -1,4 +1,4 @@
-"""Where an output goes, given what the user calls it."""
+"""The location of an output, from what the user gives."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,13 +14,13 @@ from policy_engine.terms import local_name
 
 
 def destination(output: Location, asset: str, like: str, *, as_folder: bool = False) -> Location:
-    """Return the location for an output: the path itself, or one in it where it is a folder.
+    """Return the location for an output: the given path, or a file in it if it is a folder.
 
-    A path that ends like data is one; any other without a suffix is a folder, in which the
-    output is named after the asset and has the format of the input (`like`; CSV for tables in
-    memory). With `as_folder` the output is itself to be a folder of files, as Spark writes
-    them: its name ends like one of its formats (`like`; Parquet for frames and tables). Raises
-    DataError (C004) for a suffix that is not known, OutputError (O002) for a table's name.
+    A path with the suffix of a data format is a file; any other path without a suffix is a folder,
+    in which the output is named after the asset and has the format of the input (`like`; CSV for
+    tables in memory). With `as_folder` the output is itself a folder of files, as Spark writes
+    them, and its name ends like one of its formats (`like`; Parquet for frames and tables). Raises
+    DataError (C004) for an unknown suffix, OutputError (O002) for the name of a table.
     """
     if str(output).startswith(TABLE):
         if as_folder:
@@ -40,21 +40,21 @@ def destination(output: Location, asset: str, like: str, *, as_folder: bool = Fa
 
 
 def model_destination(output: Location, asset: str) -> Location:
-    """Return the folder for a model: in the one given, named after the asset.
+    """Return the folder for a model: inside the given one, named after the asset.
 
-    Raises OutputError (O002) for a location where no folder can be.
+    Raises OutputError (O002) if a folder cannot be there.
     """
     name = storage.name(output)
     if str(output).startswith(TABLE) or storage.is_remote(output) or Path(name).suffix:
-        message = f"A model is released into a folder of this machine. Given: {str(output)!r}."
+        message = f"A model must be released into a local folder. Given: {str(output)!r}."
         raise OutputError.of("O002", message, "Give the path of a folder.")
     return storage.join(output, local_name(asset))
 
 
 def plan_destination(output: str | Path, plan: Plan) -> Location:
-    """Return where an output goes, given the path of it or of a folder for it.
+    """Return the location of an output, given its path or the path of a folder for it.
 
-    Raises OutputError (O002) for an empty path, which would be the current folder's.
+    Raises OutputError (O002) for an empty path, which would mean the current folder.
     """
     if not str(output).strip():
         message = f"The path of the output is empty. Given: {str(output)!r}."
@@ -66,7 +66,7 @@ def plan_destination(output: str | Path, plan: Plan) -> Location:
 
 
 def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Location]:
-    """Return where outputs go. Raises OutputError (O002) where they cannot share a folder."""
+    """Return the locations of outputs. Raises OutputError (O002) if they cannot share a folder."""
     files = [plan_destination(output, plan) for plan in plans]
     if len(files) == 1:
         return files
@@ -75,11 +75,11 @@ def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Locatio
     models = [plan.publish.asset for plan in plans if plan.train]
     problem = ""
     if any(file == parse_location(output) for file in files):
-        problem = f"go into a folder. Given: {str(output)!r}"
+        problem = f"must go into a folder. Given: {str(output)!r}"
     elif models:
-        problem = f"do not go into one folder: the model {models[0]!r} has one of its own"
+        problem = f"cannot share a folder: the model {models[0]!r} needs one of its own"
     elif len(names) < len(files):
-        problem = f"would have one name in the folder: {join_names(sorted(names))}"
+        problem = f"would have the same name in the folder: {join_names(sorted(names))}"
     if problem:
         message = f"The outputs {join_names(assets)} {problem}."
         raise OutputError.of("O002", message, "Choose one of them: asset=IRI.")
@@ -87,7 +87,7 @@ def plan_destinations(plans: Sequence[Plan], output: str | Path) -> list[Locatio
 
 
 def check_not_input(output: Location, catalog: Catalog) -> None:
-    """Refuse to write an output over one of its inputs, even where it may be overwritten."""
+    """Refuse to write an output over one of its inputs, even if it may be overwritten."""
     for dataset in catalog.datasets:
         if storage.is_same(output, dataset.location):
             message = f"The output {str(output)!r} is the input itself."
@@ -95,16 +95,16 @@ def check_not_input(output: Location, catalog: Catalog) -> None:
 
 
 def check_model_folder(model: Location, report: str | Path | None) -> None:
-    """Raise where a model would not lie alone with its certificate: such a release is not valid.
+    """Raise if a model would not be alone with its certificate: such a release is not valid.
 
-    OutputError (O001) where its folder holds anything else, (O002) for a report within it.
+    OutputError (O001) if its folder contains anything else, (O002) for a report inside it.
     """
     folder = storage.parent(model)
     with storage.write_errors(folder):
         released = (CERTIFICATE, storage.name(model))
         unexpected = unknown_names(folder, released) if storage.is_folder(folder) else ()
     if unexpected:
-        message = f"A model is released into a folder of its own. {str(folder)!r} holds "
+        message = f"A model must be released into a folder of its own. {str(folder)!r} contains "
         raise OutputError.of(
             "O001", f"{message}{format_names(unexpected)}.", "Give the path of a new folder."
         )
@@ -113,6 +113,6 @@ def check_model_folder(model: Location, report: str | Path | None) -> None:
         Path(report).resolve(),
         *Path(report).resolve().parents,
     ):
-        message = f"The report {str(report)!r} would lie in the folder of the released model, "
-        message += "and is for its owner alone."
-        raise OutputError.of("O002", message, "Give a folder outside of it: report=DIR.")
+        message = f"The report {str(report)!r} is only for the owner, but would be in the folder "
+        message += "of the released model."
+        raise OutputError.of("O002", message, "Give a folder outside it: report=DIR.")

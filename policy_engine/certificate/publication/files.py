@@ -1,4 +1,4 @@
-"""Releases in files: staged beside their destination, verified there, and moved into view."""
+"""Releases in files: staged beside their destination, verified there, and moved into place."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,16 +27,15 @@ _ATTEMPTS = 100
 
 
 class Publication:
-    """The publication of outputs, files or folders of files, staged until all are published.
+    """A place for outputs, files or folders of files, staged until all of them are published.
 
-    Used as a context: on leaving it without `publish`, nothing of the outputs remains. Within, no
-    other run makes a release in that folder; what killed ones left there is finished or removed
-    on entering. The staging folder, which nobody else may read, is beside the destination, in
-    the same storage, so that renames publish. An object store (s3a:, gs:) has none: there the
-    files are copied, and the certificate, without which nobody may read the output, comes last
-    and goes first. Of outputs that share a folder, at once or one after the other, each has a
-    certificate of its own name; `assets` are what they are, in their order. Raises OutputError
-    (O002) for a name that no output can have.
+    Used as a context: leaving it without `publish` leaves nothing of the outputs. Inside, no other
+    run makes a release in that folder; on entering, what killed runs left there is finished or
+    removed. The staging folder, which nobody else may read, is beside the destination in the same
+    storage, so that outputs are published by renaming. An object store (s3a:, gs:) has no renames:
+    there the files are copied, and the certificate, without which nobody may read the output, comes
+    last and is removed first. Outputs that share a folder each have a certificate named after them;
+    `assets` are their IRIs, in order. Raises OutputError (O002) for a name that no output can have.
     """
 
     def __init__(
@@ -61,15 +60,15 @@ class Publication:
 
     @property
     def staged(self) -> Location:
-        """The location to which the only output, or the first, is to be written."""
+        """The location where the only output, or the first, is written."""
         return self.staged_file(self.file)
 
     def staged_file(self, file: Location) -> Location:
-        """Return the location to which an output is to be written."""
+        """Return the location where an output is written."""
         return storage.join(self._staging_folder, storage.name(file))
 
     def certificate_location(self, file: Location) -> Location:
-        """Return where the certificate of an output lies, once it is published."""
+        """Return where the certificate of an output is once it is published."""
         return self._certificates[file]
 
     def __enter__(self) -> "Publication":
@@ -98,7 +97,7 @@ class Publication:
         self._clean_up()
 
     def hide(self, *files: Location) -> None:
-        """Take from others what rights they have to outputs as they were written; else to all."""
+        """Let only the owner read staged outputs, or the whole stage."""
         with write_errors(self.file):
             for file in files or self.files:
                 hide(self.staged_file(file))
@@ -106,10 +105,10 @@ class Publication:
     def publish(self, *certificates: Certificate) -> None:
         """Make the outputs and their certificates, in the same order, visible.
 
-        At no moment does an output lie there without the certificate that speaks of it, or
-        beside that of another one; an earlier release is moved out of sight before. Of a run
-        that is killed meanwhile, the next run into the folder publishes the rest. Raises
-        OutputError where a destination has been taken meanwhile, or cannot be written.
+        At no moment is an output there without its own certificate, or beside another one's; an
+        earlier release is moved away before. If a run is killed meanwhile, the next run into the
+        folder publishes the rest. Raises OutputError if a destination has been taken meanwhile, or
+        cannot be written.
         """
         self._publish(dict(zip(self.files, certificates, strict=True)), with_outputs=True)
 
@@ -147,14 +146,14 @@ class Publication:
         return Journal(self.folder, storage.name(self._staging_folder), pairs, replaced)
 
     def _hold_folder(self) -> Hold:
-        """Return the hold of the destination's folder, made first where there is none."""
+        """Return the lock on the destination's folder, which is created if it does not exist."""
         waiting = (lambda: self._progress("waiting for another run", 0, 0)) if self._wait else None
         for _ in range(_ATTEMPTS):
             self._made_folders += [
                 one for one in _missing_folders(self.folder) if one not in self._made_folders
             ]
             storage.make_folder(self.folder)
-            # Another run that made the folder may be taking it away again.
+            # Another run that created the folder may be removing it.
             with suppress(FileNotFoundError):
                 return hold(self.folder, waiting)
         raise OSError(f"{self.folder} does not stay")
@@ -168,11 +167,11 @@ class Publication:
 
     def _check_hold(self) -> None:
         if not self._hold.is_kept():
-            message = f"What marked {str(self.folder)!r} as in use was removed during the run."
+            message = f"The lock of {str(self.folder)!r} was removed during the run."
             raise OutputError.of("O001", message, "Another run may be making a release there.")
 
     def _name_certificates(self) -> None:
-        """Find where the certificates lie or are to lie, and whether the folder may be shared."""
+        """Find the locations of the certificates, and check that the folder may be shared."""
         shares = len(self.files) > 1
         for file in self.files:
             self._certificates[file] = certificate_location(file, shares=shares)
@@ -183,7 +182,7 @@ class Publication:
             self._check_overwrite(file, certificate)
 
     def _check_overwrite(self, file: Location, certificate: Location) -> None:
-        """Raise OutputError (O001) where an output or its certificate is not to be put there."""
+        """Raise OutputError (O001) if an output or its certificate may not be put there."""
         is_taken = storage.is_taken(file)
         is_certified = storage.is_taken(certificate)
         if (is_taken or is_certified) and not self._overwrite:
@@ -196,11 +195,13 @@ class Publication:
             message = f"{str(certificate)!r} certifies another file, or is not a certificate."
             raise OutputError.of("O001", message, "Give each release a folder of its own.")
         if certified is None and is_taken:
-            message = f"{str(file)!r} is not a release: no certificate lies beside it."
-            raise OutputError.of("O001", message, "Only a release is overwritten; move it away.")
+            message = f"{str(file)!r} is not a release: there is no certificate beside it."
+            raise OutputError.of(
+                "O001", message, "Only a release can be overwritten; move it away."
+            )
 
     def _clean_up(self) -> None:
-        """Remove what is staged, unless it is still needed to finish; give the folder back."""
+        """Remove staged files, unless they are needed to finish; release the folder."""
         try:
             with suppress(OSError):
                 if not (self._has_begun and storage.is_taken(storage.join(self.folder, JOURNAL))):
@@ -210,14 +211,14 @@ class Publication:
         self._remove_made()
 
     def _remove_made(self) -> None:
-        """Remove the folders made for an output that did not come to be."""
+        """Remove the folders created for an output that was not published."""
         for folder in sorted(self._made_folders, key=lambda one: -len(str(one))):
             with suppress(OSError):
                 storage.remove_empty(folder)
 
 
 def _missing_folders(folder: Location) -> Iterator[Location]:
-    """Yield the folder and those above it that there are not, the deepest first."""
+    """Yield the folder and its parents that do not exist, deepest first."""
     while not storage.exists(folder) and storage.parent(folder) != folder:
         yield folder
         folder = storage.parent(folder)

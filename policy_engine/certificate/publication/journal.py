@@ -1,4 +1,4 @@
-"""The steps of a publication, written down before the first, so that anybody can finish them."""
+"""The steps of a publication, written down before the first, so that any run can finish them."""
 
 import errno
 import json
@@ -26,7 +26,7 @@ _OLD_CERTIFICATE, _OLD_OUTPUT = f"{OLD}certificate", f"{OLD}output"
 
 @dataclass(frozen=True)
 class CertifiedPair:
-    """The names of a certificate and of the output that it is of, empty where there is none."""
+    """The names of a certificate and of its output, the latter empty if there is none."""
 
     certificate: str
     file: str = ""
@@ -34,10 +34,10 @@ class CertifiedPair:
 
 @dataclass(frozen=True)
 class JournalPart:
-    """A file or folder on its way from where it is staged to its `location`.
+    """A file or folder on its way from the staging folder to its destination.
 
-    Where it `replaces` what was there before, that is kept until all parts are published.
-    Renames tell by what lies where how far they have come: each step may be done again.
+    If it `replaces` something, that is kept until all parts are published. For renames, the files
+    present show how far the steps have come, so each step may be repeated.
     """
 
     staged: Location
@@ -46,19 +46,19 @@ class JournalPart:
     replaces: bool
 
     def keep(self) -> None:
-        """Make a copy of what is to be taken out: none, where it is renamed.
+        """Copy what is about to be removed; nothing is copied if it is renamed.
 
-        Raises OSError where it could not be kept under its name there.
+        Raises OSError if it cannot be kept under its name there.
         """
         storage.is_taken(self.kept)
 
     def take_out(self) -> None:
-        """Take away what was there before."""
+        """Remove the previous file."""
         if self.replaces and storage.is_taken(self.staged) and storage.is_taken(self.location):
             _rename(self.location, self.kept)
 
     def put_in(self) -> None:
-        """Put the new one in its place."""
+        """Put the new file in its place."""
         if storage.is_taken(self.staged):
             _rename(self.staged, self.location)
 
@@ -74,20 +74,20 @@ class JournalPart:
 
 
 class CopiedPart(JournalPart):
-    """A part in an object store, where a move is many steps: it is copied, again if need be."""
+    """A part in an object store, where moving takes many steps: it is copied, again if needed."""
 
     def keep(self) -> None:
-        """Make a copy of what is to be taken out."""
+        """Copy what is about to be removed."""
         if self.replaces:
             storage.copy(self.location, self.kept)
 
     def take_out(self) -> None:
-        """Take away what was there before, or what was copied in part."""
+        """Remove the previous file, or an incomplete copy."""
         if storage.exists(self.staged):
             storage.remove(self.location)
 
     def put_in(self) -> None:
-        """Put the new one in its place."""
+        """Put the new file in its place."""
         if storage.exists(self.staged):
             storage.copy(self.staged, self.location)
 
@@ -104,12 +104,13 @@ class CopiedPart(JournalPart):
 
 @dataclass(frozen=True)
 class Journal:
-    """What is published into a folder: from which staging folder (`stage`), under which names.
+    """What is published into a folder: from which stage, and under which names.
 
-    Of several outputs all or none. `replaced` are the names of what was there before. It
-    lies in the folder from before the first step until after the last, and before and after in
-    the staging folder; a mark there turns it back. Of every state that a kill leaves, `finish`
-    makes the whole new release or the whole old one.
+    Several outputs are published together or not at all. `replaced` are the names of previous
+    files. The journal is in the folder from before the first step until after the last, and in the
+    staging folder before and after; a mark in the staging folder reverses the publication. From
+    every state that a kill leaves, `finish` produces either the complete new release or the
+    complete old one.
     """
 
     folder: Location
@@ -119,16 +120,16 @@ class Journal:
 
     @classmethod
     def read(cls, folder: Location, text: bytes) -> "Journal":
-        """Read a journal back. Raises ValueError, TypeError or KeyError where it is none."""
+        """Read a journal. Raises ValueError, TypeError or KeyError if the text is not one."""
         facts: dict[str, Any] = json.loads(text)
-        if "file" in facts:  # of a run of a version that knew one output a folder
+        if "file" in facts:  # written by a version with one output per folder
             facts["pairs"] = [{"certificate": CERTIFICATE, "file": facts.pop("file")}]
         pairs = tuple(CertifiedPair(**one) for one in facts.pop("pairs"))
         return cls(folder, pairs=pairs, **facts)
 
     @property
     def names(self) -> Iterator[tuple[str, str]]:
-        """The names of all that is published, in order, and what each replaces is kept as."""
+        """The names of all published files, in order, and the names for what each replaces."""
         for number, pair in enumerate(self.pairs):
             end = f".{number}" if number else ""
             yield pair.certificate, f"{_OLD_CERTIFICATE}{end}"
@@ -137,11 +138,11 @@ class Journal:
 
     @property
     def parts(self) -> list[JournalPart]:
-        """What is published, in order; what it replaces leaves in the other order before.
+        """The published parts, in order; the parts they replace are removed first, in reverse.
 
-        The certificate comes before the output, so that no output ever lies without the
-        certificate that speaks of it. Where folders are copied file by file, it comes last:
-        without it nobody may read them.
+        The certificate comes before the output, so that no output is ever there without its
+        certificate. Where folders are copied file by file, the certificate comes last: without it
+        nobody may read them.
         """
         staging_folder = storage.join(self.folder, self.stage)
         kind = JournalPart if storage.can_rename(self.folder) else CopiedPart
@@ -157,10 +158,10 @@ class Journal:
         return parts if kind is JournalPart else parts[::-1]
 
     def carry_out(self) -> None:
-        """Publish all parts, or raise what a step raised, with those before it undone.
+        """Publish all parts; if a step raises, undo the steps before it and raise that error.
 
-        Where not even that can be done, the journal stays, and whoever comes next finishes. What
-        interrupts when the journal has gone comes too late: all is published, and stays so.
+        If undoing fails too, the journal stays, and the next run finishes. An interruption after
+        the journal is gone comes too late: everything is published and stays so.
         """
         facts = {name: value for name, value in asdict(self).items() if name != "folder"}
         storage.write_bytes(self._staged_journal, json.dumps(facts).encode())
@@ -175,7 +176,7 @@ class Journal:
             raise
 
     def finish(self) -> None:
-        """Bring the publication to its end, forward or back, however far it has come."""
+        """Complete the publication, forwards or backwards, however far it has come."""
         if storage.exists(self._turn_back_mark):
             self._undo()
             return
@@ -207,7 +208,7 @@ class Journal:
 
     @property
     def _staged_journal(self) -> Location:
-        """The journal in the staging folder: what is kept beside it, nobody needs."""
+        """The journal's location in the staging folder: nobody needs the files kept beside it."""
         return storage.join(storage.join(self.folder, self.stage), JOURNAL)
 
     def _end(self) -> None:
@@ -216,24 +217,26 @@ class Journal:
             storage.move(location, self._staged_journal)
         else:
             storage.remove(location)
-        with suppress(OSError):  # it may come again with the power; to finish twice is no harm
+        with suppress(OSError):  # it may reappear after a power loss; finishing twice does no harm
             for folder in (self.folder, storage.parent(self._staged_journal)):
                 storage.sync(folder)
 
 
 def find_journal(folder: Location, like: Location) -> Journal | None:
-    """Return the journal of a publication that was broken off in a folder, if there was one.
+    """Return the journal of an interrupted publication in a folder, if there is one.
 
-    It is to be of the user who made the folder `like`: it says what is moved where. Raises
-    OutputError (O002) for another one, or one that cannot be understood; OSError where it cannot
-    be read.
+    It must belong to the user who created the folder `like`, since it says what is moved where.
+    Raises OutputError (O002) for another user's, or for one that cannot be understood; OSError if
+    it cannot be read.
     """
     location = storage.join(folder, JOURNAL)
     if not storage.is_taken(location):
         return None
     if _owner(location) != _owner(like):
-        message = f"Another user's run was broken off while it published into {str(folder)!r}."
-        raise OutputError.of("O002", message, "That user can finish it, by any run into it.")
+        message = f"Another user's run was interrupted while publishing into {str(folder)!r}."
+        raise OutputError.of(
+            "O002", message, "That user can finish it with any run into that folder."
+        )
     try:
         journal = Journal.read(folder, storage.read_bytes(location))
         if _is_sound(journal):
@@ -242,18 +245,18 @@ def find_journal(folder: Location, like: Location) -> Journal | None:
         pass
     message = f"{str(location)!r} is not the journal of a publication."
     staging_folders = [name for name in storage.names(folder) if is_staging_folder(name)]
-    hint = "Look at the release beside it, and remove it."
+    hint = "Check the release beside it, then remove the journal."
     if staging_folders:
-        hint = f"The release that was to be replaced may lie in {join_names(staging_folders)}, as "
-        hint += f"{_OLD_CERTIFICATE!r} and {_OLD_OUTPUT!r}: move it away first, then remove it."
+        hint = f"The replaced release may be in {join_names(staging_folders)}, as "
+        hint += f"{_OLD_CERTIFICATE!r} and {_OLD_OUTPUT!r}: move it away, then remove the journal."
     raise OutputError.of("O002", message, hint)
 
 
 def sweep(folder: Location, own: str) -> None:
-    """Remove what other runs staged in a folder, none of which is alive.
+    """Remove what other runs, none of which is alive, staged in a folder.
 
-    Raises OutputError (O002) where one holds what it was to replace, and what it needs to go on
-    is gone: only a person can tell where that belongs.
+    Raises OutputError (O002) if a staging folder has a replaced release without the journal needed
+    to continue: only a person can tell where it belongs.
     """
     names = [name for name in storage.names(folder) if is_staging_folder(name) and name != own]
     for staging_folder in (storage.join(folder, name) for name in names):
@@ -262,18 +265,18 @@ def sweep(folder: Location, own: str) -> None:
         kept_locations = _kept_locations(staging_folder)
         if kept_locations and not storage.is_taken(storage.join(staging_folder, JOURNAL)):
             listed = join_names(str(location) for location in kept_locations)
-            message = f"A publication was broken off, its journal is gone, and it kept {listed}."
+            message = f"A publication was interrupted and its journal is missing. It kept {listed}."
             staged = str(staging_folder)
-            hint = f"That is the release it replaced. Move it away, then remove {staged!r}."
+            hint = f"That is the release it was replacing. Move it away, then remove {staged!r}."
             raise OutputError.of("O002", message, hint)
         with suppress(OSError):
             discard(staging_folder)
 
 
 def discard(staging_folder: Location) -> None:
-    """Remove a staging folder, and first what it kept.
+    """Remove a staging folder, first the files it kept.
 
-    Until then its journal says that nobody needs it. Raises OSError.
+    Until then, its journal says that they are unneeded. Raises OSError.
     """
     for location in reversed(_kept_locations(staging_folder)):
         storage.remove(location)
@@ -281,13 +284,13 @@ def discard(staging_folder: Location) -> None:
 
 
 def _kept_locations(staging_folder: Location) -> list[Location]:
-    """Return what a staging folder keeps of what is replaced, certificates before outputs."""
+    """Return the replaced files that a staging folder keeps, certificates before outputs."""
     names = storage.names(staging_folder) if storage.is_folder(staging_folder) else ()
     return [storage.join(staging_folder, name) for name in names if name.startswith(OLD)]
 
 
 def _was_kept(location: Location) -> bool:
-    """Tell whether something was kept there; what no file system can hold was not."""
+    """Return whether a file was kept there; names that no file system allows were not."""
     try:
         return storage.is_taken(location)
     except OSError as error:
@@ -326,9 +329,9 @@ def _owner(location: Location) -> int:
 
 
 def _rename(source: Location, target: Location) -> None:
-    """Move to where nothing is; what a loss of power keeps of several moves is the first ones."""
+    """Move a file to a free name; after a power loss, the moves that persist are the first ones."""
     if storage.is_taken(target):
-        message = f"{str(target)!r} came while a release was being published."
+        message = f"{str(target)!r} appeared while a release was being published."
         raise OutputError.of("O001", message, "Move it away.")
     storage.move(source, target)
     for folder in dict.fromkeys((storage.parent(target), storage.parent(source))):

@@ -1,4 +1,4 @@
-"""Who may read a release: nobody but its maker until it is published, then whom the umask lets."""
+"""Who may read a release: only its maker until it is published, then whoever the umask allows."""
 
 import os
 import secrets
@@ -13,9 +13,9 @@ _ALL = 0o777
 
 
 def hide(location: Location) -> None:
-    """Let nobody but the owner read a file, or a folder and all in it. Raises OSError.
+    """Let only the owner read a file, or a folder and everything in it. Raises OSError.
 
-    Of another machine's storage, its own rules hold.
+    In remote storage, that storage's own rules apply.
     """
     if not storage.is_remote(location):
         for path in _walk(storage.local_path(location)):
@@ -23,10 +23,10 @@ def hide(location: Location) -> None:
 
 
 def show(location: Location, staging_folder: Location) -> None:
-    """Give a file, or a folder and all in it, the modes of new ones, flushed to the disk.
+    """Give a file, or a folder and everything in it, the modes of new files, and flush them.
 
-    What those are is read off a file and a folder that are made in the staging folder: the user's
-    umask, and what the file system has of defaults. Raises OSError.
+    The modes are taken from a file and a folder created in the staging folder: the user's umask and
+    the file system's defaults. Raises OSError.
     """
     if storage.is_remote(location):
         return
@@ -37,7 +37,7 @@ def show(location: Location, staging_folder: Location) -> None:
 
 
 def _walk(path: Path) -> Iterator[Path]:
-    """Yield all in a folder and then the folder, no links; of a file, the file."""
+    """Yield everything in a folder, without links, then the folder; for a file, the file."""
     if path.is_dir():
         for root, _, files in os.walk(path, topdown=False):
             yield from (Path(root) / name for name in files if not (Path(root) / name).is_symlink())
@@ -58,6 +58,6 @@ def _new_file_modes(staging_folder: Path) -> tuple[int, int]:
 
 
 def _set_mode(path: Path, mode: int) -> None:
-    # What another user wrote for this run, an executor of a cluster, keeps that user's modes.
+    # A file written by another user for this run, like a cluster's executor, keeps its modes.
     with suppress(PermissionError):
         path.chmod(path.stat().st_mode & ~_ALL & 0o7777 | mode)

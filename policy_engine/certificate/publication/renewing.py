@@ -1,4 +1,4 @@
-"""A certificate in the place of an earlier one, beside an output that stays as it is."""
+"""Replaces an earlier certificate beside an output that stays unchanged."""
 
 from collections.abc import Callable
 
@@ -14,11 +14,11 @@ from policy_engine.release.staging import check_publication
 
 
 def renew(output: Location, certificate: Certificate, stored: Callable[[], StoredData]) -> None:
-    """Write a certificate beside its output, in one step: whoever reads finds one or the other.
+    """Write a certificate beside its output in one step: readers find the old or the new one.
 
-    No run makes a release there meanwhile, and the output is looked at once more (`stored`).
-    Raises DataError (C002) where none names the output, OutputError (O001) where another run is at
-    work, CertificateError (V004) where the output is not the one that was measured any more.
+    No other run makes a release there meanwhile, and the output is checked once more (`stored`).
+    Raises DataError (C002) if no certificate names the output, OutputError (O001) if another run is
+    at work, CertificateError (V004) if the output is no longer the one that was measured.
     """
     folder = storage.parent(output)
     with write_errors(output):
@@ -27,8 +27,8 @@ def renew(output: Location, certificate: Certificate, stored: Callable[[], Store
             check_publication(folder)
             existing = find_certificate(output)
             if existing is None:
-                message = f"No certificate lies beside {str(output)!r}, to be renewed."
-                hint = "How an output was made is told by apply, which certifies what it makes."
+                message = f"There is no certificate beside {str(output)!r} to renew."
+                hint = "Only policy-engine apply can certify how an output was made."
                 raise DataError.of("C002", message, hint)
             location, _ = existing
             check_digest(certificate, stored())

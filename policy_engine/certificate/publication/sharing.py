@@ -1,4 +1,4 @@
-"""Folders that outputs share, each beside a certificate of its own name."""
+"""Folders that several outputs share, each with a certificate named after it."""
 
 from collections.abc import Collection
 
@@ -10,11 +10,11 @@ from policy_engine.errors import OutputError
 
 
 def check_shared(folder: Location, own: Collection[Location], assets: Collection[str]) -> None:
-    """Raise OutputError (O001) where a folder is not to be shared with what is there already.
+    """Raise OutputError (O001) if a folder cannot be shared with its current content.
 
-    That is what no certificate that can be read is of, a released model, and another file of one
-    of the `assets`: nobody could tell which of the two is meant. The certificates that are to be
-    replaced are its `own`. Raises OSError.
+    It cannot if a certificate there cannot be read, is for a released model, or is for another file
+    of one of the `assets`, since nobody could tell the two apart. The certificates to be replaced
+    are its `own`. Raises OSError.
     """
     certificates = folder_certificates(folder)
     for name in certificate_names(folder):
@@ -29,7 +29,7 @@ def _refusal(certificate: Certificate | None, assets: Collection[str]) -> str:
     if certificate is None:
         return "certifies another file, or is not a certificate"
     if certificate.plan.train is not None:
-        return f"is of {certificate.file!r}, and a released model has a folder of its own"
+        return f"is for {certificate.file!r}, and a released model needs a folder of its own"
     if certificate.plan.publish.asset in assets:
         return f"certifies another file of {certificate.plan.publish.asset}, {certificate.file!r}"
     return ""

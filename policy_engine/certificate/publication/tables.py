@@ -30,12 +30,12 @@ _PAUSE = 1.0
 
 
 class TablePublication:
-    """The publication of an output in the catalog of a Spark session, staged until then.
+    """A place for an output in the catalog of a Spark session, staged until it is published.
 
-    The staged table has another name until it is renamed, its certificate then being among its
-    properties, as `policy_engine.certificate`. An earlier release is renamed before, and dropped
-    afterwards; the next run puts it back where a run is killed in between. A view beside the
-    table stands for a lock; that of a run that was killed is for a person to drop.
+    The staged table has another name until it is renamed; by then its certificate is one of its
+    properties, `policy_engine.certificate`. An earlier release is renamed before that, and dropped
+    afterwards; if a run is killed in between, the next one puts it back. A view beside the table
+    serves as a lock; the lock of a killed run must be dropped by a person.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class TablePublication:
 
     @property
     def staged(self) -> Location:
-        """The table to which the output is to be written."""
+        """The table that the output is written to."""
         return f"{TABLE}{self._staged_name}"
 
     def staged_file(self, _file: Location) -> Location:
-        """Return the table to which the only output is to be written."""
+        """Return the table that the only output is written to."""
         return self.staged
 
     def __enter__(self) -> "TablePublication":
-        self._exists(self._name)  # tells of a name that is none before anything is made
+        self._exists(self._name)  # reports an invalid name before anything is made
         self._take_lock()
         try:
             self._settle()
@@ -86,10 +86,10 @@ class TablePublication:
         self._clean_up()
 
     def hide(self, *_files: Location) -> None:
-        """Leave all as it is: who may read tables is for the catalog to say."""
+        """Do nothing: the catalog decides who may read tables."""
 
     def publish(self, *certificates: Certificate) -> None:
-        """Make the table visible under its name. Raises OutputError where that is taken."""
+        """Make the table visible under its name. Raises OutputError if that is taken."""
         [certificate] = certificates
         text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
         self._check_free()
@@ -97,7 +97,7 @@ class TablePublication:
         self._replace()
 
     def refuse(self, certificate: Certificate) -> None:
-        """Leave nothing: a certificate is a property of its table, and there is none."""
+        """Leave nothing: a certificate is a property of its table, and there is no table."""
 
     def _replace(self) -> None:
         exists = self._exists(self._name)
@@ -114,7 +114,7 @@ class TablePublication:
             self._drop(self._old)
 
     def _settle(self) -> None:
-        """Put back what a killed run renamed, and drop what others staged."""
+        """Put back what a killed run renamed, and drop tables staged by others."""
         if self._exists(self._old):
             if not self._exists(self._name):
                 self._rename(self._old, self._name)
@@ -128,12 +128,12 @@ class TablePublication:
                 self._drop(quote_parts(*above, table.name))
 
     def _take_lock(self) -> None:
-        """Make the view that stands for a lock; wait for another run's, or say so (O001)."""
+        """Create the view that serves as a lock; wait for another run's or raise OutputError."""
         is_told = False
         while not self._try_lock():
             if not self._wait:
                 message = f"Another run is making a release in {self.file!r}."
-                hint = f"If it has ended, drop {self._lock!r}; else wait=True."
+                hint = f"If it has ended, drop {self._lock!r}; otherwise use wait=True."
                 raise OutputError.of("O001", message, hint)
             if not is_told:
                 self._progress("waiting for another run", 0, 0)
@@ -172,7 +172,9 @@ class TablePublication:
             raise OutputError.of("O001", message, "Give another name, or overwrite=True.")
         if is_taken and not self._is_release():
             message = f"{self.file!r} is not a release: it has no certificate as a property."
-            raise OutputError.of("O001", message, "Only a release is overwritten; drop it.")
+            raise OutputError.of(
+                "O001", message, "Only a release can be overwritten; drop the table."
+            )
 
     def _is_release(self) -> bool:
         with self._running():
@@ -183,7 +185,7 @@ class TablePublication:
             return bool(self._session.catalog.tableExists(name))
 
     def _rename(self, old: str, new: str) -> None:
-        # Of Spark's own catalog, which a new name may not name.
+        # Spark's own catalog, whose name a new name may not include.
         short = new.removeprefix(f"{quote_parts('spark_catalog')}.")
         self._run(f"ALTER TABLE {old} RENAME TO {short}")
 
@@ -200,9 +202,11 @@ class TablePublication:
 
 
 def _check_name(location: str) -> None:
-    """Refuse the names of what runs keep beside a table, which others would take for theirs."""
+    """Refuse names that runs use beside a table, since others would take the output for theirs."""
     if _PREFIX in location.lower():
-        message = f"{location!r} has {_PREFIX!r} in its name, as what runs keep beside a table."
+        message = (
+            f"{location!r} has {_PREFIX!r} in its name, which is reserved for the tables of runs."
+        )
         raise OutputError.of("O002", message, "Give another name.")
 
 

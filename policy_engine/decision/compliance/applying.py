@@ -1,4 +1,4 @@
-"""How a rule applies to what is asked, by the same functions as in a decision, part by part."""
+"""How a rule applies to a request, part by part, with the same functions as in a decision."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -31,19 +31,18 @@ _STATES: tuple[State, ...] = ("unsatisfied", "unknown", "satisfied")
 
 
 class Applicability:
-    """What comes of the rules of a policy for one rule of a request, at one moment.
+    """The application of a policy's rules to one rule of a request, at one moment.
 
-    The `world` is what is told of parties, assets and actions, `told` what is told of left
-    operands. A decision answers yes or no, and a report what became of each part: that alone is
-    told here. A request that could tell its purpose or its channel of delivery, and does not, has
-    none: what is permitted for all but some purposes is so without one. A prohibition is not
-    lifted by that.
+    The `world` has the facts about parties, assets and actions, `told` those about left operands. A
+    decision answers yes or no; only a report gives the result of each part. A request that could
+    give its purpose or delivery channel but does not, has none: something that is permitted for all
+    but some purposes is permitted without one. A prohibition is not lifted by that.
     """
 
     def __init__(
         self,
         policy: Policy,
-        asked: RequestedRule,
+        request: RequestedRule,
         hierarchy: Hierarchy,
         world: World,
         told: Mapping[str, Terms],
@@ -51,34 +50,34 @@ class Applicability:
     ) -> None:
         self.closures = Closures(hierarchy)
         self._policy = policy
-        self._asked = asked
+        self._asked = request
         self._world = world
         self._told = told
         self._time = cast("datetime", value_of(time).value)
-        self._members = RefinedMembers(world.of, lambda: asked.targets)
+        self._members = RefinedMembers(world.of, lambda: request.targets)
         self._requests: dict[str, ExpandedRequest] = {}
 
     def clause(self, rule: Rule) -> Clause:
-        """Return a rule made ready."""
+        """Return a rule prepared for evaluation."""
         return Clause.of(0, self._policy, rule, self.closures)
 
     def state(
-        self, clause: Clause, part: Part, asked: Sequence[str], members: Sequence[Member]
+        self, clause: Clause, part: Part, names: Sequence[str], members: Sequence[Member]
     ) -> State:
-        """Tell whether what is asked lies within members that a rule names for a part.
+        """Return whether the request is within the members that a rule names for a part.
 
-        Of a permission, all of it has to be covered by one of them; of a prohibition, any of it is
-        enough that overlaps one.
+        For a permission, one member must cover all of it; for a prohibition, it is enough if one
+        overlaps any of it.
         """
-        if not asked:
+        if not names:
             return "unknown"
         if clause.rule.kind == "permission":
-            return worst(self._is_covered(clause, part, one, members) for one in asked)
-        pairs = ((one, member) for one in asked for member in members)
+            return worst(self._is_covered(clause, part, one, members) for one in names)
+        pairs = ((one, member) for one in names for member in members)
         return best(self._is_met(clause, part, one, member) for one, member in pairs)
 
     def facts(self, clause: Clause) -> RequestFacts:
-        """Return what the conditions of a rule are evaluated against."""
+        """Return the facts that the conditions of a rule are evaluated against."""
         is_closed = clause.rule.kind == "permission"
         request, world = self._expanded("action", "").request, self._worlds[is_closed]
         facts = RequestFacts(request, world, self._time, self.closures)
@@ -95,18 +94,18 @@ class Applicability:
         return best([*unnamed, "unsatisfied" if verdicts is None else worst_state(verdicts)])
 
     def _is_met(self, clause: Clause, part: Part, name: str, member: Member) -> State:
-        known = self.closures
-        names = known.needs(name) if part == "action" else (name,)
+        closures = self.closures
+        names = closures.needs(name) if part == "action" else (name,)
         expanded, facts = self._expanded(part, name), self.facts(clause)
         verdicts = overlapping_verdicts(part, names, [member], expanded, facts)
         if verdicts is None:
             return self._unnamed(clause, part, name, member)
-        is_so = name in known.up(part, member.iri)
-        is_so = is_so or any(member.iri in known.up(part, one) for one in names)
+        is_so = name in closures.up(part, member.iri)
+        is_so = is_so or any(member.iri in closures.up(part, one) for one in names)
         return worst(["satisfied" if is_so else "unknown", worst_state(verdicts)])
 
     def _unnamed(self, clause: Clause, part: Part, name: str, member: Member) -> State:
-        """Tell whether a name lies within a member that has none: that may be, or cannot."""
+        """Return whether a name lies within an unnamed member: it may, or it cannot."""
         if not is_blank(member.iri):
             return "unsatisfied"
         expanded, facts = self._expanded(part, name), self.facts(clause)
@@ -115,14 +114,14 @@ class Applicability:
 
     @cached_property
     def _worlds(self) -> Mapping[bool, World]:
-        """The world of permissions, in which what is not told is not so, and of all other rules."""
+        """The world for permissions, where anything not given is false, and that of other rules."""
         rules = self._policy.rules
         labels = [one.label() for rule in rules for one in (rule, *rule.below())]
         told = self._told
         return {one: with_told(self._world, told, labels, is_closed=one) for one in (True, False)}
 
     def _expanded(self, part: Part, name: str) -> ExpandedRequest:
-        """Return what is asked as one request, of several actions that of a name."""
+        """Return the request; of several actions, with the one of that name."""
         actions = self._asked.actions
         action = name if part == "action" and name else (*actions, "")[0]
         if action not in self._requests:
@@ -133,15 +132,15 @@ class Applicability:
 
 
 def best(states: Iterable[State]) -> State:
-    """Return the state that is nearest to satisfied."""
+    """Return the state nearest to satisfied."""
     return max(states, key=_STATES.index)
 
 
 def worst(states: Iterable[State]) -> State:
-    """Return the state that is farthest from satisfied."""
+    """Return the state farthest from satisfied."""
     return min(states, key=_STATES.index)
 
 
 def is_at_least(state: State, least: State) -> bool:
-    """Tell whether a state is as near to satisfied as another."""
+    """Return whether a state is at least as near to satisfied as another."""
     return _STATES.index(state) >= _STATES.index(least)

@@ -21,7 +21,7 @@ from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 MAX_REPORTS = 100_000
-"""How many rules of policies are evaluated against rules of requests, at most, at once."""
+"""The maximum number of pairs of a policy's rule and a request's rule in one report."""
 
 
 def compliance_report(
@@ -33,36 +33,41 @@ def compliance_report(
     vocabularies: Sequence[VocabularySource] = (),
     owners: OwnersSource | None = None,
 ) -> Report:
-    """Return what the rules of a policy evaluate to for a request and a state of the world.
+    """Return a report on the rules of policies for requests in a state of the world.
 
     Each text is given as a path or as itself, in Turtle, N-Triples, RDF/XML or JSON-LD, with
-    `contexts`, `limits` and `vocabularies` as in `Reading`. There is one report for each policy
-    and request, and in it one for each rule of the policy and of the request. A premise that
-    cannot be told gives no permission, and lifts no prohibition. What the conflict strategy of a
-    policy makes of its reports, `conflicts.py` tells. Where it is said who `owners` are (see
-    `load_owners`), whether those who issued a rule speak for the target is one of its premises.
-    Where neither the request nor the world tells the time, it is the clock's; else the same texts
-    give the same report, to the byte.
+    `contexts`, `limits` and `vocabularies` as in `Reading`. There is one report for each policy and
+    request, and in it one for each pair of their rules. An unknown premise grants no permission and
+    lifts no prohibition. `conflicts.py` applies the conflict strategy of each policy. If `owners`
+    are given (see `load_owners`), one premise is whether the issuers of a rule may speak for the
+    target. If neither the request nor the world gives a time, the clock is used; otherwise equal
+    texts give equal reports, byte for byte.
 
-    Raises DataError for a missing file, PolicyError for a policy and RequestError for a request
-    or a world that cannot be understood (ODRL Information Model 2.2, sections 2.1 to 2.10).
+    Raises DataError for a missing file, PolicyError for a policy and RequestError for a request or
+    a world that cannot be understood (ODRL Information Model 2.2, sections 2.1 to 2.10).
     """
-    known = Reading(contexts, limits=limits, vocabularies=vocabularies).vocabulary
-    contexts = known.contexts(contexts)
+    vocabulary = Reading(contexts, limits=limits, vocabularies=vocabularies).vocabulary
+    contexts = vocabulary.contexts(contexts)
     texts = (
         read_graph(policy, "policy", PolicyError, contexts, limits),
         read_graph(request, "request", RequestError, contexts, limits),
         read_graph("" if world is None else world, "world", RequestError, contexts, limits),
     )
-    policies, asked = read_policies(texts[0], limits, known), read_requests(texts[1], known)
+    policies, requested_rules = (
+        read_policies(texts[0], limits, vocabulary),
+        read_requests(texts[1], vocabulary),
+    )
     stated = load_owners(owners, policies, contexts)
-    moments = [(one, time_of(texts[2], one)) for one in asked]
+    moments = [(one, time_of(texts[2], one)) for one in requested_rules]
     now = Literal(datetime.now(UTC).isoformat().replace("+00:00", "Z"), f"{terms.XSD}dateTime")
     by_clock = not all(time for _, time in moments)
-    given = (*(text.text for text in texts), *(one.encode() for one in sorted(known.digests)))
-    given = (*given, repr(stated.statements).encode()) if stated else given
-    seed = _seed(*given, now.text.encode() if by_clock else b"")
-    _check_size(policies, asked)
+    seed_texts = (
+        *(text.text for text in texts),
+        *(one.encode() for one in sorted(vocabulary.digests)),
+    )
+    seed_texts = (*seed_texts, repr(stated.statements).encode()) if stated else seed_texts
+    seed = _seed(*seed_texts, now.text.encode() if by_clock else b"")
+    _check_size(policies, requested_rules)
     reports: list[PolicyReport] = []
     for setting in Setting.of(policies, texts, seed, stated):
         cases: dict[str, list[ComplianceCase]] = {}
@@ -85,11 +90,11 @@ def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:
     )
 
 
-def _check_size(policies: Sequence[Policy], asked: Sequence[RequestedRule]) -> None:
-    count = sum(len(policy.rules) for policy in policies) * len(asked)
+def _check_size(policies: Sequence[Policy], requested_rules: Sequence[RequestedRule]) -> None:
+    count = sum(len(policy.rules) for policy in policies) * len(requested_rules)
     if count > MAX_REPORTS:
-        message = f"The report would be on {count:,} pairs of rules. {MAX_REPORTS:,} are allowed."
-        raise RequestError.of("D003", message, "Ask in several requests.")
+        message = f"The report would cover {count:,} pairs of rules. Allowed are {MAX_REPORTS:,}."
+        raise RequestError.of("D003", message, "Split the request into several.")
 
 
 def _seed(*texts: bytes) -> uuid.UUID:

@@ -1,4 +1,4 @@
-"""A graph of statements as the expanded nodes that policies are read from: each at the top."""
+"""A graph of statements as the expanded nodes that policies are read from, all at the top level."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -43,55 +43,56 @@ _UID, _DUTY = f"{terms.ODRL}uid", f"{terms.ODRL}duty"
 _OBLIGATION = f"{terms.ODRL}obligation"
 _OF_POLICIES = {f"{terms.ODRL}{kind}" for kind in KINDS}
 _POLICIES = {f"{terms.ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
-"""What a policy has, and what it is."""
+"""The properties of a policy, and its class."""
 _RULES = {f"{terms.ODRL}{kind}" for kind in INNER_KINDS}
 _CONDITIONS = {CONSTRAINT, REFINEMENT, *LOGICAL}
 _OF_INNER = _RULES | _CONDITIONS | {ACTION}
-"""What leads to the rules, actions and constraints that policies consist of."""
+"""The properties that lead to the rules, actions and constraints of policies."""
 _OF_LISTS = {FIRST, REST, TYPE}
-"""What the cells of a list say."""
+"""The properties of list cells."""
 _IN_ORDER = {*LOGICAL, RIGHT}
-"""What takes a list as a list; of other properties the members are values."""
+"""The properties with lists as values; for others, each member is a value."""
 
 _Expanded = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class _Spotted(Document):
-    """Nodes in the place of a JSON text; `spots` are where they stand in their own text."""
+    """Nodes in place of a JSON text; `spots` are their positions in their own text."""
 
     spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
 
     def place(self, pointer: str, *, of_key: bool = False) -> Place:
-        """Return where the statement stands that a value was made of, or else its subject."""
+        """Return the position of the statement that a value comes from, or else of its subject."""
         del of_key
         node = "/".join(pointer.split("/")[:3])
         return Place("", *(self.spots.get(pointer) or self.spots.get(node, UNKNOWN)))
 
 
 def expanded(graph: StatementGraph) -> Graph:
-    """Return the nodes of a graph, those that have one name as one, in its order.
+    """Return the nodes of a graph in its order, merged by name.
 
-    Names are in one spelling. What is said by a property's inverse is said by that property
-    (`odrl:assigneeOf`, of what it names), a policy's `odrl:duty` is an obligation, and a node that
-    has no name but an `odrl:uid` goes by that; else `odrl:uid` says nothing. Its problems are what
-    would get lost or wider by that: empty lists, inverses of a literal, two parts of one uid.
+    Names have one spelling each. The inverse of a property is replaced by the property
+    (`odrl:assigneeOf`, on the rule that it names), a policy's `odrl:duty` becomes an
+    obligation, and a node without a name takes its `odrl:uid`, which is otherwise ignored. Its
+    problems are what this would lose or widen: empty lists, inverses of a literal, two parts with
+    one uid.
     """
     flat = _Flat(graph)
-    for subject, said in graph.about.items():
-        if FIRST not in said or not said.keys() <= _OF_LISTS:
+    for subject, statements in graph.about.items():
+        if FIRST not in statements or not statements.keys() <= _OF_LISTS:
             flat.take(subject)
     flat.turn_inverse()
     flat.refuse_shared_names()
-    found = tuple(Node(node, node[POINTER]) for node in flat.nodes.values())
+    nodes = tuple(Node(node, node[POINTER]) for node in flat.nodes.values())
     document = _Spotted({"@graph": [*flat.nodes.values()]}, "", {}, {}, (), [0], flat.spots)
-    return Graph(found, (*flat.problems,), document, (Context({}),))
+    return Graph(nodes, (*flat.problems,), document, (Context({}),))
 
 
 class _Flat:
-    """Takes up nodes one after another; `spots` are where they and their values stand.
+    """Collects nodes one after another; `spots` are the positions of the nodes and their values.
 
-    `problems` are what cannot be taken up as it is.
+    `problems` are those of nodes that cannot be read as they are.
     """
 
     def __init__(self, graph: StatementGraph) -> None:
@@ -102,7 +103,7 @@ class _Flat:
         self._subjects: dict[str, list[str]] = {}
 
     def take(self, subject: str) -> None:
-        """Take up what is said of a node."""
+        """Add the statements about a node."""
         name = self._graph.name(subject)
         node = self._node(name, self._graph.spot(subject))
         if self._graph.about[subject].keys() - {_UID, TYPE}:
@@ -116,9 +117,9 @@ class _Flat:
                 self._values(node, subject, prop)
 
     def turn_inverse(self) -> None:
-        """Say by a property what is said by another name for it, or by its inverse.
+        """Replace other names of a property, and its inverse, by the property.
 
-        Of policies, rules and what these consist of no inverse is turned: it means nothing there.
+        Inverses between policies, rules and their parts are not replaced: they mean nothing there.
         """
         inner = self._held(_OF_INNER)
         for node in [*self.nodes.values()]:
@@ -134,14 +135,14 @@ class _Flat:
             for step, other in enumerate(node.pop(prop)):
                 spot = self.spots.get(f"{at}/{step}", UNKNOWN)
                 if "@id" in other:
-                    known = self._node(other["@id"], spot)
-                    self._add(known, INVERSE[prop], [{"@id": node["@id"]}])
+                    target = self._node(other["@id"], spot)
+                    self._add(target, INVERSE[prop], [{"@id": node["@id"]}])
                 else:
-                    given = format_value(other)
-                    self._fail("P007", f"{terms.compact(prop)} takes an IRI. Given: {given}.", spot)
+                    text = format_value(other)
+                    self._fail("P007", f"{terms.compact(prop)} takes an IRI. Given: {text}.", spot)
 
     def refuse_shared_names(self) -> None:
-        """Note parts of policies that are described apart under one uid: as one, they are wider."""
+        """Report separate parts of policies with the same uid: merged, they would be wider."""
         rules, conditions, actions = map(self._held, (_RULES, _CONDITIONS, {ACTION}))
         for name, subjects in self._subjects.items():
             node = self.nodes[name]
@@ -158,7 +159,7 @@ class _Flat:
                 self._fail(code, message, self._graph.spot(subjects[1]))
 
     def _held(self, props: AbstractSet[str]) -> set[str]:
-        """Return the names of what some properties lead to."""
+        """Return the names that some properties lead to."""
         return {
             value["@id"]
             for node in self.nodes.values()
@@ -169,7 +170,7 @@ class _Flat:
         }
 
     def _node(self, name: str, spot: Spot) -> _Expanded:
-        """Return the node of a name, where nothing was said of it yet a new one."""
+        """Return the node of a name, created if it does not exist yet."""
         node = self.nodes.setdefault(name, {POINTER: f"/@graph/{len(self.nodes)}", "@id": name})
         self.spots.setdefault(node[POINTER], spot)
         return node
@@ -180,32 +181,34 @@ class _Flat:
 
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)
-        said = self._graph.objects(subject, predicate)
+        objects = self._graph.objects(subject, predicate)
         if NIL in self._graph.about[subject][predicate] and _has_meaning(prop):
             spot = self._graph.spot(subject, predicate, NIL)
             self._fail("P007", f"{terms.compact(prop)} may not be an empty list.", spot)
         is_list = prop in _IN_ORDER and self._graph.is_list(subject, predicate)
-        said = said if is_list else self._distinct(said)
-        values = [self._value(one) for one in said]
+        objects = objects if is_list else self._distinct(objects)
+        values = [self._value(one) for one in objects]
         values = [{"@list": values}] if is_list else values
         at = f"{node[POINTER]}/{escape(prop)}"
         self.spots.setdefault(at, self._graph.spot(subject, predicate))
         start = len(node.get(prop, ()))
-        for step, one in enumerate(said, start):
+        for step, one in enumerate(objects, start):
             spot = self._graph.spot(subject, predicate, one)
             self.spots.setdefault(f"{at}/{step}", spot)
         self._add(node, prop, values)
 
     def _add(self, node: _Expanded, prop: str, values: list[_Expanded]) -> None:
-        known = node.setdefault(prop, [])
-        known += [one for one in values if one not in known]
+        present = node.setdefault(prop, [])
+        present += [one for one in values if one not in present]
 
-    def _distinct(self, said: tuple[Term, ...]) -> tuple[Term, ...]:
+    def _distinct(self, objects: tuple[Term, ...]) -> tuple[Term, ...]:
         """Return terms without those that go by the name of an earlier one."""
-        named: dict[Term, Term] = {}
-        for one in said:
-            named.setdefault(one if isinstance(one, Literal) else self._graph.name(one), one)
-        return tuple(named.values())
+        first_by_name: dict[Term, Term] = {}
+        for one in objects:
+            first_by_name.setdefault(
+                one if isinstance(one, Literal) else self._graph.name(one), one
+            )
+        return tuple(first_by_name.values())
 
     def _value(self, term: Term) -> _Expanded:
         if not isinstance(term, Literal):
@@ -220,6 +223,6 @@ def _is_policy(node: _Expanded) -> bool:
 
 
 def _has_meaning(prop: str) -> bool:
-    """Tell whether a property is one that policies are made of."""
+    """Return whether a property is one that policies use."""
     is_odrl = prop.startswith(terms.ODRL) and prop.removeprefix(terms.ODRL) in odrl_properties()
     return is_odrl or prop in (PURPOSE, VALUE)

@@ -1,4 +1,4 @@
-"""A compliance case as decisions know one: a request, and a state of the world."""
+"""A compliance case in terms of decisions: a request, and a state of the world."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, cast
@@ -18,44 +18,47 @@ from policy_engine.policy.xsd.literals import Literals
 
 Terms: TypeAlias = tuple[Term, ...]
 _NOTHING = ("urn:x-policy-engine:nothing",)
-"""What a left operand is that a request could have told and did not: no name at all."""
+"""The value of a left operand that a request could give but does not: a name of nothing."""
 
 _UNTOLD = (Literal("", STRING),)
 _SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
 
 
-def told_by(world: StatementGraph, asked: RequestedRule, time: Term) -> Mapping[str, Terms]:
-    """Return the left operands that the world itself tells, or else the request.
+def told_by(world: StatementGraph, request: RequestedRule, time: Term) -> Mapping[str, Terms]:
+    """Return the left operands given by the world, or else by the request.
 
-    What is told in several places has all the values that are told of it.
+    An operand given in several places has all those values.
     """
-    told: dict[str, dict[Term, None]] = {}
+    world_values: dict[str, dict[Term, None]] = {}
     for node in world.typed(_WORLDS):
         for operand in world.about[node]:
-            values = told.setdefault(terms.canonical(operand), {})
+            values = world_values.setdefault(terms.canonical(operand), {})
             values |= dict.fromkeys(world.objects(node, operand))
-    found = {**asked.values, **{operand: (*values,) for operand, values in told.items()}}
-    own = {DATE_TIME: (time,), JOINTLY: asked.targets}
-    return {**found, PURPOSE: found.get(PURPOSE, ()), **own}
+    operands = {
+        **request.values,
+        **{operand: (*values,) for operand, values in world_values.items()},
+    }
+    own = {DATE_TIME: (time,), JOINTLY: request.targets}
+    return {**operands, PURPOSE: operands.get(PURPOSE, ()), **own}
 
 
-def shown(told: Mapping[str, Terms], left_operand: str) -> Terms:
-    """Return what a report shows of a left operand: of one that is not told, the empty text."""
-    return told.get(left_operand) or (_UNTOLD if left_operand in TOLD else ())
+def shown(operands: Mapping[str, Terms], left_operand: str) -> Terms:
+    """Return the value of a left operand for a report: the empty text if it is not given."""
+    return operands.get(left_operand) or (_UNTOLD if left_operand in TOLD else ())
 
 
-def purposes_of(told: Mapping[str, Terms], *, is_closed: bool) -> tuple[Literals, ...]:
-    """Return the purposes of a request, none where that is not known.
+def purposes_of(operands: Mapping[str, Terms], *, is_closed: bool) -> tuple[Literals, ...]:
+    """Return the purposes of a request, none if they are unknown.
 
-    Where it `is_closed`, one that tells no purpose has none: that is known.
+    If it `is_closed`, a request that gives no purpose is known to have none.
     """
-    found = told[PURPOSE]
-    return (_values(found) or ()) if found or not is_closed else _NOTHING
+    purposes = operands[PURPOSE]
+    return (_values(purposes) or ()) if purposes or not is_closed else _NOTHING
 
 
 def world_of(graph: StatementGraph) -> World:
-    """Return what a world tells of parties, assets and actions, and of references."""
+    """Return what a world says about parties, assets and actions, and about references."""
     of = {graph.name(node): _facts(graph, node) for node in graph.about}
     referenced = {name: facts[VALUE] for name, facts in of.items() if VALUE in facts}
     # Unlike those of JSON, the values here may be durations.
@@ -65,49 +68,57 @@ def world_of(graph: StatementGraph) -> World:
 def with_told(
     world: World, told: Mapping[str, Terms], labels: Iterable[str], *, is_closed: bool
 ) -> World:
-    """Return a world in which left operands are what is told of them, for rules of some labels.
+    """Return a world with the given left operands, for the rules of some labels.
 
-    Where it `is_closed`, a request that tells no channel of delivery has none.
+    If it `is_closed`, a request that gives no delivery channel has none.
     """
-    values = {operand: _values(found) for operand, found in told.items() if found}
-    known = {operand: found for operand, found in values.items() if found is not None}
+    values = {
+        operand: _values(operand_terms) for operand, operand_terms in told.items() if operand_terms
+    }
+    readable = {
+        operand: operand_terms
+        for operand, operand_terms in values.items()
+        if operand_terms is not None
+    }
     if is_closed and not told.get(CHANNEL):
-        known[CHANNEL] = _NOTHING
-    times = known.pop(COUNT, ())
+        readable[CHANNEL] = _NOTHING
+    times = readable.pop(COUNT, ())
     counts = dict.fromkeys(labels, times[0]) if len(times) == 1 and type(times[0]) is int else {}
-    return world.model_copy(update={"values": {**world.values, **known}, "counts": counts})
+    return world.model_copy(update={"values": {**world.values, **readable}, "counts": counts})
 
 
 def memberships(
     policy: Hierarchy, world: StatementGraph, vocabulary: Vocabulary = NONE
 ) -> Hierarchy:
-    """Return who and what belongs to what, by the policy and the world."""
+    """Return who and what belongs to what, according to the policy and the world."""
     kinds = Hierarchy(purpose=tuple(world.edges(_SUBCLASS, TYPE)))
     return policy.joined([hierarchy_of(world, vocabulary), kinds])
 
 
-def with_own_purposes(known: Hierarchy, request: StatementGraph, asked: RequestedRule) -> Hierarchy:
-    """Return what belongs to what with the word of a request: of which kind its purposes are.
+def with_own_purposes(
+    hierarchy: Hierarchy, request: StatementGraph, rule: RequestedRule
+) -> Hierarchy:
+    """Return the memberships, with the request's own statements about the kinds of its purposes.
 
-    It has no word on who and what belongs where: nobody becomes a member by saying so.
+    A request says nothing else about memberships: nobody becomes a member by saying so.
     """
     own = tuple(
         (terms.canonical(one), terms.canonical(kind))
-        for one in asked.values.get(PURPOSE, ())
+        for one in rule.values.get(PURPOSE, ())
         if isinstance(one, str)
         for kind in request.types(one)
     )
-    return known.joined([Hierarchy(purpose=own)]) if own else known
+    return hierarchy.joined([Hierarchy(purpose=own)]) if own else hierarchy
 
 
 def _facts(graph: StatementGraph, node: str) -> dict[str, tuple[Literals, ...]]:
     facts = {terms.canonical(of): _values(graph.objects(node, of)) for of in graph.about[node]}
-    return {operand: found for operand, found in facts.items() if found is not None}
+    return {operand: values for operand, values in facts.items() if values is not None}
 
 
-def _values(found: Terms) -> tuple[Literals, ...] | None:
-    """Return the values of terms; none where one of them cannot be read."""
+def _values(operand_terms: Terms) -> tuple[Literals, ...] | None:
+    """Return the values of terms; none if one of them cannot be read."""
     try:
-        return tuple(value_of(term).value for term in found) or None
+        return tuple(value_of(term).value for term in operand_terms) or None
     except ValueError:
         return None

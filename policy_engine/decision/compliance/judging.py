@@ -49,7 +49,7 @@ _DEONTIC = {"Performed": "Fulfilled", "Unperformed": "Violated", "Unknown": "Non
 
 @dataclass(frozen=True)
 class Setting:
-    """What all rules of a policy are evaluated against: the texts, and what is known from them."""
+    """What the rules of a policy are evaluated against: the texts, and facts from them."""
 
     policy: Policy
     texts: Texts
@@ -63,20 +63,20 @@ class Setting:
     def of(
         cls, policies: Sequence[Policy], texts: Texts, seed: uuid.UUID, owners: Owners
     ) -> "list[Setting]":
-        """Return the settings of policies of one text, in the world of the texts."""
-        told: dict[str, list[DutyState]] = {}
+        """Return the settings of the policies of one text, in the world of the texts."""
+        duty_states: dict[str, list[DutyState]] = {}
         for one in duties_of(texts[2]):
-            told.setdefault(terms.canonical(one.duty), []).append(one)
-        known = policies[0]
-        hierarchy = memberships(known.hierarchy, texts[2], known.vocabulary)
-        said = memberships(known.vocabulary.hierarchy, texts[2], known.vocabulary)
-        speaking = Speaking(owners, policies, said) if owners else None
-        parts = (texts, seed, hierarchy, told, world_of(texts[2]), speaking)
+            duty_states.setdefault(terms.canonical(one.duty), []).append(one)
+        first = policies[0]
+        hierarchy = memberships(first.hierarchy, texts[2], first.vocabulary)
+        caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
+        speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
+        parts = (texts, seed, hierarchy, duty_states, world_of(texts[2]), speaking)
         return [cls(policy, *parts) for policy in policies]
 
     @cached_property
     def is_void(self) -> bool:
-        """Whether rules of the policy clash, and its strategy voids it."""
+        """Whether rules of the policy conflict, and its strategy makes it void."""
         return self.policy.conflict == "invalid" and has_conflict(self.policy, self.hierarchy)
 
 
@@ -91,32 +91,32 @@ class ComplianceCase:
         self._setting = setting
         self._texts = setting.texts
 
-    def of(self, policy: Policy, asked: RequestedRule) -> "ComplianceCase":
-        """Return a policy of the same text and what else is asked, whoever issued its rules."""
+    def of(self, policy: Policy, request: RequestedRule) -> "ComplianceCase":
+        """Return the case of another policy of this text and another request, by any issuers."""
         setting = replace(self._setting, policy=policy, speaking=None)
-        return ComplianceCase(self.name, setting, asked, self.time)
+        return ComplianceCase(self.name, setting, request, self.time)
 
     def node(self, *steps: object) -> str:
-        """Return the name of a node of the report: for the same texts, always the same."""
+        """Return the name of a node of the report: equal texts give equal names."""
         return uuid.uuid5(self._setting.seed, " ".join(map(str, (self.name, *steps)))).urn
 
     def written(self, name: str) -> str:
-        """Return a name of the policy as it is written in its text."""
+        """Return a name of the policy as it is written in the text."""
         return self._texts[0].written.get(name, name)
 
     def rule_reports(self) -> Iterator[RuleReport]:
-        """Yield the reports on the permissions and the prohibitions, their conflicts resolved."""
-        has_owners, found = self._setting.speaking is not None, [*self.unresolved()]
-        yield from resolved(self.policy, found, is_void=self.is_void, has_owners=has_owners)
+        """Yield the reports on the permissions and the prohibitions, with conflicts resolved."""
+        has_owners, reports = self._setting.speaking is not None, [*self.unresolved()]
+        yield from resolved(self.policy, reports, is_void=self.is_void, has_owners=has_owners)
 
     def unresolved(self) -> Iterator[tuple[Rule, RuleReport]]:
-        """Yield the permissions and the prohibitions, each with the report on it by itself."""
+        """Yield the permissions and the prohibitions, each with its own report."""
         for at, rule in enumerate((*self.policy.permissions, *self.policy.prohibitions)):
             yield rule, self._rule_report(rule, at)
 
     @property
     def is_void(self) -> bool:
-        """Whether rules of the policy clash by all that is known, and its strategy voids it."""
+        """Whether rules of the policy conflict by all that is known, and it is void for that."""
         return self._setting.is_void
 
     def _rule_report(self, rule: Rule, at: int) -> RuleReport:
@@ -126,7 +126,7 @@ class ComplianceCase:
         conditions = tuple(
             report for n, duty in duties for report in self._duty(duty, at, "duty", n)
         )
-        # What is not known gives nobody a permission, and lifts no prohibition.
+        # An unknown premise grants no permission and lifts no prohibition.
         least: State = "satisfied" if is_permission else "unknown"
         holds = all(is_at_least(premise.state, least) for premise in premises)
         return RuleReport(
@@ -140,7 +140,7 @@ class ComplianceCase:
         )
 
     def duty_reports(self) -> Iterator[DutyReport]:
-        """Yield the reports on the obligations: those bind whether or not they are asked for."""
+        """Yield the reports on the obligations, which bind whether or not they are requested."""
         for at, rule in enumerate(self.policy.obligations):
             for n, one in enumerate(self._duty(rule, "obligation", at)):
                 yield replace(one, node=self.node("obligation", at, "report", n), is_told=False)
@@ -154,14 +154,14 @@ class ComplianceCase:
             ("Party", "party", self.asked.parties, clause.rule.assignees),
             ("Action", "action", self.asked.actions, clause.rule.actions),
         )
-        for name, part, asked, members in parts:
+        for name, part, names, members in parts:
             if members:
-                state = self._applicability.state(clause, part, asked, members)
-                reason = _why_unknown(name, asked) if state == "unknown" else ""
+                state = self._applicability.state(clause, part, names, members)
+                reason = _why_unknown(name, names) if state == "unknown" else ""
                 yield PartReport(self.node("rule", at, name), name, state, reason)
         if self._setting.speaking:
-            node, known = self.node("rule", at, "Assigner"), self._applicability.closures
-            yield self._setting.speaking.report(self, rule, node, known)
+            node, closures = self.node("rule", at, "Assigner"), self._applicability.closures
+            yield self._setting.speaking.report(self, rule, node, closures)
         yield from self._constraints(rule, "rule", at)
 
     def _constraints(self, rule: Rule, *steps: object) -> Iterator[ConstraintReport]:
@@ -188,8 +188,8 @@ class ComplianceCase:
             parts = tuple(self._constraint(part, *steps, n) for n, part in inner)
             return replace(report, premises=parts)
         is_told = self._told.get(condition.left_operand) or verdict.seen
-        what = "cannot be compared" if is_told else "is not known"
-        unknown = f"{terms.compact(condition.left_operand)} {what}."
+        problem = "cannot be compared" if is_told else "is not known"
+        unknown = f"{terms.compact(condition.left_operand)} {problem}."
         return replace(
             report,
             left=shown(self._told, condition.left_operand),
@@ -200,11 +200,11 @@ class ComplianceCase:
     # -- duties -------------------------------------------------------------------------------
 
     def _duty(self, duty: Rule, *steps: object) -> Iterator[DutyReport]:
-        """Yield what the world tells of a duty, or that nothing is known of it."""
+        """Yield what the world says about a duty, or that nothing is known about it."""
         premises = tuple(self._constraints(duty, *steps))
         active = all(is_at_least(premise.state, "unknown") for premise in premises)
-        told = () if is_blank(duty.uid) else self._setting.told.get(duty.uid, ())
-        for n, one in enumerate(told or (DutyState("_:", duty.uid, "", ""),)):
+        states = () if is_blank(duty.uid) else self._setting.told.get(duty.uid, ())
+        for n, one in enumerate(states or (DutyState("_:", duty.uid, "", ""),)):
             performance = one.performance or "Unknown"
             deontic = one.deontic or (_DEONTIC[performance] if active else "NonSet")
             yield DutyReport(
@@ -225,12 +225,12 @@ class ComplianceCase:
 
     @cached_property
     def _applicability(self) -> Applicability:
-        known = with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
-        world, told = self._setting.world, self._told
-        return Applicability(self.policy, self.asked, known, world, told, self.time)
+        hierarchy = with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
+        world, operands = self._setting.world, self._told
+        return Applicability(self.policy, self.asked, hierarchy, world, operands, self.time)
 
 
-def _why_unknown(name: str, asked: tuple[str, ...]) -> str:
-    if not asked:
+def _why_unknown(name: str, names: tuple[str, ...]) -> str:
+    if not names:
         return f"The request names no {name.lower()}."
-    return f"It cannot be told whether the {name.lower()} of the request lies within the rule's."
+    return f"It is not known whether the {name.lower()} of the request is within the rule's."

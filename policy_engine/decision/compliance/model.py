@@ -14,7 +14,7 @@ Deontic = Literal["Fulfilled", "Violated", "NonSet"]
 
 @dataclass(frozen=True)
 class PartReport:
-    """Whether what is asked lies within the target, the party or the action of a rule."""
+    """Whether the request is within the target, the party or the action of a rule."""
 
     node: str
     part: Literal["Target", "Party", "Action"]
@@ -24,10 +24,10 @@ class PartReport:
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """What a constraint evaluated to, or a logical one with `premises`.
+    """The result of a constraint, or of a logical one with `premises`.
 
-    `constraint` is its name in the policy, empty where it has none; `left` what its left
-    operand was, and `right` what it was compared with, both as they are written.
+    `constraint` is its name in the policy, empty if it has none; `left` is the value of its left
+    operand, and `right` what that was compared with, both as written.
     """
 
     node: str
@@ -46,7 +46,7 @@ Premise: TypeAlias = PartReport | ConstraintReport
 
 @dataclass(frozen=True)
 class DutyReport:
-    """What became of a duty; `is_told` where the world tells it in a report of its own."""
+    """The state of a duty; `is_told` if the world gives it in a report of its own."""
 
     node: str
     rule: str
@@ -59,10 +59,11 @@ class DutyReport:
 
 @dataclass(frozen=True)
 class RuleReport:
-    """Whether a permission or a prohibition is in effect for what is asked, and why.
+    """Whether a permission or a prohibition is in effect for the request, and why.
 
-    `request` is the rule of the request; `conditions` are the duties of a permission. `reason` is
-    why it is not in effect though its premises hold: by the conflict strategy of its policy.
+    `request` is the rule of the request; `conditions` are the duties of a permission. `reason` says
+    why the rule is not in effect although its premises hold: because of its policy's conflict
+    strategy.
     """
 
     node: str
@@ -77,7 +78,7 @@ class RuleReport:
 
 @dataclass(frozen=True)
 class PolicyReport:
-    """The reports on the rules of one policy for one request; `created` is when it holds."""
+    """The reports on the rules of one policy for one request; `created` is their time."""
 
     node: str
     created: Term

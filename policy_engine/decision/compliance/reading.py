@@ -17,17 +17,17 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 def read_policies(
     graph: StatementGraph, limits: Limits = DEFAULT_LIMITS, vocabulary: Vocabulary = NONE
 ) -> tuple[Policy, ...]:
-    """Return the policies of a text, in its order; `lenient.py` tells what they need not say.
+    """Return the policies of a text, in its order; `lenient.py` says what they may leave out.
 
-    Raises PolicyError for a text without a policy (P001), and for what is not understood.
+    Raises PolicyError for a text without a policy (P001), and for one that cannot be understood.
     """
     return read_plain_odrl(expanded(graph), graph.source, limits, vocabulary)
 
 
 def hierarchy_of(graph: StatementGraph, vocabulary: Vocabulary = NONE) -> Hierarchy:
-    """Return who and what a text says to be part of what.
+    """Return what a text says about who and what is part of what.
 
-    What is a member of a collection's source is a member of the collection.
+    Members of a collection's source are members of the collection.
     """
     walker = Walker(expanded(graph), vocabulary, is_lenient=True)
     walker.read_all_memberships()
@@ -35,7 +35,7 @@ def hierarchy_of(graph: StatementGraph, vocabulary: Vocabulary = NONE) -> Hierar
 
 
 def values(graph: StatementGraph, node: str) -> tuple[Term, ...]:
-    """Return what a constraint compares its left operand with, as it is written."""
+    """Return what a constraint compares its left operand with, as written."""
     return graph.objects(graph.written.get(node, node), RIGHT, REFERENCE)
 
 

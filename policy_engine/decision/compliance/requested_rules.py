@@ -1,4 +1,4 @@
-"""What is asked, and the state of the world, from their graphs."""
+"""Requests and the state of the world, from their graphs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _ISSUED = "http://purl.org/dc/terms/issued"
 _PERMISSION, _UID = f"{terms.ODRL}permission", f"{terms.ODRL}uid"
 CHANNEL = f"{terms.ODRL}deliveryChannel"
 TOLD = (PURPOSE_OPERAND, CHANNEL)
-"""The left operands that a request tells: where it tells none, there is none."""
+"""The left operands that a request gives: if it gives none, there is none."""
 
 _FEATURES = {"TemporalData": DATE_TIME}
 _PARTY, _ACTION, _TARGET, _PARAMETER, _CONTEXT, _FEATURE, _VALUE = (
@@ -67,7 +67,7 @@ _OF_RULE = {
 
 @dataclass(frozen=True)
 class RequestedRule:
-    """One rule of a request: who asks to do what with which assets, and under what."""
+    """One rule of a request: who asks to do what with which assets, and under which conditions."""
 
     request: str
     rule: str
@@ -79,7 +79,7 @@ class RequestedRule:
 
 @dataclass(frozen=True)
 class DutyState:
-    """What the world tells of a duty, in a report of its own."""
+    """The state of a duty that the world gives in a report of its own."""
 
     node: str
     duty: str
@@ -90,52 +90,54 @@ class DutyState:
 def read_requests(
     graph: StatementGraph, vocabulary: Vocabulary = NONE
 ) -> tuple[RequestedRule, ...]:
-    """Return the rules of the requests of a text: of `odrl:Request`, or evaluation requests.
+    """Return the rules of the requests in a text: of `odrl:Request`, or evaluation requests.
 
-    Raises RequestError (D003) for a text without one, and for what is not understood.
+    Raises RequestError (D003) for a text without one, and for one that cannot be understood.
     """
     reader = _Requests(graph, vocabulary)
-    named = set(graph.typed((f"{terms.ODRL}Request", f"{SOTW}EvaluationRequest")))
-    nodes = [node for node in graph.about if node in named or not named]
-    found = [asked for node in nodes for asked in reader.asked(node)]
-    if not found:
-        message = "The text holds no request: nothing in it asks for a permission."
+    typed_nodes = set(graph.typed((f"{terms.ODRL}Request", f"{SOTW}EvaluationRequest")))
+    nodes = [node for node in graph.about if node in typed_nodes or not typed_nodes]
+    rules = [rule for node in nodes for rule in reader.asked(node)]
+    if not rules:
+        message = "The text contains no request: nothing in it asks for permission."
         hint = "A request is an odrl:Request with an odrl:permission, or a sotw:EvaluationRequest."
         raise RequestError.of("D003", message, hint, graph.source)
-    return tuple(found)
+    return tuple(rules)
 
 
-def time_of(world: StatementGraph, asked: RequestedRule) -> Term | None:
-    """Return the moment that the world or else a request tells; none where neither does.
+def time_of(world: StatementGraph, request: RequestedRule) -> Term | None:
+    """Return the time that the world, or else a request, gives; None if neither does.
 
-    Raises RequestError (D003) where there are several, or what is told is not a moment.
+    Raises RequestError (D003) for several times, or one that is not valid.
     """
     issued = world.objects(_NOW, _ISSUED)
     for node in world.having(_CURRENT):
         for one in world.objects(node, _CURRENT):
             issued += world.objects(one, _ISSUED) if isinstance(one, str) else (one,)
-    found = [_moment(world, told) for told in (issued, asked.values.get(DATE_TIME, ()))]
-    return found[0] or found[1]
+    moments = [
+        _moment(world, terms_given) for terms_given in (issued, request.values.get(DATE_TIME, ()))
+    ]
+    return moments[0] or moments[1]
 
 
-def _moment(world: StatementGraph, told: Iterable[Term]) -> Term | None:
-    moments = dict.fromkeys(told)
+def _moment(world: StatementGraph, terms_given: Iterable[Term]) -> Term | None:
+    moments = dict.fromkeys(terms_given)
     if not moments:
         return None
     if len(moments) > 1:
-        _refuse(world, f"Several moments are told: {join_names(map(_shown, moments))}.")
+        _refuse(world, f"Several times are given: {join_names(map(_shown, moments))}.")
     [moment] = moments
     try:
         value = value_of(moment).value
     except ValueError as error:
         _refuse(world, f"{error}.")
     if not isinstance(value, datetime):
-        _refuse(world, f"The time is an xsd:dateTime. Given: {_shown(moment)}.")
+        _refuse(world, f"The time must be an xsd:dateTime. Given: {_shown(moment)}.")
     return moment
 
 
 def duties_of(world: StatementGraph) -> tuple[DutyState, ...]:
-    """Return what the world tells of duties."""
+    """Return what the world says about duties."""
     return tuple(
         DutyState(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
         for node in world.typed((f"{REPORT}DutyReport",))
@@ -144,62 +146,66 @@ def duties_of(world: StatementGraph) -> tuple[DutyState, ...]:
 
 
 def _state(world: StatementGraph, node: str, kind: str) -> str:
-    """Return the name of a state, empty for none; Raises RequestError for several or others."""
+    """Return the name of a state, empty if there is none. Raises RequestError for anything else."""
     states = {"performance": ("Performed", "Unperformed", "Unknown")}
     allowed = states.get(kind, ("Fulfilled", "Violated", "NonSet"))
-    found = world.objects(node, f"{REPORT}{kind}State")
-    names = {str(one).removeprefix(REPORT) for one in found}
+    values = world.objects(node, f"{REPORT}{kind}State")
+    names = {str(one).removeprefix(REPORT) for one in values}
     if len(names) > 1 or not names <= set(allowed):
-        given = join_names(sorted(names))
+        others = join_names(sorted(names))
         _refuse(
-            world, f"The {kind}State of {node} is one of {join_names(allowed)}. Given: {given}."
+            world,
+            f"The {kind}State of {node} must be one of {join_names(allowed)}. Given: {others}.",
         )
     return next(iter(names), "")
 
 
 class _Requests:
-    """Reads what is asked off one graph."""
+    """Reads the requests in one graph."""
 
     def __init__(self, graph: StatementGraph, vocabulary: Vocabulary) -> None:
         self.graph = graph
         self.vocabulary = vocabulary
 
     def asked(self, node: str) -> Iterator[RequestedRule]:
-        """Yield what a node asks for; nothing where it is not a request."""
-        said, types = self.graph.about[node], self.graph.types(node)
-        if f"{SOTW}EvaluationRequest" in types or said.keys() & {_PARTY, _ACTION, _TARGET}:
+        """Yield the rules that a node requests; nothing if it is not a request."""
+        statements, types = self.graph.about[node], self.graph.types(node)
+        if f"{SOTW}EvaluationRequest" in types or statements.keys() & {_PARTY, _ACTION, _TARGET}:
             self._known(node, _OF_REQUEST)
             yield self._rule(node, node, (_PARTY, _ACTION, _TARGET))
-        elif f"{terms.ODRL}Request" in types or _PERMISSION in said:
+        elif f"{terms.ODRL}Request" in types or _PERMISSION in statements:
             self._known(node, {_PERMISSION, *_OF_RULE, PROFILE})
             for rule in self._named(node, _PERMISSION):
                 self._known(rule, _OF_RULE)
                 yield self._rule(node, rule, (ASSIGNEE, ACTION, TARGET))
 
     def _rule(self, request: str, rule: str, props: tuple[str, str, str]) -> RequestedRule:
-        """Return a rule of a request, with what the request says of all its rules."""
-        both = dict.fromkeys((rule, request))
+        """Return a rule of a request, with what the request says about all its rules."""
+        nodes = dict.fromkeys((rule, request))
         parties, actions, targets = (
             tuple(
-                dict.fromkeys(self._name(one) for node in both for one in self._named(node, prop))
+                dict.fromkeys(self._name(one) for node in nodes for one in self._named(node, prop))
             )
             for prop in props
         )
         values: dict[str, tuple[Term, ...]] = {}
-        for operand, term in (told for node in both for told in self._told(node)):
+        for operand, term in (pair for node in nodes for pair in self._told(node)):
             values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
         actions = tuple(map(self.vocabulary.action, actions))
         return RequestedRule(request, rule, parties, actions, targets, values)
 
     def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
-        """Yield the left operands that a request tells, each with a value."""
+        """Yield the left operands that a request gives, each with a value."""
         for term in self.graph.objects(rule, PURPOSE):
             yield PURPOSE_OPERAND, term
         for node in self._named(rule, _CONTEXT, CONSTRAINT):
             self._known(node, {LEFT, OPERATOR, RIGHT, _UID})
             operator = self.graph.objects(node, OPERATOR)
             if operator not in ((f"{terms.ODRL}eq",), ()) or not self.graph.objects(node, LEFT):
-                _refuse(self.graph, f"{node} does not say what a left operand is: it needs eq.")
+                _refuse(
+                    self.graph,
+                    f"{node} gives no value for its left operand: it needs the operator eq.",
+                )
             for operand in self._named(node, LEFT):
                 for term in self.graph.objects(node, RIGHT):
                     yield terms.canonical(operand), term
@@ -210,38 +216,43 @@ class _Requests:
                     yield self._operand(feature), term
 
     def _operand(self, feature: str) -> str:
-        """Return the left operand that a feature of a request is."""
+        """Return the left operand for a feature of a request."""
         name = feature.removeprefix(SOTW)
         if name == feature:
             return terms.canonical(feature)
         operand = _FEATURES.get(name, f"{terms.ODRL}{name[:1].lower()}{name[1:]}")
-        known = terms.instances(f"{terms.ODRL}LeftOperand")
-        if operand not in known:
-            names = [terms.local_name(one) for one in known]
+        operands = terms.instances(f"{terms.ODRL}LeftOperand")
+        if operand not in operands:
+            names = [terms.local_name(one) for one in operands]
             hint = did_you_mean(name, [f"{one[:1].upper()}{one[1:]}" for one in names])
-            _refuse(self.graph, f"sotw:{name} is not a feature that is known.", hint)
+            _refuse(self.graph, f"sotw:{name} is not a known feature.", hint)
         return operand
 
     def _name(self, node: str) -> str:
         """Return the name of a party, an asset or an action."""
-        named = self.graph.nodes(node, VALUE, _UID) if is_blank(node) else (node,)
-        if len(named) != 1 or is_blank(named[0]) or self.graph.objects(node, REFINEMENT):
-            _refuse(self.graph, f"What a request is about needs an IRI. Given: {node}.")
-        return terms.canonical(named[0])
+        names = self.graph.nodes(node, VALUE, _UID) if is_blank(node) else (node,)
+        if len(names) != 1 or is_blank(names[0]) or self.graph.objects(node, REFINEMENT):
+            _refuse(
+                self.graph,
+                f"A party, an asset or an action in a request needs an IRI. Given: {node}.",
+            )
+        return terms.canonical(names[0])
 
     def _named(self, node: str, *props: str) -> tuple[str, ...]:
         for term in self.graph.objects(node, *props):
             if isinstance(term, Literal):
                 names = join_names(map(terms.local_name, props), "or")
-                _refuse(self.graph, f"The {names} of {node} is an IRI. Given: {term.text!r:.40}.")
+                _refuse(
+                    self.graph, f"The {names} of {node} must be an IRI. Given: {term.text!r:.40}."
+                )
         return self.graph.nodes(node, *props)
 
-    def _known(self, node: str, known: Iterable[str]) -> None:
-        """Refuse what would change what is asked if it were understood."""
+    def _known(self, node: str, properties: Iterable[str]) -> None:
+        """Refuse a property that would change the request if it were understood."""
         for prop in self.graph.about.get(node, {}):
-            if prop.startswith((terms.ODRL, SOTW)) and prop not in {*known, TYPE}:
-                near = did_you_mean(terms.local_name(prop), map(terms.local_name, known))
-                _refuse(self.graph, f"{prop} may not stand in a request. {node} has it.", near)
+            if prop.startswith((terms.ODRL, SOTW)) and prop not in {*properties, TYPE}:
+                near = did_you_mean(terms.local_name(prop), map(terms.local_name, properties))
+                _refuse(self.graph, f"{prop} is not allowed in a request. {node} has it.", near)
 
 
 def _refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:

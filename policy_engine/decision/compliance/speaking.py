@@ -1,4 +1,4 @@
-"""Whose rules count for what is asked, where it is said who owns what."""
+"""Whose rules count for a request, if it is known who owns what."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,66 +19,72 @@ if TYPE_CHECKING:
 
 
 class Speaking:
-    """Who speaks for which asset, by the owners and by what the world says of parts.
+    """Who speaks for which asset, according to the owners and the parts stated in the world.
 
-    The answers are those of `Ownership`, by which requests are decided; leave to grant the use of
-    an asset is what the reports on the policies' own rules evaluate to.
+    It answers as `Ownership` does, which decides requests; whether consent to grant the use of an
+    asset is given depends on the reports on the policies' own rules.
     """
 
-    def __init__(self, owners: Owners, policies: Sequence[Policy], said: Hierarchy) -> None:
+    def __init__(
+        self, owners: Owners, policies: Sequence[Policy], caller_hierarchy: Hierarchy
+    ) -> None:
         stated = Hierarchy(asset=tuple(owners.edges))
         self._policies = policies
-        self._trusted = Closures(said.joined([stated]))
+        self._trusted = Closures(caller_hierarchy.joined([stated]))
         self._standing = Standing(owners.known_by(policies), self._trusted.hierarchy.asset)
 
-    def report(self, case: "ComplianceCase", rule: Rule, node: str, known: Closures) -> PartReport:
-        """Return whether those who issued a rule speak for what is asked."""
+    def report(
+        self, case: "ComplianceCase", rule: Rule, node: str, closures: Closures
+    ) -> PartReport:
+        """Return whether the issuers of a rule speak for the requested asset."""
         if not case.asked.targets:
             return PartReport(node, "Party", "unknown", "The request names no target.")
-        why = self._fails(case, rule, known)
+        why = self._fails(case, rule, closures)
         reason = f"The rule does not count: {why}." if why else ""
         return PartReport(node, "Party", "unsatisfied" if why else "satisfied", reason)
 
-    def _fails(self, case: "ComplianceCase", rule: Rule, known: Closures) -> str:
-        targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, known)
+    def _fails(self, case: "ComplianceCase", rule: Rule, closures: Closures) -> str:
+        targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, closures)
         ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
         if rule.kind == "permission":
-            return ownership.permission_refusal(clause, targets, known)
-        is_met = overlaps_targets(clause, targets, known)
-        return ownership.prohibition_refusal(clause, targets, known) if is_met else ""
+            return ownership.permission_refusal(clause, targets, closures)
+        is_met = overlaps_targets(clause, targets, closures)
+        return ownership.prohibition_refusal(clause, targets, closures) if is_met else ""
 
     def _leave(self, case: "ComplianceCase", party: str, asset: str) -> OwnerConsent:
-        """Tell whether the owner of an asset lets a party grant its use."""
-        asked = replace(case.asked, parties=(party,), actions=(GRANT_USE,), targets=(asset,))
-        found = [*self._reports(case, asked)]
-        granted = [
+        """Return whether the owner of an asset lets a party grant its use."""
+        request = replace(case.asked, parties=(party,), actions=(GRANT_USE,), targets=(asset,))
+        reports = [*self._reports(case, request)]
+        consents = [
             report
-            for rule, report in found
+            for rule, report in reports
             if self._is_leave(rule) and self._is_owners(rule, asset)
         ]
-        barred = any(
+        is_prohibited = any(
             report.active and self._standing.of(asset).prohibit(rule.issued_by)
-            for rule, report in found
+            for rule, report in reports
             if rule.kind == "prohibition"
         )
-        given = any(
+        is_given = any(
             one.active and all(duty.deontic == "Fulfilled" for duty in one.conditions)
-            for one in granted
+            for one in consents
         )
-        may_be = any(all(p.state != "unsatisfied" for p in one.premises) for one in granted)
-        return OwnerConsent(is_given=given and not barred, may_be=may_be)
+        may_be = any(all(p.state != "unsatisfied" for p in one.premises) for one in consents)
+        return OwnerConsent(is_given=is_given and not is_prohibited, may_be=may_be)
 
     def _reports(
-        self, case: "ComplianceCase", asked: RequestedRule
+        self, case: "ComplianceCase", request: RequestedRule
     ) -> Iterator[tuple[Rule, RuleReport]]:
-        """Yield the rules of all policies but offers, with what they evaluate to for a request.
+        """Yield the rules of all policies except offers, with their results for a request.
 
-        Whoever issued them: what of them counts is not told yet, so that none yields to another.
+        The issuers are not considered yet, so no rule yields to another.
         """
-        for other in (case.of(policy, asked) for policy in self._policies):
+        for other in (case.of(policy, request) for policy in self._policies):
             if other.policy.type != OFFER:
-                found = other.unresolved()
-                yield from (one for one in found if not (self._is_leave(one[0]) and other.is_void))
+                reports = other.unresolved()
+                yield from (
+                    one for one in reports if not (self._is_leave(one[0]) and other.is_void)
+                )
 
     def _is_leave(self, rule: Rule) -> bool:
         return rule.kind == "permission" and any(one.iri == GRANT_USE for one in rule.actions)

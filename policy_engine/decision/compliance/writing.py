@@ -30,29 +30,29 @@ _ESCAPED = re.compile('[\\\\"\x00-\x1f\x7f]')
 
 _Said: TypeAlias = tuple[str, Iterable[Term]]
 _Block: TypeAlias = tuple[str, list[_Said]]
-"""A node, and what is said of it."""
+"""A node and its statements."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One report for each policy and request; `by_clock` where the world tells no time."""
+    """One report for each policy and request; `by_clock` if the world gives no time."""
 
     policies: tuple[PolicyReport, ...]
     by_clock: bool = False
 
     def to_turtle(self) -> str:
-        """Return the report as Turtle, in the compliance report vocabulary of ODRL."""
+        """Return the report as Turtle, in ODRL's compliance report vocabulary."""
         return turtle(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON has it."""
+        """Return the report as a JSON object."""
         return plain(self)
 
 
 def turtle(report: Report) -> str:
-    """Return a report as Turtle; the same report is the same text."""
+    """Return a report as Turtle; equal reports give equal texts."""
     blocks = [block for policy in report.policies for block in _policy(policy)]
-    # A node may be named several times, as a duty of two rules is, and is described once.
+    # A node may be named several times, like a duty of two rules, but is described once.
     of: dict[str, _Block] = {block[0]: block for block in blocks}
     body = "\n\n".join(_written(block) for block in of.values())
     prefixes = [
@@ -64,7 +64,7 @@ def turtle(report: Report) -> str:
 
 
 def plain(report: Report) -> dict[str, Any]:
-    """Return a report as JSON has it: names as strings, literals with their types."""
+    """Return a report as a JSON object: names as strings, literals with their types."""
     return {
         "timeByClock": report.by_clock,
         "policyReports": [_plain_policy(policy) for policy in report.policies],
@@ -135,30 +135,33 @@ def _duty(duty: DutyReport) -> Iterator[_Block]:
 def _premise(premise: Premise) -> Iterator[_Block]:
     inner: tuple[ConstraintReport, ...] = ()
     if isinstance(premise, PartReport):
-        said: list[_Said] = [("a", [f"{REPORT}{premise.part}Report"])]
+        statements: list[_Said] = [("a", [f"{REPORT}{premise.part}Report"])]
     else:
-        said, inner = _of_constraint(premise), premise.premises
+        statements, inner = _of_constraint(premise), premise.premises
     state = (f"{REPORT}satisfactionState", [f"{REPORT}{_satisfaction(premise)}"])
-    yield premise.node, [*said, state, (f"{_PREFIXES['rdfs']}comment", _comment(premise.reason))]
+    yield (
+        premise.node,
+        [*statements, state, (f"{_PREFIXES['rdfs']}comment", _comment(premise.reason))],
+    )
     for part in inner:
         yield from _premise(part)
 
 
 def _of_constraint(premise: ConstraintReport) -> list[_Said]:
-    """Return what is said of a constraint: what it was compared with only where that holds."""
-    said: list[_Said] = [
+    """Return the statements about a constraint; the compared values only if it is satisfied."""
+    statements: list[_Said] = [
         ("a", [f"{REPORT}ConstraintReport"]),
         (f"{REPORT}constraint", [premise.constraint] if premise.constraint else []),
     ]
     if premise.is_logical:
-        said.append((f"{REPORT}constraintLogicalOperand", [premise.operator]))
-        said.append((f"{REPORT}premiseReport", [inner.node for inner in premise.premises]))
-        return said
-    said.append((f"{REPORT}constraintLeftOperand", premise.left))
+        statements.append((f"{REPORT}constraintLogicalOperand", [premise.operator]))
+        statements.append((f"{REPORT}premiseReport", [inner.node for inner in premise.premises]))
+        return statements
+    statements.append((f"{REPORT}constraintLeftOperand", premise.left))
     if premise.state == "satisfied":
-        said.append((f"{REPORT}constraintOperator", [premise.operator]))
-        said.append((f"{REPORT}constraintRightOperand", premise.right))
-    return said
+        statements.append((f"{REPORT}constraintOperator", [premise.operator]))
+        statements.append((f"{REPORT}constraintRightOperand", premise.right))
+    return statements
 
 
 def _comment(reason: str) -> list[Literal]:
@@ -174,11 +177,11 @@ def _satisfaction(premise: Premise) -> str:
 
 
 def _written(block: _Block) -> str:
-    node, said = block
+    node, statements = block
     lines = [
-        f"{'a' if prop == 'a' else _term(prop)} {', '.join(map(_term, dict.fromkeys(given)))}"
-        for prop, given in said
-        if list(given)
+        f"{'a' if prop == 'a' else _term(prop)} {', '.join(map(_term, dict.fromkeys(objects)))}"
+        for prop, objects in statements
+        if list(objects)
     ]
     return f"{_term(node)} " + " ;\n    ".join(lines) + " ."
 
@@ -221,7 +224,7 @@ def _plain_policy(policy: PolicyReport) -> dict[str, Any]:
 
 
 def _plain_rule(rule: RuleReport) -> dict[str, Any]:
-    found = {
+    fields = {
         "report": rule.node,
         "type": f"{rule.kind}Report",
         "attemptState": "Attempted",
@@ -231,7 +234,7 @@ def _plain_rule(rule: RuleReport) -> dict[str, Any]:
         "conditionReports": [*map(_plain_duty, rule.conditions)],
         "activationState": "Active" if rule.active else "Inactive",
     }
-    return found | ({"comment": rule.reason} if rule.reason else {})
+    return fields | ({"comment": rule.reason} if rule.reason else {})
 
 
 def _plain_duty(duty: DutyReport) -> dict[str, Any]:
@@ -247,23 +250,23 @@ def _plain_duty(duty: DutyReport) -> dict[str, Any]:
 
 
 def _plain_premise(premise: Premise) -> dict[str, Any]:
-    found: dict[str, Any] = {"report": premise.node, "type": "ConstraintReport"}
+    fields: dict[str, Any] = {"report": premise.node, "type": "ConstraintReport"}
     if isinstance(premise, PartReport):
-        found["type"] = f"{premise.part}Report"
+        fields["type"] = f"{premise.part}Report"
     else:
-        found |= _plain_constraint(premise)
-    found["satisfactionState"] = _satisfaction(premise)
-    return found | ({"comment": premise.reason} if premise.reason else {})
+        fields |= _plain_constraint(premise)
+    fields["satisfactionState"] = _satisfaction(premise)
+    return fields | ({"comment": premise.reason} if premise.reason else {})
 
 
 def _plain_constraint(premise: ConstraintReport) -> dict[str, Any]:
-    found: dict[str, Any] = {"constraint": premise.constraint}
+    fields: dict[str, Any] = {"constraint": premise.constraint}
     operator = terms.compact(premise.operator)
     if premise.is_logical:
         inner = [*map(_plain_premise, premise.premises)]
-        return {**found, "constraintLogicalOperand": operator, "premiseReports": inner}
+        return {**fields, "constraintLogicalOperand": operator, "premiseReports": inner}
     return {
-        **found,
+        **fields,
         "constraintLeftOperand": [*map(_plain_term, premise.left)],
         "constraintOperator": operator,
         "constraintRightOperand": [*map(_plain_term, premise.right)],

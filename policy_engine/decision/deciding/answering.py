@@ -1,4 +1,4 @@
-"""Decisions on a request, with all that they say."""
+"""Decisions on a request, with all their parts."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ _MOST_INEFFECTIVE = 16
 
 
 def permit(case: "Case", permits: Sequence[RuleMatch], outputs: Sequence[Output]) -> Decision:
-    """Return the decision by some permissions, of which the first is named."""
+    """Return the decision based on some permissions; the first one is named."""
     match, clauses = permits[0], [one.clause for one in permits]
     certified = tuple(line for output in outputs for line in output.proof_lines())
     clause = match.clause
@@ -47,7 +47,7 @@ def permit(case: "Case", permits: Sequence[RuleMatch], outputs: Sequence[Output]
 
 
 def _counted_consents(case: "Case", clause: Clause) -> Iterator[Counted]:
-    """Yield the owners' rules that are exercised where something is made by their leave."""
+    """Yield the owners' rules that are exercised when something is made with their consent."""
     consents = _making_consents(case, clause) if case.facts.making else ()
     exercised = {
         (consent.clause.number, asset): consent.clause
@@ -59,12 +59,12 @@ def _counted_consents(case: "Case", clause: Clause) -> Iterator[Counted]:
 
 
 def counted_rules(case: "Case", *permitting: Clause) -> tuple[Counted, ...]:
-    """Return the rules that a permit by some permissions is an execution of."""
+    """Return the rules that a permit based on some permissions is an execution of."""
     exercised = [(clause, "") for clause in (*permitting, *case.counting)]
     use_consents = [
         (party, consent) for one in permitting for party, _, consent in _use_consents(case, one)
     ]
-    # One leave is exercised once, for as many assets as it may be of.
+    # One consent is exercised once, for any number of assets.
     by_consent = {
         (clause.number, party): (clause, party)
         for party, consent in use_consents
@@ -100,7 +100,7 @@ def _making_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, str, O
 
 
 def _obliging_rules(case: "Case", permitting: Sequence[Clause]) -> Iterator[Clause]:
-    """Yield a rule of each policy by whose word something is permitted, leaves among them."""
+    """Yield a rule of each policy that a permit relies on, including those that give consent."""
     consents = [consent for one in permitting for _, _, consent in _use_consents(case, one)]
     if case.facts.making:
         consents += [consent for one in permitting for *_, consent in _making_consents(case, one)]
@@ -110,7 +110,7 @@ def _obliging_rules(case: "Case", permitting: Sequence[Clause]) -> Iterator[Clau
 
 
 def _obligations(case: "Case", clause: Clause) -> Iterator[OutstandingDuty]:
-    """Yield what the assignee is obliged to by the policy that permits, and has not done."""
+    """Yield the obligations of the assignee, by the permitting policy, that are not fulfilled."""
     expanded, overlaps = case.expand_for(clause), case.view.closures.overlaps
     case.facts.own_closures = expanded.closures
     for duty in clause.policy.obligations:
@@ -126,7 +126,7 @@ def _obligations(case: "Case", clause: Clause) -> Iterator[OutstandingDuty]:
 
 
 def deny_unpermitted(case: "Case") -> Decision:
-    """Return the denial of what nothing permits, with what comes nearest to doing so."""
+    """Return the denial of a request that nothing permits, with the nearest permissions."""
     nearest = _nearest(case)
     for match in nearest:
         case.ineffective.pop(match.clause.number, None)
@@ -154,7 +154,7 @@ def deny_unpermitted(case: "Case") -> Decision:
 
 
 def _nearest(case: "Case") -> list[RuleMatch]:
-    """Return the permissions that lack least: conditions alone, or parts of the request."""
+    """Return the permissions that lack least: only conditions, or some parts of the request."""
     refused = {match.clause.number for match in case.refused}
     ranked = [
         (count_uncovered(clause, case.expand_for(clause)), clause.number, clause)
@@ -170,7 +170,7 @@ def _nearest(case: "Case") -> list[RuleMatch]:
             matches.append(
                 match_permission(clause, case.expand_for(clause), case.facts, objection=reason)
             )
-    # What makes something is one rule, and is looked at by what it makes and of what.
+    # A rule that makes something is considered once, with its output and its inputs.
     nearest: dict[int, RuleMatch] = {}
     for match in sorted([*case.refused[:_NEAR], *matches], key=partial(_distance, case)):
         nearest.setdefault(id(match.clause.written_rule), match)
@@ -185,10 +185,10 @@ def _distance(case: "Case", match: RuleMatch) -> tuple[int, int]:
 
 
 def _ineffective_reason(case: "Case", clause: Clause) -> str:
-    """Return why a permission does not count for what it covers; that of nothing is its own."""
+    """Return why a permission does not count for what it covers; empty if it covers nothing."""
     expanded = case.expand_for(clause)
     if clause.written_rule.output and clause.purposes and not expanded.request.purpose:
-        return ""  # whether an owner lets it be made depends on the purpose
+        return ""  # whether an owner consents to making it depends on the purpose
     covers_all = not any(map(clause.targets.isdisjoint, expanded.targets))
     return case.ineffective_reason(clause) if covers_all or not clause.targets else ""
 
@@ -201,7 +201,7 @@ def deny(
     policy: str = "",
     strategy: Literal["", "prohibit"] = "",
 ) -> Decision:
-    """Return a denial for a reason: of a rule that was held, or of a policy."""
+    """Return a denial for a reason: because of a matched rule, or of a policy."""
     return _decision(
         case,
         effect="deny",
@@ -214,7 +214,7 @@ def deny(
 
 
 def ineffective_rules(case: "Case") -> Iterator[str]:
-    """Yield the rules that cover the request and do not count, with the reason."""
+    """Yield the rules that cover the request but do not count, with the reason."""
     yield from islice(case.ineffective.values(), _MOST_INEFFECTIVE)
     if len(case.ineffective) > _MOST_INEFFECTIVE:
         yield f"{len(case.ineffective) - _MOST_INEFFECTIVE:,} more rules do not count"

@@ -1,4 +1,4 @@
-"""What was judged already on the way to one decision."""
+"""What was already judged on the way to one decision."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -7,17 +7,17 @@ from policy_engine.decision.model import Decision
 from policy_engine.decision.origins import Origins
 
 CachedDenial = tuple[Decision | None, str]
-"""The denial of what was made of something, with the target that it is about."""
+"""The denial of what was made of something, with its target."""
 
 
 @dataclass
 class DecisionCache:
-    """What was judged already for one request, in one state of the world.
+    """What was already judged for one request, in one state of the world.
 
-    What several ways lead to is judged once: in a chain of releases that are joined with those
-    before them there are more ways than anybody can go. `cut` are the outputs at which a way was
-    not followed since it leads back to where it came from: what is judged short of one that lies
-    before it depends on the way, and is not kept.
+    Something that can be reached in several ways is judged once: in a chain of releases joined with
+    earlier ones, the number of ways grows too fast to follow them all. `cut` are the outputs at
+    which a way was not followed because it leads back to itself: a result that stopped short of an
+    output before it depends on the way, and is not kept.
     """
 
     cut: set[str] = field(default_factory=set)
@@ -27,7 +27,7 @@ class DecisionCache:
     def get_or_compute(
         self, key: Hashable, above: frozenset[str], compute: Callable[[], CachedDenial]
     ) -> CachedDenial:
-        """Return what was judged under a key, by judging it where it was not.
+        """Return the result stored for a key, computing it if there is none.
 
         `above` are the outputs on the way to it.
         """

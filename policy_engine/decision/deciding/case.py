@@ -1,4 +1,4 @@
-"""One request, and the policies it is evaluated against."""
+"""One request, and the policies that it is evaluated against."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 class Case:
-    """One request, and the policies it is evaluated against.
+    """One request, and the policies that it is evaluated against.
 
-    It `is_deciding` once that is what it is asked; `reader` is the request to read what is looked
-    at as something to be made, `maker` who made what it was derived from.
+    It `is_deciding` once a decision is asked for; `reader` is the request to read something that is
+    considered as an output to be made, `maker` the party that made it.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Case:
         maker: frozenset[str] | None = None,
         reader: "Case | None" = None,
     ) -> "Case":
-        """Return another request in the same state of the world, by the same log."""
+        """Return another request in the same state of the world, with the same log."""
         return Case(
             self.decider,
             request,
@@ -122,11 +122,11 @@ class Case:
         )
 
     def _ownership(self, *, is_delegation: bool) -> Ownership | None:
-        """Return whose rules count, None where all policies are one owner's."""
+        """Return whose rules count, None if all policies have one owner."""
         standing = self.view.standing
         if standing is None:
             return None
-        # What is read through its inputs is permitted by its own owner as well.
+        # An output read through its inputs is permitted by its own owner as well.
         find_use_consent = _no_delegate if is_delegation else partial(consenting.use_consent, self)
         find_making_consent = (
             no_consent if is_delegation else partial(consenting.making_consent, self)
@@ -146,7 +146,7 @@ class Case:
         )
 
     def decide(self, *, through_inputs: bool = True) -> Decision:
-        """Return the decision; unless `through_inputs`, by what is said of the targets alone."""
+        """Return the decision; unless `through_inputs`, only by rules on the targets themselves."""
         self.is_deciding = True
         touched = self.touched_outputs()
         lineage = making.lineage(self)
@@ -160,7 +160,7 @@ class Case:
         if denial is not None:
             return denial
         if self.permits:
-            # Rows may be had by each of several rules, unless one grants them all.
+            # Each of several rules may grant some rows, unless one grants them all.
             unfiltered = [
                 match for match in self.permits if not prohibiting.depends_on_rows(self, match)
             ]
@@ -171,7 +171,7 @@ class Case:
     def _deny_prohibited(
         self, makers: Sequence[RuleOutput], outputs: Sequence[Output]
     ) -> Decision | None:
-        """Return the denial by a prohibition, of the request or of what that was made from."""
+        """Return the denial by a prohibition, of the request or of its targets' inputs."""
         denying = prohibiting.denying_prohibition(self)
         if denying is None:
             return inheriting.deny_inherited(self, makers, outputs)
@@ -182,11 +182,11 @@ class Case:
     def _deny_unfit(
         self, makers: Sequence[RuleOutput], outputs: Sequence[Output]
     ) -> Decision | None:
-        """Return the denial of outputs that nobody may read as they are, None where all are fit."""
+        """Return the denial of outputs that nobody may read as they are, None if there are none."""
         refusals = ((one, making.making_refusal(self, one.clause)) for one in makers)
         for one, refusal in chain(refusals, making.carried_out_refusals(self)):
             if refusal:
-                reason = f"{one.asset} is not to be made by {one.policy.uid}: {refusal}."
+                reason = f"{one.asset} may not be made by {one.policy.uid}: {refusal}."
                 return answering.deny(self, reason, policy=one.policy.uid)
         on_the_way = self.carried.on_the_way if self.carried else ()
         for output in (one for one in outputs if one.asset not in on_the_way):
@@ -206,9 +206,9 @@ class Case:
         return [one for one in concerned if self._is_read(one)] if self.facts.making else concerned
 
     def _is_read(self, maker: RuleOutput) -> bool:
-        """Tell whether an output is read by who makes something of the targets.
+        """Return whether making something of the targets reads an output.
 
-        A target that holds it alone, as what it is made of, has nothing of it yet.
+        A target that contains the output only as its own input does not contain any of it yet.
         """
         closures, asset = self.view.closures, maker.asset
         for target in self.request.targets:
@@ -219,7 +219,7 @@ class Case:
         return False
 
     def row_access(self) -> RowAccess:
-        """Return the decision, with the rules that decide over single rows."""
+        """Return the decision, with the rules that decide on single rows."""
         decision = self.decide()
         permits = self.permits if decision.permitted else []
         grants = [_grant(match.clause) for match in permits]
@@ -238,7 +238,7 @@ class Case:
         return RowAccess(decision, tuple(grants), prohibitions, self.facts.zone, decided)
 
     def expand_for(self, clause: Clause) -> ExpandedRequest:
-        """Return the request by the hierarchies of a rule's own policy."""
+        """Return the request expanded by the hierarchies of a rule's own policy."""
         key = id(clause.closures)
         expanded = self._expanded.get(key)
         if expanded is None:
@@ -249,11 +249,11 @@ class Case:
         return expanded
 
     def concerns(self, clause: Clause, targets: Sequence[str]) -> bool:
-        """Tell whether what a rule makes has to do with a target, for all that others say."""
+        """Return whether a rule's output concerns a target, whatever others say."""
         return self.ownership is None or any(self.ownership.concerns(clause, t) for t in targets)
 
     def _find_permissions(self, outputs: Sequence[str]) -> None:
-        """Find the permissions that cover the request, and those that lack but conditions."""
+        """Find the permissions that cover the request, and those that lack only conditions."""
         found_mixes = mixes(self.request.targets, outputs, self.view)
         for clause in self.view.permissions(self.expanded):
             for one in self.match_clause(clause):
@@ -262,7 +262,7 @@ class Case:
                 self.note(checked, applies=not checked.missing)
 
     def match_clause(self, clause: Clause) -> Iterator[RuleMatch]:
-        """Yield what comes of a permission that covers the request."""
+        """Yield the match of a permission that covers the request."""
         expanded = self.expand_for(clause)
         if covers(clause, expanded):
             if self.ownership is not None:
@@ -275,7 +275,7 @@ class Case:
             )
 
     def ineffective_reason(self, clause: Clause) -> str:
-        """Return why a permission does not count for what is asked for; empty where it does."""
+        """Return why a permission does not count for the request, empty if it does."""
         reason = ""
         if self.ownership is not None:
             own_closures = self.view.own_closures(clause)
@@ -285,9 +285,9 @@ class Case:
         return reason or (self._other_rule_reason(clause, self.carried) if self.carried else "")
 
     def _is_making(self, clause: Clause) -> bool:
-        """Tell whether it is asked to make what a permission makes, in whatever way it does.
+        """Return whether the request is to make what a permission makes, in any way it allows.
 
-        An output that is attested is made as well, by whichever action its rule names.
+        An attested output is made as well, by whichever action its rule names.
         """
         if self.facts.making:
             return bool(clause.written_rule.output)
@@ -295,17 +295,17 @@ class Case:
         return bool(clause.rule.output) and not is_reading
 
     def _other_rule_reason(self, clause: Clause, carried: CarriedOutRule) -> str:
-        """Return that a permission says how something is made, and another rule is carried out."""
+        """Return why a permission that says how to make something is not the rule carried out."""
         covering = clause.actions.intersection(self.expand_for(clause).action)
         is_it = (clause.policy.uid, clause.label) == (carried.policy, carried.rule)
         if is_it or not covering or not covering <= clause.parametrized_actions:
             return ""
         name = rule_name(carried.rule, carried.policy)
         action = terms.compact(self.request.action)
-        return f"it permits its own {action} alone, not that of {name}"
+        return f"it permits only its own {action}, not that of {name}"
 
     def _check_mixes(self, match: RuleMatch, found_mixes: Sequence[Mix]) -> RuleMatch:
-        """Return a permission that says what it lacks: to name what is mixed."""
+        """Return a permission with what it lacks: naming what is mixed."""
         own_closures, targets = self.expand_for(match.clause).closures, self.request.targets
         unnamed = [
             one
@@ -319,7 +319,7 @@ class Case:
 
     @cached_property
     def origins(self) -> Origins:
-        """What tells what assets were made from."""
+        """The record of what assets were made from."""
         origins, decider = self.cache.origins, self.decider
         if origins is None:
             origins = Origins(self.view, decider.output, decider.certificates, decider.past)
@@ -327,7 +327,7 @@ class Case:
         return origins
 
     def note(self, rule_match: RuleMatch, *, applies: bool) -> None:
-        """Note a rule among those that the decision tells of."""
+        """Add a rule to those that the decision reports."""
         clause = rule_match.clause
         noted = Match.model_construct(
             policy=clause.policy.uid,
@@ -352,7 +352,7 @@ class Case:
         for targets in output.inputs():
             inputs = self.request.model_copy(update={"targets": targets})
             case = self.with_request(inputs, above=above)
-            # Only a dataset may in turn be an output; its columns are asked for as they are.
+            # Only a dataset may in turn be an output; its columns are requested as they are.
             decision = case.decide(through_inputs=targets == datasets)
             if decision.permitted:
                 step = f"who may read all of {' and '.join(datasets)} may read {output.asset}"
@@ -372,7 +372,7 @@ class Case:
 
 
 def _no_delegate(_party: str, _asset: str, _was_done: bool, _use: AssetUse) -> OwnerConsent:
-    """Tell that nobody is let: a delegate lets nobody in turn."""
+    """Return no consent: a delegate cannot delegate in turn."""
     return OwnerConsent()
 
 

@@ -1,4 +1,4 @@
-"""What leave owners give: to grant the use of what is theirs, and to make something of it."""
+"""The consent that owners give: to grant the use of their assets, and to make something of them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,10 +22,10 @@ _NEAR = 16
 def making_consent(
     case: "Case", making: Clause, party: str, asset: str, was_done: bool
 ) -> OwnerConsent:
-    """Tell whether the owner of an asset lets a party make of it what a rule makes, or made."""
+    """Return whether an asset's owner lets a party make of it what a rule makes, or made."""
     parts = {"assignee": party, "action": ANONYMIZE, "targets": (asset,)}
     request = case.request.model_copy(update=parts)
-    # A leave for one table alone is none for a join of it with others.
+    # A consent for a single table does not cover joining it with others.
     together = tuple(dict.fromkeys((asset, *rule_inputs(making))))
     other = case.with_request(request, is_delegation=True, together=together)
     other.facts.was_done = was_done
@@ -33,9 +33,9 @@ def making_consent(
 
 
 def _anonymize_consent(case: "Case", making: Clause) -> OwnerConsent:
-    """Tell whether an owner's own permission to anonymise lets a rule be carried out.
+    """Return whether an owner's own permission to anonymise lets a rule be carried out.
 
-    How often that was exercised counts where it is about to be, and not for what was made.
+    Limits on how often count for a new output, but not for one that was already made.
     """
     nearest = OwnerConsent()
     for clause in case.view.permissions(case.expanded):
@@ -51,13 +51,13 @@ def _anonymize_consent(case: "Case", making: Clause) -> OwnerConsent:
 
 
 def _missing_for_consent(case: "Case", match: RuleMatch) -> str:
-    """Return what keeps a permission from giving leave, empty where nothing does."""
+    """Return what keeps a permission from giving consent, empty if nothing does."""
     denying = None if match.missing else prohibiting.denying_prohibition(case)
     return f"{denying.clause.name} prohibits it" if denying else " and ".join(match.missing)
 
 
 def _other_purpose_consent(case: "Case") -> OwnerConsent:
-    """Return the leave that there would be for another purpose."""
+    """Return the consent that would exist for another purpose."""
     for clause in case.view.near_permissions(case.expanded, _NEAR):
         expanded = case.expand_for(clause)
         differs_in_purpose = count_uncovered(clause, expanded) == 1 and clause.purposes.isdisjoint(
@@ -77,7 +77,7 @@ def _is_leave(case: "Case", clause: Clause) -> bool:
 
 
 def _consented_inputs(case: "Case", making: Clause) -> tuple[str, ...]:
-    """Return the inputs of a rule that what is asked for is, or is a part of."""
+    """Return the inputs of a rule that the requested asset is, or is a part of."""
     [asset], inputs = case.request.targets, rule_inputs(making)
     standing = case.view.standing
     if asset in inputs or standing is None:
@@ -90,18 +90,16 @@ def _is_of_owner(case: "Case", clause: Clause) -> bool:
 
 
 def making_consents(case: "Case", clause: Clause) -> Iterator[tuple[str, OwnerConsent]]:
-    """Yield the assets that a rule makes something of and does not speak for, with the leave
-    that their owners give, or would."""
+    """Yield the inputs that a rule's issuer does not speak for, with their owners' consent."""
     return case.ownership.required_consents(clause) if case.ownership else iter(())
 
 
 def use_consent(
     case: "Case", party: str, asset: str, was_done: bool, use: AssetUse
 ) -> OwnerConsent:
-    """Tell whether the owner of an asset lets a party grant its use, and make of it what it
-    is used for.
+    """Return whether an asset's owner lets a party grant its use, and make what it is used for.
 
-    What was done by a leave is a making: what was made of it stands as long as the leave does.
+    A past use by consent counts as making: its output is valid as long as the consent is.
     """
     parts = {"assignee": party, "action": GRANT_USE, "targets": (asset,)}
     request = case.request.model_copy(update=parts)
@@ -116,7 +114,7 @@ def use_consent(
 
 
 def _is_prohibited(case: "Case", action: str) -> bool:
-    """Tell whether it is prohibited to do something else with what is asked for."""
+    """Return whether another action on the requested assets is prohibited."""
     request = case.request.model_copy(update={"action": action})
     other = case.with_request(
         request,
@@ -128,7 +126,7 @@ def _is_prohibited(case: "Case", action: str) -> bool:
 
 
 def _grant_use_consent(case: "Case") -> OwnerConsent:
-    """Tell whether an owner's own permission names the granting of use, as requested here."""
+    """Return whether an owner's own permission names granting this use."""
     matches = [
         one
         for clause in case.view.permissions(case.expanded)

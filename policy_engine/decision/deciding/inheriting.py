@@ -1,4 +1,4 @@
-"""Prohibitions of what something was made from."""
+"""Prohibitions on what something was made from."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def deny_inherited(
     case: "Case", makers: Sequence[RuleOutput], outputs: Sequence[Output]
 ) -> Decision | None:
-    """Return the denial by a prohibition of what the outputs that are asked for were made from.
+    """Return the denial by a prohibition on what the requested outputs were made from.
 
-    The maker's own prohibitions of the input do not reach what he makes of it; where nobody
-    is said to own anything, all are the maker's.
+    The maker's own prohibitions on the input do not reach the output; if no owners are given, all
+    prohibitions are the maker's.
     """
     inputs_by_maker = [
         (one, output_inputs(output, one, case.request.targets))
@@ -55,7 +55,7 @@ def deny_inherited(
 
 
 def inherited_denial(case: "Case") -> Decision | None:
-    """Return the denial of what was made from the targets, None where nothing prohibits it."""
+    """Return the denial of what was made from the targets, None if nothing prohibits it."""
     request, facts = case.request, case.facts
     parts = (request.assignee, request.action, request.targets, request.purpose)
     is_bound = case.decider.index.has_joint_conditions
@@ -68,8 +68,8 @@ def inherited_denial(case: "Case") -> Decision | None:
 
 
 def _cacheable_denial(case: "Case") -> CachedDenial:
-    found = _denial(case)
-    return found, case.denied_target
+    denial = _denial(case)
+    return denial, case.denied_target
 
 
 def _denial(case: "Case") -> Decision | None:
@@ -84,7 +84,7 @@ def _denial(case: "Case") -> Decision | None:
 
 
 def _prohibited_target(case: "Case", clause: Clause) -> str:
-    """Return the target that a prohibition is about, and its assigner may prohibit."""
+    """Return the target that a prohibition is about and that its assigner may prohibit."""
     targets, closures = case.request.targets, case.view.closures
     for target in targets:
         is_met = any(closures.overlaps("asset", target, one) for one in clause.targets)
@@ -95,14 +95,14 @@ def _prohibited_target(case: "Case", clause: Clause) -> str:
 
 
 def _related_target(case: "Case", maker: RuleOutput) -> str:
-    """Return the target that something that was made is, or that has to do with it."""
+    """Return the target that is an output, or that is related to it."""
     overlaps = case.view.closures.overlaps
     near = (one for one in case.request.targets if overlaps("asset", one, maker.asset))
     return next(near, case.request.targets[0])
 
 
 def _denied_input(case: "Case", maker: Clause) -> str:
-    """Return the input of what a rule made that its denial is about."""
+    """Return the input of a rule's output that its denial is about."""
     above = case.view.closures.up("asset", case.denied_target)
     inputs = rule_inputs(maker)
     return next((one for one in inputs if one in above), case.denied_target)

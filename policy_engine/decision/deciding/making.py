@@ -1,4 +1,4 @@
-"""Whether something may be made, or was not to be, and what was made stands."""
+"""Whether something may be made, may have been made, and is still valid."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 def carried_out_refusals(case: "Case") -> Iterator[tuple[RuleOutput, str]]:
-    """Yield what the rule makes that is carried out, with by what that is prohibited to those
-    who issued the rule."""
+    """Yield what the carried-out rule makes, and what prohibits its issuers from doing so."""
     if case.carried is None or case.ownership is None:
         return
     for one in case.decider.index.outputs:
@@ -29,7 +28,7 @@ def carried_out_refusals(case: "Case") -> Iterator[tuple[RuleOutput, str]]:
 
 
 def lineage(case: "Case") -> Lineage:
-    """Return what tells whether all that an output was made from stands as things are."""
+    """Return the lineage that decides whether everything an output was made from is valid."""
     output = case.decider.output
     return Lineage(
         case.view,
@@ -41,97 +40,100 @@ def lineage(case: "Case") -> Lineage:
 
 
 def _related_outputs(case: "Case", asset: str) -> list[RuleOutput]:
-    """Return the outputs that an asset is, belongs to or holds."""
+    """Return the outputs that an asset is, belongs to or contains."""
     return [one for one in case.view.makers(asset) if case.concerns(one.clause, (asset,))]
 
 
-def _end_reason(case: "Case", made: Sequence[RuleOutput]) -> str:
-    """Return why what rules made is not made any more: by their times, or by an owner."""
-    late = [expiry_reason(one.clause.rule, case.facts) for one in made]
-    owned = (making_refusal(case, one.clause) for one in made)
-    return late[0] if all(late) else next(filter(None, owned), "")
+def _end_reason(case: "Case", outputs: Sequence[RuleOutput]) -> str:
+    """Return why the output of rules is no longer made: because of their times, or of an owner."""
+    expiry_reasons = [expiry_reason(one.clause.rule, case.facts) for one in outputs]
+    refusals = (making_refusal(case, one.clause) for one in outputs)
+    return expiry_reasons[0] if all(expiry_reasons) else next(filter(None, refusals), "")
 
 
 def making_refusal(case: "Case", clause: Clause, *, was_done: bool = True) -> str:
-    """Return why a rule may not make its output of its targets, empty where it may.
+    """Return why a rule may not make its output of its targets, empty if it may.
 
-    That is asked of what it made (`was_done`), or of making it once more.
+    This is asked about what it has made (`was_done`), or about making it again.
     """
     if case.ownership is None:
         return ""
-    fails = consent_refusal(case, clause, was_done=was_done)
-    return fails or making_prohibition(case, clause, was_done=was_done)
+    refusal = consent_refusal(case, clause, was_done=was_done)
+    return refusal or making_prohibition(case, clause, was_done=was_done)
 
 
 def consent_refusal(case: "Case", clause: Clause, *, was_done: bool) -> str:
     """Return why owners do not let a rule make its output, whatever else they prohibit."""
-    owned = case.ownership
-    return owned.making_refusal(clause, clause.targets, was_done=was_done) if owned else ""
+    ownership = case.ownership
+    return ownership.making_refusal(clause, clause.targets, was_done=was_done) if ownership else ""
 
 
 def making_prohibition(case: "Case", clause: Clause, *, was_done: bool) -> str:
-    """Return by what it is prohibited to those who issued a rule to do what it does.
+    """Return what prohibits the issuers of a rule from doing what it does.
 
-    Of its targets, or of what these were made from: who prohibits training on a table has not
-    let anybody train on what another made of it. Of what was made, asked by whoever reads it,
-    for the purposes among the rule's that are theirs: what is prohibited to them as well is
-    judged by what they read (`inherited_by`).
+    Prohibitions count on its targets, and on what these were made from: an owner who prohibits
+    training on a table also prohibits training on what another party made of it. For an output that
+    exists, only those purposes of the rule count that the reader asks for; prohibitions that also
+    apply to readers are judged by what these read.
     """
     targets = tuple(sorted(clause.targets))
     making = [one.iri for one in clause.written_rule.actions]
     for action, party in product(making if targets else (), sorted(clause.assigners)):
-        asked = {"assignee": party, "action": action, "targets": targets}
-        found = ""
+        parts = {"assignee": party, "action": action, "targets": targets}
+        prohibition = ""
         for purpose in _making_purposes(case, clause):
-            request = case.request.model_copy(update={**asked, "purpose": purpose})
-            found = _action_prohibition(case, clause, request, was_done=was_done)
-            if not found:
+            request = case.request.model_copy(update={**parts, "purpose": purpose})
+            prohibition = _action_prohibition(case, clause, request, was_done=was_done)
+            if not prohibition:
                 break
-        if found:
-            return found
+        if prohibition:
+            return prohibition
     return ""
 
 
 def _making_purposes(case: "Case", making: Clause) -> Sequence[str]:
-    """Return the purpose that is asked for, where something is made for it, or else all.
+    """Return the requested purpose if something is made for it, or else all purposes.
 
-    A purpose is the rule's, or that of its constraints.
+    The purposes are those of the rule, or those of its constraints.
     """
-    own, known, asked = case.view.own_closures(making), case.view.closures, case.request.purpose
-    every = rule_purposes(making.rule, own, known)
+    own, closures, requested = (
+        case.view.own_closures(making),
+        case.view.closures,
+        case.request.purpose,
+    )
+    every = rule_purposes(making.rule, own, closures)
     up = case.expand_for(making).purpose
     is_open = not making.purposes or not making.purposes.isdisjoint(up)
-    is_for_it = is_open and may_be_for(making.rule, asked, own, known)
-    return [asked] if is_for_it and (asked or every == ("",)) else every
+    is_for_it = is_open and may_be_for(making.rule, requested, own, closures)
+    return [requested] if is_for_it and (requested or every == ("",)) else every
 
 
 def _action_prohibition(case: "Case", making: Clause, request: Request, *, was_done: bool) -> str:
-    """Return by what it is prohibited to make something as a request says, or was."""
+    """Return what prohibits making something as a request says, or prohibited it then."""
     other = case.with_request(
         request,
         above=frozenset((making.written_rule.output,)),
         maker=making.assigners,
         reader=case if was_done else None,
     )
-    # What is said of what is derived alone is no matter for the targets themselves.
+    # Prohibitions that are only about derived assets do not matter for the targets themselves.
     other.facts.was_done, other.facts.is_derived = was_done, False
-    found = inheriting.inherited_denial(other)
-    return found.reason.partition(". ")[0].removesuffix(".") if found else ""
+    denial = inheriting.inherited_denial(other)
+    return denial.reason.partition(". ")[0].removesuffix(".") if denial else ""
 
 
 def deny_void(case: "Case") -> Decision | None:
-    """Deny what was made under a policy that is not in force."""
+    """Deny outputs that were made under a policy that is not in force."""
     for one in chain.from_iterable(map(partial(_related_void_outputs, case), case.request.targets)):
         reason = f"{one.asset} was made under {one.policy}, which is not in force"
         if case.ownership is not None and not one.issuers:
-            reason += ", and of which nobody knows who issued it"
+            reason += " and whose issuer is unknown"
         return answering.deny(case, f"{reason}: nobody may read it.", policy=one.policy)
     return None
 
 
 def _related_void_outputs(case: "Case", target: str) -> Iterator[VoidOutput]:
-    """Yield what policies not in force made that a target has to do with, for all that owners
-    say."""
+    """Yield the outputs of policies not in force that concern a target, according to the owners."""
     overlaps, ownership = case.view.closures.overlaps, case.ownership
     for one in case.decider.void_outputs(case.view):
         if overlaps("asset", target, one.asset) and (

@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 def denying_prohibition(case: "Case") -> RuleMatch | None:
     """Return the first prohibition that denies the request; `prohibited` are all that apply.
 
-    Of single rows, those that may be filtered by deny nothing yet.
+    Among rules on single rows, those that rows can be filtered by deny nothing yet.
     """
-    needed = case.view.closures.needs(case.request.action)
+    needed_actions = case.view.closures.needs(case.request.action)
     denying = None
     for clause in case.view.prohibitions(case.expanded):
         if case.ownership is not None:
             trace_sources(case, clause)
-        held = match_prohibition(
-            clause, case.expanded, case.view.own_closures(clause), case.facts, needed
+        match = match_prohibition(
+            clause, case.expanded, case.view.own_closures(clause), case.facts, needed_actions
         )
-        if clause.is_counted and (held or overlaps_request(clause, case.expanded, needed)):
+        if clause.is_counted and (match or overlaps_request(clause, case.expanded, needed_actions)):
             case.counting.append(clause)
-        if held is None or _is_ineffective(case, clause) or _reaches_reader(case, clause):
+        if match is None or _is_ineffective(case, clause) or _reaches_reader(case, clause):
             continue
-        case.prohibited.append(held)
-        case.note(held, applies=True)
-        wins = _is_lifted(case, held)
-        if denying is None and not wins and not (case.rows and depends_on_rows(case, held)):
-            denying = held
+        case.prohibited.append(match)
+        case.note(match, applies=True)
+        wins = _is_lifted(case, match)
+        if denying is None and not wins and not (case.rows and depends_on_rows(case, match)):
+            denying = match
     return denying
 
 
 def trace_sources(case: "Case", clause: Clause, aside: Collection[str] = ()) -> None:
-    """Let what is read together be what it was made from, too, as far as a rule reaches.
+    """Let the origins of what is read together count as read too, as far as a rule reaches.
 
-    Not what is `aside`: a permission names that itself, and is for no more than it names.
+    Origins that are `aside` do not count: a permission names these itself.
     """
     facts, is_prohibition = case.facts, clause.rule.kind == "prohibition"
     facts.sources = partial(_sources, case, clause) if is_prohibition else _no_sources
@@ -55,13 +55,13 @@ def trace_sources(case: "Case", clause: Clause, aside: Collection[str] = ()) -> 
 
 
 def _own_output(case: "Case", clause: Clause) -> frozenset[str]:
-    """Return the output of which alone a prohibition is about what is asked for, if it is of one.
+    """Return the single output that a prohibition is about, if the request is for one.
 
-    What that was made from is not read together with it: who keeps a release apart from its
-    input does not lock up the release.
+    Its inputs are not read together with it: keeping a release apart from its input does not lock
+    up the release.
     """
-    found = {case.origins.outputs(one) for one in _prohibited_targets(case, clause)}
-    one = found.pop() if len(found) == 1 else frozenset()
+    outputs = {case.origins.outputs(one) for one in _prohibited_targets(case, clause)}
+    one = outputs.pop() if len(outputs) == 1 else frozenset()
     return one if len(one) == 1 else frozenset()
 
 
@@ -72,10 +72,10 @@ def _sources(
     known: Mapping[str, Sequence[MadeFrom]],
     itself: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield what assets were made from, near and far, as far as a prohibition reaches them.
+    """Yield the origins of assets, direct and indirect, as far as a prohibition reaches them.
 
-    What is `known` of it by asset, when they were read, counts as what is known now does. What
-    is of the output `itself` that the prohibition is about is not looked behind.
+    Origins `known`, by asset, at the time of reading count like those known now. Those of the
+    output `itself` that the prohibition is about are not followed.
     """
     leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
     if any(leaf.left_operand == DERIVED for leaf in leaves):
@@ -85,51 +85,51 @@ def _sources(
 
 
 def target_origins(case: "Case") -> tuple[MadeFrom, ...]:
-    """Return what the targets were made from, near and far; nothing where something is made."""
+    """Return the origins of the targets, direct and indirect; nothing if something is made."""
     return () if case.facts.making else tuple(case.origins.trace(case.request.targets))
 
 
 def _is_ineffective(case: "Case", clause: Clause) -> bool:
-    """Tell whether a prohibition does not count for what is asked for, and note why."""
+    """Return whether a prohibition does not count for the request, and note why."""
     if case.maker is not None and clause.assigners <= case.maker:
         return True
-    targets, known = case.request.targets, case.view.closures
-    fails = case.ownership and case.ownership.prohibition_refusal(clause, targets, known)
-    if fails:
-        case.ineffective[clause.number] = f"{clause.name} does not count: {fails}"
-    return bool(fails)
+    targets, closures = case.request.targets, case.view.closures
+    refusal = case.ownership and case.ownership.prohibition_refusal(clause, targets, closures)
+    if refusal:
+        case.ineffective[clause.number] = f"{clause.name} does not count: {refusal}"
+    return bool(refusal)
 
 
 def _reaches_reader(case: "Case", clause: Clause) -> bool:
-    """Tell whether a prohibition applies to those who read what was made as well."""
+    """Return whether a prohibition also applies to readers of what was made."""
     if case.reader is None:
         return False
-    asked = case.reader.request
-    needed = case.view.closures.needs(asked.action)
-    if not overlaps_besides_targets(clause, case.reader.expanded, needed):
+    request = case.reader.request
+    needed_actions = case.view.closures.needs(request.action)
+    if not overlaps_besides_targets(clause, case.reader.expanded, needed_actions):
         return False
-    parts = {"assignee": asked.assignee, "action": asked.action, "purpose": asked.purpose}
+    parts = {"assignee": request.assignee, "action": request.action, "purpose": request.purpose}
     other = case.with_request(
         case.request.model_copy(update=parts),
         together=case.reader.facts.together,
         maker=case.maker,
     )
     trace_sources(other, clause)
-    held = match_prohibition(
-        clause, other.expanded, case.view.own_closures(clause), other.facts, needed
+    match = match_prohibition(
+        clause, other.expanded, case.view.own_closures(clause), other.facts, needed_actions
     )
-    return held is not None and not _is_lifted(other, held)
+    return match is not None and not _is_lifted(other, match)
 
 
-def _is_lifted(case: "Case", held: RuleMatch) -> bool:
-    """Tell whether a prohibition yields to a permission of its policy that there is."""
-    return yields_to_permissions(case, held) and bool(_policy_permissions(case, held.clause))
+def _is_lifted(case: "Case", match: RuleMatch) -> bool:
+    """Return whether a prohibition yields to an existing permission of its policy."""
+    return yields_to_permissions(case, match) and bool(_policy_permissions(case, match.clause))
 
 
 def _policy_permissions(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
-    """Return the permissions of a prohibition's policy to do what is asked for.
+    """Return the permissions of a prohibition's policy for the request.
 
-    Where nothing is decided, that is of the targets that the prohibition is about.
+    Unless a decision is made, only for the targets that the prohibition is about.
     """
     if case.is_deciding:
         return [one for one in case.permits if one.clause.policy.uid == clause.policy.uid]
@@ -141,11 +141,14 @@ def _policy_permissions(case: "Case", clause: Clause) -> Sequence[RuleMatch]:
     other.facts.was_done, other.facts.making = case.facts.was_done, case.facts.making
     near = case.view.permissions(other.expanded)
     theirs = [one for one in near if one.policy.uid == clause.policy.uid]
-    given = [without_counts(one) if case.facts.was_done else one for one in theirs]
-    held = (
-        one for rule in given if not rule.written_rule.output for one in other.match_clause(rule)
+    permissions = [without_counts(one) if case.facts.was_done else one for one in theirs]
+    matches = (
+        one
+        for rule in permissions
+        if not rule.written_rule.output
+        for one in other.match_clause(rule)
     )
-    return [one for one in held if not one.missing]
+    return [one for one in matches if not one.missing]
 
 
 def _prohibited_targets(case: "Case", clause: Clause) -> tuple[str, ...]:
@@ -158,12 +161,12 @@ def _prohibited_targets(case: "Case", clause: Clause) -> tuple[str, ...]:
     )
 
 
-def yields_to_permissions(case: "Case", held: RuleMatch) -> bool:
-    """Tell whether a prohibition yields to its policy's permissions; by rows, others may hold.
+def yields_to_permissions(case: "Case", match: RuleMatch) -> bool:
+    """Return whether a prohibition yields to its policy's permissions; by rows, others may hold.
 
-    Of several owners who issue one policy, none lifts another's prohibition.
+    If several owners issue one policy, none lifts another's prohibition.
     """
-    clause = held.clause
+    clause = match.clause
 
     def permitting() -> Iterator[frozenset[str]]:
         if case.ownership is not None:
@@ -172,16 +175,16 @@ def yields_to_permissions(case: "Case", held: RuleMatch) -> bool:
     return yields_to(clause.policy.conflict, clause.assigners, permitting)
 
 
-def depends_on_rows(case: "Case", held: RuleMatch) -> bool:
-    """Tell whether a rule holds of some rows, as far as is known, and not of others."""
+def depends_on_rows(case: "Case", match: RuleMatch) -> bool:
+    """Return whether a rule applies to some rows, as far as is known, and not to others."""
     return any(
         verdict.state == "unknown" and is_about_rows(verdict.condition, case.facts.rows)
-        for verdict in held.verdicts
+        for verdict in match.verdicts
     )
 
 
 def _no_sources(
     _assets: Iterable[str], _known: Mapping[str, Sequence[MadeFrom]]
 ) -> tuple[str, ...]:
-    """Tell that what was read was made from nothing that counts."""
+    """Return no origins: those of what was read do not count."""
     return ()

@@ -1,4 +1,4 @@
-"""Which decisions were made, in a chain that shows where somebody changed it."""
+"""Which decisions were made, in a chain that reveals every change."""
 
 from policy_engine.decision.log.entries import Entry, LoggedDeed, LogRecord
 from policy_engine.decision.log.log import (

@@ -1,4 +1,4 @@
-"""How entries are bound to each other: each by the hash of the one before it, keyed or not."""
+"""How each entry is bound to the one before it, by a hash with or without a key."""
 
 import hashlib
 import hmac
@@ -26,7 +26,7 @@ class Chain:
 
     @property
     def kind(self) -> Kind:
-        """What entries call it."""
+        """The name of the chain in entries."""
         return "hmac-sha-256" if self.key else "sha-256"
 
     def hash(self, entry: Entry) -> str:
@@ -34,28 +34,28 @@ class Chain:
         return self.text_hash(entry.hashed_text())
 
     def text_hash(self, text: bytes) -> str:
-        """Return the hash that an entry of a text should have."""
+        """Return the hash that an entry with this text should have."""
         if self.key is None:
             return hashlib.sha256(text).hexdigest()
-        # Pseudonyms are HMACs of texts. A byte that no text begins with keeps whoever can have
-        # values pseudonymised under the same key from having entries signed.
+        # Pseudonyms are HMACs of texts. The first byte, which no text begins with, keeps those who
+        # can have values pseudonymised with the same key from having entries signed.
         return hmac.new(self.key, _NOT_UTF_8 + text, hashlib.sha256).hexdigest()
 
     def digest(self, text: bytes) -> str:
-        """Return the digest, in hexadecimal, of what is kept of a log beside it."""
+        """Return the digest, in hexadecimal, of what is stored beside a log."""
         if self.key is None:
             return hashlib.sha256(text).hexdigest()
         return hmac.new(self.key, _SNAPSHOT_PREFIX + text, hashlib.sha256).hexdigest()
 
     def next(self, last: Entry | None, content: Decision | LoggedDeed) -> Entry:
-        """Return the entry of what is said after the last one. Raises as `following` does."""
+        """Return the entry for a content after the last entry. Raises as `following` does."""
         number, own_hash = (last.number, last.hash) if last else (0, START)
         return self.following(number, own_hash, content)
 
     def following(self, number: int, previous: str, content: Decision | LoggedDeed) -> Entry:
-        """Return the entry of a decision or a deed after one of that number and hash.
+        """Return the entry for a decision or a duty event after the entry of that number and hash.
 
-        Raises OutputError (O002) where it holds what UTF-8 cannot write.
+        Raises OutputError (O002) if the content cannot be encoded as UTF-8.
         """
         try:
             entry = Entry(
@@ -70,24 +70,24 @@ class Chain:
             )
             return entry.model_copy(update={"hash": self.hash(entry)})
         except (ValidationError, UnicodeEncodeError):
-            message = "It cannot be logged: a name in it is not a text that UTF-8 can write."
+            message = "The entry cannot be logged: a name in it cannot be encoded as UTF-8."
             raise OutputError.of("O002", message) from None
 
     def entry_faults(self, entry: Entry) -> Iterator[str]:
-        """Yield what is wrong with an entry by itself."""
+        """Yield the problems of a single entry."""
         if entry.chain != self.kind:
-            yield f"its chain is {entry.chain!r}, not {self.kind!r} as is asked for"
+            yield f"its chain is {entry.chain!r}, but {self.kind!r} is expected"
         elif self.hash(entry) != entry.hash:
             other_key = ", or was made with another key" if self.key else ""
-            yield f"it was changed{other_key}: its hash is not that of what it says"
+            yield f"it was changed{other_key}: its hash does not match its content"
 
 
 def read_key(source: Key) -> bytes | None:
-    """Return the key of a chain: bytes, or what a file holds without the blanks around it.
+    """Return the key of a chain: the given bytes, or a file's content without surrounding blanks.
 
-    Only a key that is given counts. The environment's is that of pseudonyms: an auditor who
-    checks a log is not to be able to look them up. Raises DataError (C013) for no key, or one
-    that is too short.
+    Only an explicit key counts. The environment's key is for pseudonyms: an auditor who checks a
+    log must not be able to look those up. Raises DataError (C013) if the key is missing or too
+    short.
     """
     if source is None:
         return None

@@ -1,4 +1,4 @@
-"""What a decision log holds of a decision: its structure, and never a value or a free text."""
+"""What a decision log records of a decision: its structure, but never a value or a free text."""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from policy_engine.policy.model import Kind as RuleKind
 Kind = Literal["sha-256", "hmac-sha-256"]
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 START = "0" * 64
-"""What the first entry holds in the place of the hash of the one before it."""
+"""The previous hash of the first entry."""
 
 
 class _Logged(BaseModel):
@@ -39,7 +39,7 @@ class _Logged(BaseModel):
 
 
 class LoggedRequest(_Logged):
-    """Who asked to do what with which assets, and what for."""
+    """Who asked to do what with which assets, and for which purpose."""
 
     assignee: str
     action: str
@@ -48,9 +48,9 @@ class LoggedRequest(_Logged):
 
 
 class LoggedCondition(_Logged):
-    """What a condition evaluated to, by its left operand alone, not by what that was compared with.
+    """The result of a condition, by its left operand only, without the values it was compared with.
 
-    Of a logical constraint whose parts were not looked at, by its operator.
+    For a logical constraint whose parts were not evaluated, by its operator.
     """
 
     operand: str
@@ -86,7 +86,7 @@ class LoggedDuty(_Logged):
 
 
 class LoggedCount(_Logged):
-    """A rule that was exercised once, on which assets together; by whom, if not by who asked."""
+    """A rule that was exercised once, on which assets; by whom, if not by the requester."""
 
     policy: str
     rule: str
@@ -95,7 +95,7 @@ class LoggedCount(_Logged):
 
 
 class LoggedOrigin(_Logged):
-    """What an asset was made from, and the assigners of the rule by which it was."""
+    """What an asset was made from, and the assigners of the rule that made it."""
 
     asset: str
     by: tuple[str, ...]
@@ -103,13 +103,13 @@ class LoggedOrigin(_Logged):
 
 
 class LogRecord(_Logged):
-    """What is kept of a decision.
+    """What is recorded of a decision.
 
-    Every field is named here and copied by name, so that what decisions learn to hold later is
-    not logged before somebody has thought about it. `time` is the moment the decision holds
-    for, in ISO 8601, empty where it has none. `counted` is there where a permit is the execution
-    of other rules, or on other assets, than of the one that is named on what was asked for,
-    `made_from` where what was permitted is made from something else: from what, near and far.
+    Every field is declared here and copied by name, so that fields added to decisions later are not
+    logged before somebody has thought about it. `time` is the moment for which the decision holds,
+    in ISO 8601, empty if it has none. `counted` is present if a permit is the execution of other
+    rules, or on other assets, than the named rule on the requested targets; `made_from` is present
+    if the permitted targets were made from something else, directly or indirectly.
     """
 
     effect: Effect
@@ -135,7 +135,7 @@ class LogRecord(_Logged):
 
     @classmethod
     def from_decision(cls, decision: Decision) -> "LogRecord":
-        """Return what is kept of a decision."""
+        """Return what is recorded of a decision."""
         request = decision.request
         return cls(
             effect=decision.effect,
@@ -160,11 +160,11 @@ class LogRecord(_Logged):
 
 
 class LoggedDeed(_Logged):
-    """That a duty was fulfilled or violated, or a prohibition infringed, by somebody at a time.
+    """A duty was fulfilled or violated, or a prohibition infringed, by a party at a time.
 
-    `digest` is that of the policy as it was given then, `meaning` that of what the duty has one
-    do and by whose word: another duty may be given its uid. Entries of earlier versions do not say
-    it. `evidence` is the text that whoever recorded it wanted to be kept.
+    `digest` is that of the policy at the time, `meaning` identifies what the duty requires and who
+    issued it, since its uid may be reused for another duty. Entries of earlier versions lack it.
+    `evidence` is a text given by the person who recorded the event.
     """
 
     state: Performance
@@ -184,10 +184,10 @@ class LoggedDeed(_Logged):
 
 
 class Entry(_Logged):
-    """One decision, or deed, in the chain, and what binds it to the entry before it.
+    """One decision or duty event in the chain, with what binds it to the entry before it.
 
-    `number` counts from 1, `previous` is the hash of the entry before, `logged` the moment of
-    writing by the clock, in UTC. `hash` is that of the canonical JSON of all the rest.
+    `number` counts from 1, `previous` is the hash of the entry before, `logged` the clock's time of
+    writing, in UTC. `hash` is the hash of the canonical JSON of everything else.
     """
 
     format: Literal[1] = 1
@@ -206,27 +206,27 @@ class Entry(_Logged):
         return self
 
     def text(self) -> bytes:
-        """Return the entry as it stands in a log: canonical JSON, without the end of the line."""
+        """Return the entry as one line of a log: canonical JSON, without the line end."""
         return canonical(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry as JSON has it."""
+        """Return the entry as a JSON object."""
         return self.model_dump(exclude_none=True)
 
     def hashed_text(self) -> bytes:
-        """Return what the hash is taken of."""
+        """Return the text that the hash is computed from."""
         return canonical(self.model_dump(exclude={"hash"}, exclude_none=True))
 
     @property
     def decided(self) -> LogRecord:
-        """What is kept of the decision. Raises AttributeError where the entry is of a deed."""
+        """What was recorded of the decision. Raises AttributeError for a duty event."""
         if self.decision is None:
-            raise AttributeError("the entry holds no decision")
+            raise AttributeError("the entry has no decision")
         return self.decision
 
     @property
     def request(self) -> Request:
-        """The request that was decided, to be decided again. Raises as `decided` does."""
+        """The request that was decided, to decide it again. Raises as `decided` does."""
         logged_request = self.decided.request
         return Request(
             assignee=logged_request.assignee,
@@ -242,7 +242,7 @@ class Entry(_Logged):
 
 
 def canonical(value: Any) -> bytes:
-    """Return the one JSON text of a value: keys sorted, no blanks, UTF-8, and no NaN."""
+    """Return the canonical JSON text of a value: keys sorted, no blanks, UTF-8, no NaN."""
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -250,7 +250,7 @@ def canonical(value: Any) -> bytes:
 
 
 def now() -> str:
-    """Return this moment as entries have it."""
+    """Return the current time in the format of entries."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -279,7 +279,7 @@ def _miss(miss: NearMiss) -> LoggedMiss:
 
 
 def _counted(decision: Decision) -> tuple[LoggedCount, ...] | None:
-    """Return what a permit is an execution of, where that is more than meets the eye."""
+    """Return what a permit is an execution of, if that is more than its rule on its targets."""
     if decision.counted is None or decision.effect != "permit":
         return None
     counts = tuple(

@@ -22,7 +22,7 @@ from policy_engine.decision.log.places import (
 )
 
 _BLOCK = 2**16
-_TORN = "the file ends within it, as after a crash"
+_TORN = "the file ends in the middle of it, as after a crash"
 _TOO_LONG = f"it is longer than the {LONGEST:,} bytes that an entry may have"
 
 
@@ -34,26 +34,26 @@ class LinesFile:
 
     @contextmanager
     def appending(self) -> Iterator[Tail]:
-        """Return the file's end, alone with it; a file that is not there is begun."""
+        """Return the end of the file, held exclusively; a missing file is created."""
         with writing(self.path):
-            # Opened for each entry: the lock of one open file would not part its threads.
+            # Opened for each entry: threads that share an open file would share its lock.
             number = open_for_appending(self.path)
             try:
                 lock(number)
-                whole = complete_size(self.path, number)
-                if whole < os.fstat(number).st_size:
-                    os.ftruncate(number, whole)
+                complete = complete_size(self.path, number)
+                if complete < os.fstat(number).st_size:
+                    os.ftruncate(number, complete)
                 add, rows = partial(_append, number, self.path), partial(_rows, number)
                 yield Tail(_last_line(number), add, rows)
             finally:
                 os.close(number)
 
     def rows(self, start: int = 0) -> Iterator[Row]:
-        """Yield the lines that were there when the reading began."""
+        """Yield the lines that were there when reading began."""
         with reading(self.path):
             number = open_for_reading(self.path)
             try:
-                # Under the lock nobody is in the midst of a line; without it lines only get more.
+                # Under the lock nobody is writing a line; without it, lines are only added.
                 lock(number, shared=True)
                 size = complete_size(self.path, number)
                 unlock(number)
@@ -63,7 +63,7 @@ class LinesFile:
 
 
 def _rows(number: int, start: int, size: int = -1) -> Iterator[Row]:
-    """Yield the lines of an open file from a place on, up to a size or to its end."""
+    """Yield the lines of an open file from a position on, up to a size or to its end."""
     remaining = (os.fstat(number).st_size if size < 0 else size) - start
     with os.fdopen(os.dup(number), "rb") as file:
         file.seek(start)
@@ -104,7 +104,7 @@ def _read(number: int, length: int) -> bytes:
 
 
 def _append(number: int, path: Path, entry: Entry) -> int:
-    """Write an entry in one piece and see it onto the disk, or leave the file as it was."""
+    """Write an entry in one piece and flush it to the disk, or leave the file as it was."""
     data, size = entry.text() + b"\n", os.fstat(number).st_size
     if len(data) > LONGEST:
         raise OSError(errno.EFBIG, f"an entry of {len(data):,} bytes is too long")
@@ -127,7 +127,7 @@ def _write(number: int, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """See the name of a new file onto the disk, where folders can be opened."""
+    """Flush the name of a new file to the disk, where folders can be opened."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:

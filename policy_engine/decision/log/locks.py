@@ -1,4 +1,4 @@
-"""A lock on a file that is open, held until it is closed or let go: one writer at a time."""
+"""A lock on an open file, held until it is closed or unlocked: one writer at a time."""
 
 import errno
 import os
@@ -6,14 +6,14 @@ import sys
 import time
 
 PATIENCE = 30.0
-"""How many seconds are waited for whoever holds the lock."""
+"""How many seconds to wait for another holder of the lock."""
 
 _BEYOND = 2**31 - 2
-"""Where Windows locks a byte: far behind the text, for there a locked byte cannot be read."""
+"""Where Windows locks a byte: far behind the text, since a locked byte cannot be read there."""
 
 
 def lock(number: int, *, shared: bool = False) -> None:
-    """Lock an open file. Raises OSError where that cannot be done, or takes too long."""
+    """Lock an open file. Raises OSError if that is impossible or takes too long."""
     until, pause = time.monotonic() + PATIENCE, 0.0005
     while not _locked(number, shared=shared):
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""The decision log: open, decide by it, append, read, verify."""
+"""The decision log: open, decide with it, append, read, verify."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ TABLES = (".sqlite", ".sqlite3", ".db")
 
 @dataclass(frozen=True)
 class Transaction:
-    """A log that nobody else reads or writes, until what is decided by it stands in it."""
+    """A log held exclusively, from reading its history to appending a decision based on it."""
 
     log: "DecisionLog"
     state: LogState
@@ -41,11 +41,11 @@ class Transaction:
 
     @property
     def history(self) -> History:
-        """What was done by all that stands in the log."""
+        """The history of all entries in the log."""
         return self.state.history
 
     def append(self, content: Decision | LoggedDeed) -> Entry:
-        """Add a decision, or a deed. Raises as `DecisionLog.append` does."""
+        """Add a decision or a duty event. Raises as `DecisionLog.append` does."""
         last = self.state.mark
         entry = self.log.chain.following(last.number, last.hash, content)
         self.state.add(entry, self._tail.add(entry))
@@ -54,9 +54,9 @@ class Transaction:
 
 @dataclass
 class _LogMemo:
-    """What a process has read of a log so far, and of which file: another one may have its name.
+    """How much of a log a process has read, and of which file, since another may take its name.
 
-    Both are one value, since several threads set it.
+    Both are a single value because several threads set it.
     """
 
     reading: tuple[LogState, _Identity] | None = None
@@ -64,7 +64,7 @@ class _LogMemo:
 
 @dataclass(frozen=True)
 class DecisionLog:
-    """A log that decisions are appended to, by any number of threads and processes at once."""
+    """A log that any number of threads and processes can append decisions to at once."""
 
     store: Store
     chain: Chain
@@ -72,13 +72,13 @@ class DecisionLog:
 
     @classmethod
     def open(cls, path: str | Path, key: Key = None) -> "DecisionLog":
-        """Return the log in a file of lines or in a table, by the ending of its name.
+        """Return the log in a file of lines or in a table, chosen by the ending of the file name.
 
-        It is begun where it is not there, readable for its owner alone. With a key, bytes or a
-        file that holds it, the chain is one of HMACs, which nobody can make anew without it.
-        Raises DataError for another ending (C004) or a key that is none (C013), OutputError
-        (O002) where the log cannot be written, and LogError (G002) where its last entry is not
-        whole or not of this chain.
+        It is created if it does not exist, readable for its owner alone. With a key, given as bytes
+        or as a file, the chain uses HMACs, which nobody can recreate without the key. Raises
+        DataError for another ending (C004) or an invalid key (C013), OutputError (O002) if the log
+        cannot be written, and LogError (G002) if its last entry is incomplete or does not belong to
+        this chain.
         """
         log = cls(_store(path), Chain(read_key(key)))
         with log.store.appending() as tail:
@@ -87,14 +87,15 @@ class DecisionLog:
 
     @property
     def path(self) -> Path:
-        """Where the log lies."""
+        """The path of the log."""
         return self.store.path
 
     def decide(self, decider: Decider, request: Request, world: World | None = None) -> Decision:
-        """Return the answer to a request by what the log holds, once it stands in the log, too.
+        """Return the answer to a request, based on the log, after appending it to the log.
 
-        Nobody decides by the log meanwhile: of two who ask for the last use, one has it. Raises as
-        `Decider.decide` and `append` do, and LogError (G002) where the log is not whole.
+        Nobody else decides with the log in between: if two ask for the last use, one gets it.
+        Raises as `Decider.decide` and `append` do, and LogError (G002) if the chain of the log is
+        broken.
         """
         with self.transaction() as log:
             decision = decider.decide(request, world, log.history)
@@ -103,9 +104,9 @@ class DecisionLog:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Return the state of the log, alone with it: nobody else decides by it meanwhile.
+        """Return the state of the log, held exclusively: nobody else decides with it meanwhile.
 
-        What is appended within counts once the context is left, and then is on the disk.
+        What is appended inside is on the disk, and counts, once the context has ended.
         """
         memo = self._memo
         if memo.reading is None and self.path.exists():
@@ -114,20 +115,20 @@ class DecisionLog:
         with self.store.appending() as tail:
             self._last_entry(tail.last)
             earlier, memo.reading = memo.reading, None
-            # A log is ended by renaming its file: what has its name now is another one.
+            # A log is closed by renaming its file: the file of that name is now another log.
             file = _file_identity(self.path)
             is_same = earlier is not None and earlier[1] == file
             state = earlier[0] if earlier and is_same else snapshots.load(self.path, self.chain)
             state.read(tail.rows(state.mark.start))
             snapshots.save(state)
             yield Transaction(self, state, tail)
-        # Only now is it in the log: a commit that fails, on a full disk say, leaves none of it.
+        # Only now is it in the log: a failed commit, on a full disk for example, leaves nothing.
         memo.reading = state, file
 
     def history(self) -> History:
-        """Return what was done by all that stands in the log now.
+        """Return the history of all entries in the log.
 
-        Raises LogError: G001 where it cannot be read, G002 where it is not whole.
+        Raises LogError: G001 if it cannot be read, G002 if its chain is broken.
         """
         return self._read().history
 
@@ -137,7 +138,7 @@ class DecisionLog:
         return state
 
     def append(self, content: Decision | LoggedDeed) -> Entry:
-        """Log a decision, or a deed; once the entry is returned, it is on the disk.
+        """Log a decision or a duty event; once the entry is returned, it is on the disk.
 
         Raises OutputError (O002) and LogError (G002) as `open` does; then nothing was written.
         """
@@ -147,31 +148,31 @@ class DecisionLog:
         return entry
 
     def _last_entry(self, row: Row | None) -> Entry | None:
-        """Return the last entry, which the next one is to vouch for."""
+        """Return the last entry, which the next one is chained to."""
         if row is None:
             return None
         try:
             entry = parse_entry(row)
         except InvalidEntryError as error:
             message = f"The last entry of the log is broken: {error}."
-            hint = "Nothing is appended to it. Keep a copy, and go on without that entry."
+            hint = "Nothing was appended. Keep a copy of the log, then remove that entry to go on."
             raise LogError.of("G002", message, hint, str(self.path)) from None
         if self.chain.key is None and entry.chain == "hmac-sha-256":
-            message = "The log is chained with a key, and none is given."
+            message = "The log is chained with a key, but no key was given."
             raise DataError.of(
-                "C013", message, "Give the key that it is chained with.", str(self.path)
+                "C013", message, "Give the key that the log is chained with.", str(self.path)
             )
         for fault in self.chain.entry_faults(entry):
-            message = f"The last entry of the log cannot be built upon: {fault}."
+            message = f"Nothing can be appended to the log. Its last entry is not valid: {fault}."
             raise LogError.of("G002", message, source=str(self.path))
         return entry
 
 
 def read_log(path: str | Path) -> Iterator[Entry]:
-    """Yield the entries of a log, each valid by itself; whether they are a chain is not looked at.
+    """Yield the entries of a log, each valid by itself; the chain between them is not checked.
 
-    Raises DataError (C004) for a file with another ending, LogError (G001) where it cannot be
-    read, or where a line is not an entry.
+    Raises DataError (C004) for a file with another ending, LogError (G001) if it cannot be read or
+    a line is not an entry.
     """
     return _entries(_store(path).rows(), str(path))
 
@@ -182,9 +183,9 @@ def last_entries(path: str | Path, count: int) -> list[Entry]:
 
 
 def read_history(path: str | Path, key: Key = None) -> History:
-    """Return what was done by all that stands in a log. Raises as `DecisionLog.history` does.
+    """Return the history of all entries in a log. Raises as `DecisionLog.history` does.
 
-    And DataError: C004 for another ending, C013 for a key that is none.
+    And DataError: C004 for another ending, C013 for an invalid key.
     """
     return DecisionLog(_store(path), Chain(read_key(key))).history()
 
@@ -192,22 +193,22 @@ def read_history(path: str | Path, key: Key = None) -> History:
 def verify_log(
     path: str | Path, key: Key = None, expect: str | int | Head | None = None
 ) -> Verification:
-    """Return whether a log is whole: what it holds, its head, and every break of its chain.
+    """Return whether a log is intact: its entries, its head, and every break of its chain.
 
-    A changed, missing, moved or inserted entry shows by itself. What was cut off at the end
-    does not, and neither does a chain that somebody made anew, as anybody can where it has no
-    key. Both show with `expect`: a head that was kept elsewhere, which the log still has to
-    hold, be it the last entry or not.
+    A changed, missing, moved or inserted entry is always detected. Entries cut off at the end are
+    not, nor is a chain that was recreated as a whole, which anybody can do if it has no key. Both
+    are detected with `expect`: a head that was kept elsewhere, and that the log must still contain,
+    as its last entry or an earlier one.
 
-    Raises DataError for another ending (C004), for a key that is none or that the log needs
-    (C013), LogError (G001) where it cannot be read, RequestError (U001) for what is not a head.
+    Raises DataError for another ending (C004) or for an invalid or missing key (C013), LogError
+    (G001) if the log cannot be read, RequestError (U001) if `expect` is not a head.
     """
     expected = Head.of(str(expect)) if isinstance(expect, str | int) else expect
     return verify(_store(path).rows(), Chain(read_key(key)), expected)
 
 
 def _file_identity(path: Path) -> _Identity:
-    """Return what tells a file from others, whatever it is called; None where there is none."""
+    """Return what identifies a file whatever its name is; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -222,7 +223,7 @@ def _store(path: str | Path) -> Store:
         return LinesFile(path)
     if ending in TABLES:
         return LogTable(path)
-    message = f"{str(path)!r} is not a decision log by its ending. Allowed are "
+    message = f"{str(path)!r} does not have the ending of a decision log. Allowed are "
     raise DataError.of("C004", f"{message}{join_names((*LINES, *TABLES), 'and')}.")
 
 

@@ -1,7 +1,7 @@
-"""What is about to be written to a log, noted so that a writer who is killed leaves it whole.
+"""A note of what is about to be written to a log, so that a killed writer leaves it intact.
 
-A kill may end a write between two pages of the file. What stands there then is the beginning of
-an entry that nobody was answered by; the note beside the log tells it from one that was damaged.
+A kill may stop a write between two pages of the file. The file then ends with the beginning of an
+entry whose answer was never given; the note beside the log tells it from a damaged one.
 """
 
 import os
@@ -18,7 +18,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 
 @contextmanager
 def pending_note(path: Path, size: int, data: bytes) -> Iterator[None]:
-    """Note what is appended to a log of some size, where a kill could tear it."""
+    """Note what is being appended to a log of a given size, in case a kill interrupts it."""
     if size // _PAGE == (size + len(data) - 1) // _PAGE:
         yield
         return
@@ -31,9 +31,9 @@ def pending_note(path: Path, size: int, data: bytes) -> Iterator[None]:
 
 
 def complete_size(path: Path, number: int) -> int:
-    """Return the size of an open log without the entry in the midst of which a writer was killed.
+    """Return the size of an open log without an entry whose writer was killed while writing it.
 
-    To be asked under the log's lock: else somebody may be writing that entry just now.
+    Call it while holding the log's lock: otherwise somebody may be writing that entry.
     """
     size = os.fstat(number).st_size
     if not size or _read(number, size - 1, 1) == b"\n":

@@ -1,4 +1,4 @@
-"""Where a log lies: what a writer and a reader see of it, and how its file is opened."""
+"""Where a log is stored: what a writer and a reader use, and how its file is opened."""
 
 import errno
 import os
@@ -13,19 +13,19 @@ from policy_engine.decision.log.entries import Entry
 from policy_engine.errors import LogError, OutputError
 
 LONGEST = 2**24
-"""How many bytes an entry has at most."""
+"""The maximum size of an entry, in bytes."""
 
 _NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
-# A pipe is to be refused, not to be waited for.
+# A pipe must be refused, without waiting for it.
 _ALWAYS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What lies in one line of a file or row of a table, and what is wrong with how it lies.
+    """One line of a file or row of a table, and what is wrong with it.
 
-    `columns` are the number and the hash as a table has them beside the entry. `start` is where
-    the row stands: of a line its first byte, of a row of a table its number.
+    `columns` are the number and the hash that a table stores beside the entry. `start` is the
+    position of the row: the first byte of a line, or the number of a table row.
     """
 
     line: int
@@ -37,9 +37,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Tail:
-    """The end of a log that nobody else writes to now.
+    """The end of a log while nobody else writes to it.
 
-    `add` returns where the entry stands, `rows` what stands from somewhere on.
+    `add` returns the position of the new entry, `rows` the rows from a position on.
     """
 
     last: Row | None
@@ -52,23 +52,23 @@ class Store(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """Where it is stored."""
 
     def appending(self) -> AbstractContextManager[Tail]:
-        """Return the log's end, alone with it; a log that is not there is begun.
+        """Return the log's end, held exclusively; a missing log is created.
 
-        Raises OutputError (O002) where it cannot be written.
+        Raises OutputError (O002) if it cannot be written.
         """
 
     def rows(self, start: int = 0) -> Iterator[Row]:
-        """Yield the rows in order, from the one that stands there on.
+        """Yield the rows in order, starting at a position.
 
-        Raises LogError (G001) where they cannot be read.
+        Raises LogError (G001) if they cannot be read.
         """
 
 
 def open_for_appending(path: Path) -> int:
-    """Return the log, open; where it is not there, made for its owner alone. Raises OSError."""
+    """Return the open log; a missing one is created for its owner alone. Raises OSError."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _NOT_FOLLOWED | _ALWAYS
     try:
         return _check_regular(os.open(path, flags, 0o600))
@@ -79,7 +79,7 @@ def open_for_appending(path: Path) -> int:
 
 
 def open_for_reading(path: Path) -> int:
-    """Return the log, open. Raises OSError."""
+    """Return the open log. Raises OSError."""
     return _check_regular(os.open(path, os.O_RDONLY | _ALWAYS))
 
 
@@ -92,7 +92,7 @@ def _check_regular(number: int) -> int:
 
 @contextmanager
 def writing(path: Path, *more: type[Exception]) -> Iterator[None]:
-    """Turn what fails inside into OutputError (O002) in one line."""
+    """Turn errors inside into OutputError (O002) on one line."""
     kinds: tuple[type[Exception], ...] = (OSError, ValueError, *more)
     try:
         yield
@@ -103,7 +103,7 @@ def writing(path: Path, *more: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path, *more: type[Exception]) -> Iterator[None]:
-    """Turn what fails inside into LogError (G001) in one line."""
+    """Turn errors inside into LogError (G001) on one line."""
     kinds: tuple[type[Exception], ...] = (OSError, ValueError, *more)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The state of a log, kept beside it, so that not every process reads all of the log."""
+"""The state of a log, saved beside it so that not every process has to read the whole log."""
 
 import os
 import stat
@@ -16,17 +16,17 @@ from policy_engine.decision.log.places import open_for_reading
 from policy_engine.decision.log.state import LogState, Mark
 
 ENDING = ".state"
-"""What is put behind the name of a log."""
+"""The suffix added to the name of a log."""
 LEAST = 512
-"""A log with fewer entries beyond what was kept is read sooner than anything is written."""
+"""Reading fewer new entries than this is faster than saving the state."""
 _FORMAT = 6
 
 
 def load(path: Path, chain: Chain) -> LogState:
-    """Return the state that was kept beside a log, or that of its beginning.
+    """Return the state that was saved beside a log, or the state of an empty log.
 
-    What cannot be read, is another user's or was not made under the log's key is left aside. That
-    its mark still stands in the log is for `LogState.read` to say.
+    A file that cannot be read, belongs to another user or was not made with the log's key is
+    ignored. `LogState.read` checks that its mark is still in the log.
     """
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         digest, _, body = _read_snapshot(path).partition(b"\n")
@@ -36,7 +36,7 @@ def load(path: Path, chain: Chain) -> LogState:
 
 
 def save(state: LogState) -> None:
-    """Keep a state beside its log where enough was added; where that fails, nothing is lost."""
+    """Save a state beside its log if enough entries were added; if that fails, nothing is lost."""
     number = state.mark.number
     if number - state.saved < max(LEAST, state.saved // 8):
         return
@@ -56,7 +56,7 @@ def save(state: LogState) -> None:
 
 
 def _read_snapshot(path: Path) -> bytes:
-    """Return what was kept. Raises ValueError where it is not of whoever owns the log."""
+    """Return the saved state. Raises ValueError if it does not belong to the log's owner."""
     number = open_for_reading(path.with_name(f"{path.name}{ENDING}"))
     with os.fdopen(number, "rb") as file:
         own = os.fstat(number)

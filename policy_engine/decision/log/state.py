@@ -1,4 +1,4 @@
-"""The state of a log: its history, and how far it was read."""
+"""The state of a log: its history, and how far it has been read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from policy_engine.decision.log.verification import InvalidEntryError, parse_ent
 from policy_engine.errors import LogError, PolicyEngineError
 
 Plain = Mapping[str, Any]
-"""An entry as JSON has it."""
+"""An entry as a JSON object."""
 _HASH, _SIZE = b',"hash":"', 64
 
 
 @dataclass(frozen=True)
 class Mark:
-    """An entry up to which a log was read: its number and hash, and where it stands."""
+    """The entry up to which a log was read: its number, its hash, and its position."""
 
     number: int = 0
     hash: str = START
@@ -31,9 +31,9 @@ class Mark:
 
 @dataclass
 class LogState:
-    """The history of a log up to a mark; every entry of it was verified as it was read.
+    """The history of a log up to a mark; every entry was verified when it was read.
 
-    `saved` is the number of the entry up to which it is kept beside the log.
+    `saved` is the number of the entry up to which the state is saved beside the log.
     """
 
     chain: Chain
@@ -43,10 +43,10 @@ class LogState:
     saved: int = 0
 
     def read(self, rows: Iterator[Row]) -> None:
-        """Take up the rows from the mark on, of which the first is the one that was read last.
+        """Add the rows from the mark on; the first is the one that was read last.
 
-        Raises LogError (G002) where that is no longer there, or what follows is not its
-        continuation: by a log that was cut, rules were exercised less often than they were.
+        Raises LogError (G002) if that row is gone, or what follows does not continue it: a log that
+        was truncated would show too few executions of rules.
         """
         if self.mark.number:
             self._check_mark(next(rows, None))
@@ -54,7 +54,7 @@ class LogState:
             self._add(self._entry(row), row.start)
 
     def add(self, entry: Entry, start: int) -> None:
-        """Take up the next entry."""
+        """Add the next entry."""
         self._add(entry.to_json(), start)
 
     def _add(self, entry: Plain, start: int) -> None:
@@ -67,16 +67,16 @@ class LogState:
     def _check_mark(self, row: Row | None) -> None:
         entry = None if row is None else self._entry(row)
         if entry is None or (entry["number"], entry["hash"]) != (self.mark.number, self.mark.hash):
-            message = f"The log does not hold entry {self.mark.number}, which it held before. It "
+            message = f"The log no longer contains entry {self.mark.number}. It "
             snapshot = f"{self.source}.state"
             remedy = (
                 f"remove {Path(snapshot).name}" if Path(snapshot).exists() else "open the log again"
             )
-            hint = f"If that is meant, {remedy}; counts begin anew."
-            raise LogError.of("G002", f"{message}was cut, or replaced.", hint, self.source)
+            hint = f"If that was intended, {remedy}; counting starts again."
+            raise LogError.of("G002", f"{message}was truncated or replaced.", hint, self.source)
 
     def _entry(self, row: Row) -> Plain:
-        """Return an entry that has the hash of what it says."""
+        """Return an entry whose hash matches its content."""
         parsed = _parse_entry(row, self.chain)
         if parsed is not None:
             return parsed
@@ -85,18 +85,18 @@ class LogState:
         except InvalidEntryError as error:
             raise self._broken_log(f"{error}") from None
         for fault in self.chain.entry_faults(entry):
-            raise self._broken_log(f"of entry {entry.number}, {fault}")
+            raise self._broken_log(f"in entry {entry.number}, {fault}")
         return entry.to_json()
 
     def _broken_log(self, why: str) -> PolicyEngineError:
-        message = f"How often rules were exercised cannot be told from the log: {why}."
-        return LogError.of("G002", message, "`log verify` tells all that is wrong.", self.source)
+        message = f"The log does not show how often rules were exercised: {why}."
+        return LogError.of("G002", message, "`log verify` lists every problem.", self.source)
 
 
 def _parse_entry(row: Row, chain: Chain) -> Plain | None:
-    """Return an entry as JSON has it, where its hash is right; to validate it takes ten times that.
+    """Return an entry as a JSON object if its hash is right; validating it takes ten times as long.
 
-    The hash is of the text without it, so that what has the right one is as it was written.
+    The hash covers the rest of the text, so an entry with the right hash is as it was written.
     """
     text = row.text
     start = text.rfind(_HASH)
@@ -117,7 +117,7 @@ def _hash_at(text: bytes, start: int) -> str:
 
 
 def record_entry(history: History, entry: Plain) -> None:
-    """Add to a history what an entry tells."""
+    """Add an entry to a history."""
     if "deed" in entry:
         _record_deed(history, entry["deed"], entry.get("number", 0))
         return
@@ -144,13 +144,13 @@ def record_entry(history: History, entry: Plain) -> None:
         )
 
 
-def _origins(kept: Plain) -> Iterator[MadeFrom]:
-    for one in kept.get("made_from", ()):
+def _origins(record: Plain) -> Iterator[MadeFrom]:
+    for one in record.get("made_from", ()):
         yield MadeFrom(one["asset"], tuple(one["by"]), tuple(one["sources"]))
 
 
-def _record_deed(history: History, deed: Plain, number: int) -> None:
-    time = datetime.fromisoformat(deed["time"])
-    evidence, meaning = deed.get("evidence", ""), deed.get("meaning", "")
-    recorded = Deed(deed["state"], deed["by"], time, deed["digest"], evidence, number, meaning)
-    history.record_deed(deed["policy"], deed["duty"], recorded)
+def _record_deed(history: History, event: Plain, number: int) -> None:
+    time = datetime.fromisoformat(event["time"])
+    evidence, meaning = event.get("evidence", ""), event.get("meaning", "")
+    recorded = Deed(event["state"], event["by"], time, event["digest"], evidence, number, meaning)
+    history.record_deed(event["policy"], event["duty"], recorded)

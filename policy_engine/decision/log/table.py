@@ -1,4 +1,4 @@
-"""A log as a table of SQLite."""
+"""A log as an SQLite table."""
 
 import os
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ _ROWS = "SELECT number, entry, hash FROM decisions WHERE number >= ? ORDER BY nu
 
 @dataclass(frozen=True)
 class LogTable:
-    """A table in a file of SQLite."""
+    """A table in an SQLite file."""
 
     path: Path
 
     @contextmanager
     def appending(self) -> Iterator[Tail]:
-        """Return the table's end, within a transaction; a table that is not there is made."""
+        """Return the table's end, within a transaction; a missing table is created."""
         import sqlite3  # noqa: PLC0415
 
         with writing(self.path, sqlite3.Error):
@@ -53,10 +53,10 @@ class LogTable:
                 connection.execute("COMMIT")
 
     def rows(self, start: int = 0) -> Iterator[Row]:
-        """Yield the rows that were there when the reading began.
+        """Yield the rows that were there when reading began.
 
-        What a writer left half done that was cut off is undone first, as the next one would.
-        Raises LogError (G001) where that is not for this reader to do.
+        If a writer was interrupted, its unfinished entry is undone first, as the next writer would
+        do. Raises LogError (G001) if this reader may not do that.
         """
         import sqlite3  # noqa: PLC0415
 
@@ -70,7 +70,7 @@ class LogTable:
 
 
 def _undo(path: Path) -> None:
-    """Take back what stands in the table of a transaction that was never completed.
+    """Undo a transaction that was never completed.
 
     Only a connection that may write can do so (https://www.sqlite.org/lockingv3.html, section 4).
     """
@@ -87,9 +87,9 @@ def _undo(path: Path) -> None:
         _look(path, "rw")
     except sqlite3.OperationalError:
         journal = f"{path.name}-journal"
-        message = f"A writer was cut off in the midst of an entry; {journal!r} holds what undoes it"
-        message += ", which takes leave to write the log and its folder."
-        hint = "Read it once as somebody who has that, or copy both files together and read those."
+        message = f"A writer was interrupted in the middle of an entry. {journal!r} can undo it,"
+        message += " which needs permission to write the log and its folder."
+        hint = "Read it once as a user with that permission, or copy both files and read the copy."
         raise LogError.of("G001", message, hint, str(path)) from None
 
 
@@ -110,19 +110,19 @@ def _connected(path: Path, mode: str) -> "sqlite3.Connection":
 
 
 def _has_table(connection: "sqlite3.Connection") -> bool:
-    """Tell whether the table is there. Raises ValueError for a database of something else.
+    """Return whether the table exists. Raises ValueError for a database with other content.
 
-    A view in the table's place, or a trigger on it, would show or keep what it likes.
+    A view in place of the table, or a trigger on it, could show or store anything.
     """
     query = "SELECT sql FROM sqlite_master WHERE type != 'table' OR name NOT LIKE 'sqlite_stat_'"
     statements = [sql for (sql,) in connection.execute(query)]
     if statements not in ([], [_TABLE.encode()]):
-        raise ValueError("the database holds other things than a decision log")
+        raise ValueError("the database contains more than a decision log")
     return bool(statements)
 
 
 def _rows(connection: "sqlite3.Connection", start: int) -> Iterator[Row]:
-    # A table may have numbers below 1, which are for `log verify` to tell of.
+    # A table may have numbers below 1, which `log verify` must report.
     least = start or -(2**63)
     for row in connection.execute(_ROWS, (least,)):
         yield _row(*row)
@@ -130,7 +130,7 @@ def _rows(connection: "sqlite3.Connection", start: int) -> Iterator[Row]:
 
 def _row(number: int, entry: Any, own_hash: Any) -> Row:
     if not isinstance(entry, bytes) or not isinstance(own_hash, bytes):
-        return Row(number, b"", "its columns hold no texts", start=number)
+        return Row(number, b"", "its columns are not text", start=number)
     columns = number, own_hash.decode(errors="replace")
     return Row(number, entry, columns=columns, start=number)
 

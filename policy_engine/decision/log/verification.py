@@ -1,4 +1,4 @@
-"""Whether a log is whole: every entry as it was written, in its order, and none left out."""
+"""Whether a log is intact: every entry as written, in order, none missing."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from policy_engine.decision.log.places import Row
 from policy_engine.errors import DataError, Place, Problem, RequestError
 
 MOST = 100
-"""How many problems are told; where one is, the log is not to be trusted whatever else is."""
+"""How many problems are listed; a single one is enough not to trust the log."""
 
 _HEAD = re.compile("(?:([0-9]{1,18}):)?([0-9a-fA-F]{64})|([0-9]{1,18})")
 
@@ -21,7 +21,7 @@ _HEAD = re.compile("(?:([0-9]{1,18}):)?([0-9a-fA-F]{64})|([0-9]{1,18})")
 class Head:
     """The last entry of a log: its number and its hash, as `12:9f86d0...`.
 
-    Where only the one is kept, the number is -1, or the hash is empty.
+    If only one of them was kept, the number is -1 or the hash is empty.
     """
 
     number: int = 0
@@ -32,14 +32,14 @@ class Head:
         return ":".join(filter(None, (number, self.hash)))
 
     def is_at(self, number: int, own_hash: str) -> bool:
-        """Tell whether an entry of this number and hash is the one that was kept."""
+        """Return whether this is the entry of that number and hash."""
         return self.number in (-1, number) and self.hash in ("", own_hash)
 
     @classmethod
     def of(cls, text: str) -> "Head":
-        """Return the head that is written as `NUMBER:HASH`, `HASH` or `NUMBER`.
+        """Return the head written as `NUMBER:HASH`, `HASH` or `NUMBER`.
 
-        Raises RequestError (U001) where it is neither.
+        Raises RequestError (U001) if the text is none of these.
         """
         match = _HEAD.fullmatch(text.strip())
         if not match:
@@ -51,10 +51,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Verification:
-    """What a check of a log found: how many entries, the last one, and what is wrong where.
+    """The result of checking a log: the number of entries, the last one, and every problem.
 
-    The head is worth keeping elsewhere where the log is intact: what is cut off at the end, or
-    written anew as a whole without a key, shows against a head that was kept, and only so.
+    Keep the head of an intact log elsewhere: only comparing with it reveals entries cut off at the
+    end, or a chain without a key that was recreated as a whole.
     """
 
     entries: int
@@ -63,16 +63,16 @@ class Verification:
 
     @property
     def intact(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no problem."""
         return not self.problems
 
 
 class InvalidEntryError(ValueError):
-    """What makes a row no entry, as the end of a sentence about it."""
+    """Why a row is not an entry, as the end of a sentence about it."""
 
 
 def parse_entry(row: Row) -> Entry:
-    """Return the entry in a row. Raises NoEntryError, which quotes nothing of what stands there."""
+    """Return the entry in a row. Raises InvalidEntryError, which quotes nothing from the row."""
     if row.fault:
         raise InvalidEntryError(row.fault)
     try:
@@ -80,25 +80,29 @@ def parse_entry(row: Row) -> Entry:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(map(str, first["loc"]))
-        problem = "it is not JSON" if first["type"] == "json_invalid" else "it says nothing whole"
+        problem = (
+            "it is not JSON" if first["type"] == "json_invalid" else "it is not a complete entry"
+        )
         raise InvalidEntryError(f"{where!r} is wrong" if where else problem) from None
     if entry.text() != row.text:
         raise InvalidEntryError("it is not written as the log writes it")
     if row.columns not in (None, (entry.number, entry.hash)):
-        raise InvalidEntryError("the columns beside it say other than the entry")
+        raise InvalidEntryError("the columns beside it differ from the entry")
     return entry
 
 
 def verify(rows: Iterable[Row], chain: Chain, expected: Head | None = None) -> Verification:
-    """Return what is wrong with the rows of a log.
+    """Return the problems of the rows of a log.
 
-    Raises DataError (C013) where it is chained with a key that is not given.
+    Raises DataError (C013) if the log is chained with a key that is not given.
     """
     walk, problems = _Walk(chain, expected), []
     for row in rows:
         problems += [_problem(row.line, words) for words in walk.faults(row)]
         if len(problems) >= MOST:
-            problems[MOST - 1 :] = [_problem(row.line, "There is more that is not told.")]
+            problems[MOST - 1 :] = [
+                _problem(row.line, "There are more problems, which are not listed.")
+            ]
             break
     else:
         problems += [Problem("G002", words) for words in walk.missing()]
@@ -106,7 +110,7 @@ def verify(rows: Iterable[Row], chain: Chain, expected: Head | None = None) -> V
 
 
 class _Walk:
-    """One pass over a log: what came last, and whether the head that was kept came by."""
+    """One pass over a log: the last entry, and whether the expected head was seen."""
 
     def __init__(self, chain: Chain, expected: Head | None) -> None:
         self.chain = chain
@@ -117,7 +121,7 @@ class _Walk:
         self.has_expected_head = expected is None or expected.is_at(0, START)
 
     def faults(self, row: Row) -> Iterator[str]:
-        """Yield what is wrong with the next row, and take it as the last one."""
+        """Yield the problems of the next row, and make it the last one."""
         self.rows += 1
         try:
             entry = parse_entry(row)
@@ -126,8 +130,8 @@ class _Walk:
             yield f"This is not an entry: {error}."
             return
         if self.rows == 1 and self.chain.key is None and entry.chain == "hmac-sha-256":
-            message = "The log is chained with a key, and none is given."
-            raise DataError.of("C013", message, "Give the key that it is chained with.")
+            message = "The log is chained with a key, but no key was given."
+            raise DataError.of("C013", message, "Give the key that the log is chained with.")
         entry_problems = list(self.chain.entry_faults(entry))
         yield from (f"Entry {entry.number}: {fault}." for fault in entry_problems)
         if self.is_readable:
@@ -139,11 +143,11 @@ class _Walk:
             )
 
     def missing(self) -> Iterator[str]:
-        """Yield what is wrong with the log as a whole, once all rows were seen."""
+        """Yield the problems of the log as a whole, after all rows."""
         if not self.has_expected_head:
             yield (
-                f"The log does not hold the head {self.expected}; it ends at {self.head}. "
-                "It was cut, or replaced."
+                f"The log does not contain the head {self.expected}; it ends at {self.head}. "
+                "It was truncated or replaced."
             )
 
 
@@ -156,10 +160,10 @@ def _sequence_problem(entry: Entry, last: Head) -> Iterator[str]:
         )
         yield f"{missing} missing before entry {entry.number}."
     elif entry.number < expected:
-        where = f"Entry {entry.number} stands where {expected} is due"
+        where = f"Entry {entry.number} is where entry {expected} should be"
         yield f"{where}: it was inserted, moved or repeated."
     elif entry.previous != last.hash:
-        yield f"Entry {entry.number} was made after another entry {last.number} than stands here."
+        yield f"Entry {entry.number} was written after a different entry {last.number}."
 
 
 def _problem(line: int, words: str) -> Problem:

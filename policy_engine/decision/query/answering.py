@@ -1,4 +1,4 @@
-"""A query from its text to its rows: read, decided, cut down to what may be read, and run."""
+"""A query from its text to its rows: parse it, decide, rewrite it to what may be read, run it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,14 +56,13 @@ def query(
 ) -> QueryResult:
     """Return the rows of a query that the policies let an assignee read for a purpose.
 
-    A table is called by the last segment of its dataset's IRI, in any case, or by the whole IRI
-    in double quotes. Assignee and purpose are IRIs, or short names as they are in the policies.
-    Without `run` the query is rewritten and nothing more: of the data, the types of columns are
-    looked at, which those of CSV have by their values. With a `log`, it is decided by what stands
-    in that, and what is decided stands in it before the query is run. Raises RequestError (D001)
-    for a name that is not an IRI, DataError where a policy names a column that the data lacks
-    (C005), CertificateError (V004) where the data of an output is not what was certified, and what
-    `answer` raises.
+    A table is called by the last segment of its dataset's IRI, in any case, or by the whole IRI in
+    double quotes. Assignee and purpose are IRIs, or short names as in the policies. Without `run`
+    the query is only rewritten: of the data, only the column types are read, which for CSV are
+    derived from the values. With a `log`, the query is decided with it, and the decision is logged
+    before the query runs. Raises RequestError (D001) for a name that is not an IRI, DataError if a
+    policy names a column that the data lacks (C005), CertificateError (V004) if the data of an
+    output is not what was certified, and what `answer` raises.
     """
     state = world or World()
     columns = owners.columns if owners else ()
@@ -71,7 +70,7 @@ def query(
     spelled = respell_hierarchies(catalog, policies, hierarchies, columns)
     data = [dataset.iri for dataset in catalog.datasets]
     decider = Decider(policies, certificates, spelled, owners, data)
-    # One moment for all that is asked: a constraint on the time must not change in between.
+    # One moment for the whole query: a constraint on the time must not change in between.
     now = state.model_copy(update={"time": state.time or datetime.now(UTC)})
 
     def access(
@@ -80,17 +79,19 @@ def query(
         together: tuple[str, ...],
         history: History | None,
     ) -> RowAccess:
-        found = decider.row_access(request, now, datasets, together, history)
+        row_access = decider.row_access(request, now, datasets, together, history)
         by = {"time_by": "caller" if state.time else "clock"}
 
         def decided(grants: Collection[Grant]) -> Decision:
-            return found.decided(grants).model_copy(update=by)
+            return row_access.decided(grants).model_copy(update=by)
 
-        return replace(found, decision=found.decision.model_copy(update=by), decided=decided)
+        return replace(
+            row_access, decision=row_access.decision.model_copy(update=by), decided=decided
+        )
 
     def verify(dataset: Dataset, history: History | None) -> None:
-        asked = request.model_copy(update={"targets": (dataset.iri,)})
-        check_certified(dataset, catalog, decider, now, history, asked)
+        dataset_request = request.model_copy(update={"targets": (dataset.iri,)})
+        check_certified(dataset, catalog, decider, now, history, dataset_request)
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading_action(policies), targets, purpose, policies)
@@ -99,14 +100,14 @@ def query(
 
 
 def _reading_action(policies: Sequence[Policy]) -> str:
-    """Return what reading is called in the policies: ODRL's name where they do not agree."""
+    """Return the action of reading in the policies: ODRL's name if they do not agree."""
     names = {Names([policy]).full("read", "action") for policy in policies}
     return names.pop() if len(names) == 1 else READ
 
 
 @dataclass(frozen=True)
 class _QueryDecision:
-    """What was decided of all that a query reads, and the rows of each table that may be read."""
+    """The decision on everything a query reads, and the readable rows of each table."""
 
     together: RowAccess
     rows: GrantedRows
@@ -118,30 +119,30 @@ class _QueryDecision:
 
     @property
     def is_something(self) -> bool:
-        """Whether there are rows of each table that may be read."""
+        """Whether every table has readable rows."""
         return bool(self.filters) and not any(rows.is_nothing for rows in self.filters.values())
 
     @property
     def decision(self) -> Decision:
-        """The decision by the rules whose rows are read."""
+        """The decision of the rules whose rows are read."""
         return self.together.decided(self.rows.grants)
 
     @property
     def logged(self) -> Decision:
-        """The decision as a log has it: what gives no rows is not an execution of a rule."""
+        """The decision to log: rules that give no rows were not exercised."""
         changes = {} if self.is_something else {"counted": ()}
         return self.decision.model_copy(update=changes)
 
     def notes(self, tables: Tables) -> Iterator[Problem]:
-        """Yield what was not understood, and which rows are left out."""
+        """Yield the constraints that were not understood, and the rows that are left out."""
         for rows in self.filters.values():
             yield from _notes(rows)
         if self.rows.left:
             some = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.left)
-            message = f"Rows that {some} lets be read are left out."
+            message = f"Rows that {some} permits are left out."
             names = join_names(tables.names[iri] for iri in self.filters)
             by = join_names(rule_name(one.rule.label(), one.policy) for one in self.rows.grants)
-            hint = f"One rule has to grant all that is read of {names} together: here {by}."
+            hint = f"One rule must grant everything read from {names} together; here it is {by}."
             yield Problem("Q009", message, hint)
 
 
@@ -157,13 +158,12 @@ def answer(
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
 
-    All columns that the query reads, wherever in it and of whatever tables, are decided on
-    together; a table of which it names no column is read as a whole. The rows of each table are
-    shuffled before the query runs, by a key that is drawn for it unless one is given: what
-    depends on their order, in whatever part of it, says nothing of how they are stored. Raises
-    QueryError for a query that is not understood (Q001 to Q005), a policy whose constraint cannot
-    be a filter (Q007), and a query that fails on the data (Q008); DataError where the data cannot
-    be read.
+    All columns that the query reads, anywhere in it and from any table, are decided together; a
+    table without a named column is read as a whole. The rows of each table are shuffled before the
+    query runs, with a fresh key unless one is given, so that no result reveals the stored order.
+    Raises QueryError for a query that is not understood (Q001 to Q005), a policy with a constraint
+    that cannot be a filter (Q007), and a query that fails on the data (Q008); DataError if the data
+    cannot be read.
     """
     tables = Tables(catalog)
     reading = read_columns(parse_query(sql, dialect), tables)
@@ -176,12 +176,12 @@ def answer(
         iri: TableView(tables.names[iri], reading.columns[iri], rows)
         for iri, rows in filters.items()
     }
-    read = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
-    could_be_nan = nan_columns(views, tables, read)
+    visible = _read_verified(views, tables, asker, key or fresh_key()) if run else {}
+    could_be_nan = nan_columns(views, tables, visible)
     printed = {iri: replace(view, numbers=could_be_nan[iri]) for iri, view in views.items()}
     with depth_guard():
         text = to_sql(rewrite(reading.tree, printed), dialect)
-        table = _run(reading, views, read) if run else None
+        table = _run(reading, views, visible) if run else None
     return QueryResult(
         permitted=True,
         sql=text,
@@ -195,16 +195,16 @@ def answer(
 def _decide_query(
     asker: QueryRequest, reading: TableReading, tables: Tables, log: "DecisionLog | None"
 ) -> _QueryDecision:
-    """Return what may be read of what a query reads; with a log by it, and now said in it, too."""
+    """Return what may be read of a query's columns, decided by the log and added to it, if any."""
     if log is None:
         return _grant(asker, reading, tables, None)
-    with log.transaction() as alone:
-        history = alone.history
-    # Looks into the data now, so that nobody waits for that behind the log's lock.
+    with log.transaction() as transaction:
+        history = transaction.history
+    # Read the data now, so that nobody waits for it while the log is locked.
     _grant(asker, reading, tables, history)
-    with log.transaction() as alone:
-        decision = _grant(asker, reading, tables, alone.history)
-        alone.append(decision.logged)
+    with log.transaction() as transaction:
+        decision = _grant(asker, reading, tables, transaction.history)
+        transaction.append(decision.logged)
     return decision
 
 
@@ -223,23 +223,23 @@ def _grant(
 def _read_verified(
     views: Mapping[str, TableView], tables: Tables, asker: QueryRequest, key: bytes
 ) -> "Mapping[str, pa.Table]":
-    """Return what views show of data that is what it is given for, before it is read and after."""
+    """Return the rows of views, with the data of outputs verified before and after reading."""
     datasets = [tables.catalog.dataset(iri) for iri in views]
     for dataset in datasets:
         asker.verify(dataset, asker.history)
-    read = read_views(views, tables, key)
+    visible = read_views(views, tables, key)
     for dataset in datasets:
         asker.verify(dataset, asker.history)
-    return read
+    return visible
 
 
 def _run(
     reading: TableReading, views: Mapping[str, TableView], read: "Mapping[str, pa.Table]"
 ) -> "pa.Table":
-    """Run a query on copies of what its views show.
+    """Run a query on copies of its views' rows.
 
-    The rows that may not be read are gone before the query is looked at: one that fails on a
-    value, or takes its time over it, would else tell of them.
+    Rows that may not be read are removed before the query is considered: otherwise a query that
+    fails on a value, or takes long because of it, would reveal them.
     """
     plain = {
         iri: TableView(view.table, view.columns, Filter(logic.true()))
@@ -291,8 +291,10 @@ def _denial_reasons(
         f"{rule_name(miss.rule, miss.policy)}: {', and '.join(miss.missing)}."
         for miss in decision.near_misses[1:]
     ]
-    read = [f"{tables.names[iri]}: {_format_columns(names)}" for iri, names in columns.items()]
-    subject = " and ".join(read) + (", all of it together," if len(read) > 1 else "")
+    table_texts = [
+        f"{tables.names[iri]}: {_format_columns(names)}" for iri, names in columns.items()
+    ]
+    subject = " and ".join(table_texts) + (", all of it together," if len(table_texts) > 1 else "")
     unsatisfied = [line for line in decision.derivation if line.startswith("its constraint")]
     hint = " ".join(misses or (f"{line[0].upper()}{line[1:]}." for line in unsatisfied))
     yield Problem("Q006", f"{subject} may not be read. {decision.reason}", hint)
@@ -305,5 +307,5 @@ def _format_columns(columns: tuple[str, ...]) -> str:
 
 
 def _notes(rows: Filter) -> Iterator[Problem]:
-    """Yield the rules that were not understood, and so permit or prohibit as if unknown."""
+    """Yield the rules that were not understood, which permit or prohibit as if unknown."""
     yield from (Problem("Q007", note) for note in rows.not_understood)

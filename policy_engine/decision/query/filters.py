@@ -1,4 +1,4 @@
-"""Which rows of a table may be read, as one condition of SQL."""
+"""The readable rows of a table as one SQL condition."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -28,27 +28,27 @@ _CONSTANTS: Mapping[State, Callable[[], exp.Expr]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Filter:
-    """Which rows may be read: `condition`, never NULL; and which rules were not understood."""
+    """The readable rows: `condition` is never NULL, `notes` name rules that were not understood."""
 
     condition: exp.Expr
     not_understood: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it is plain that no row may be read."""
+        """Whether the condition is the constant FALSE: no row may be read."""
         return logic.is_false(self.condition)
 
     @property
     def is_everything(self) -> bool:
-        """Whether every row may be read."""
+        """Whether the condition is the constant TRUE: every row may be read."""
         return logic.is_true(self.condition)
 
 
 @dataclass(frozen=True)
 class RowTable:
-    """The table whose rows are filtered: what it is called in SQL, and its columns' types.
+    """The table whose rows are filtered: its name in SQL, and the types of its columns.
 
-    `others` are the other datasets of the catalog: of their columns a row here says nothing.
+    `others` are the other datasets of the catalog: a row of this table has none of their columns.
     """
 
     dataset: Dataset
@@ -59,7 +59,7 @@ class RowTable:
 
 
 def filter_columns(access: RowAccess, dataset: Dataset) -> tuple[str, ...]:
-    """Return the columns of a dataset that the rules on its rows speak of."""
+    """Return the columns of a dataset that the rules on its rows use."""
     verdicts: list[Verdict] = []
     for grant in (*access.permissions, *access.prohibitions):
         with suppress(NotUnderstood):
@@ -71,14 +71,14 @@ def filter_columns(access: RowAccess, dataset: Dataset) -> tuple[str, ...]:
 
 
 def row_filter(access: RowAccess, table: RowTable) -> Filter:
-    """Return the rows that some permission permits and no prohibition prohibits.
+    """Return the rows that a permission permits and no prohibition prohibits.
 
-    A permission permits where its conditions are satisfied; a prohibition prohibits where its
-    are satisfied or unknown, but, in a policy whose conflict strategy is `perm`, not what that
-    policy's own permissions permit (ODRL Information Model 2.2, section 2.10). A permission that
-    is not understood permits nothing, such a prohibition prohibits every row. What is not about
-    rows stands as it was decided. Raises QueryError (Q007) for a literal that is not a value of its
-    column, and for rules too many to be run.
+    A permission applies to a row if its conditions are satisfied; a prohibition if its conditions
+    are satisfied or unknown, but in a policy with the conflict strategy `perm` it yields to the
+    policy's own permissions (ODRL Information Model 2.2, section 2.10). A permission that is not
+    understood permits nothing; such a prohibition prohibits every row. Conditions that are not
+    about rows keep the result of the decision. Raises QueryError (Q007) for a literal that is not a
+    value of its column, and for more rules than can be run.
     """
     notes: list[str] = []
     try:
@@ -122,7 +122,7 @@ def _prohibits(access: RowAccess, grant: Grant, table: RowTable, notes: list[str
 
 
 def _check_undivided(rule: Rule) -> None:
-    """Refuse a prohibition that is several, of which some have conditions that others lack."""
+    """Refuse a prohibition that stands for several, some with conditions that others lack."""
     for members in _members(rule):
         if len(members) > 1 and any(member.refinements for member in members):
             raise NotUnderstood("it has several targets, assignees or actions, and refines some")
@@ -133,9 +133,9 @@ def _members(rule: Rule) -> tuple[tuple[Party | Asset | Action, ...], ...]:
 
 
 def _conditions(access: RowAccess, grant: Grant) -> list[Verdict]:
-    """Return what the constraints of a rule, and the refinements that count for it, evaluated to.
+    """Return the results of a rule's constraints, and of the refinements that count for it.
 
-    A label may be that of several rules, where policies are inherited from.
+    Inherited rules may share a label.
     """
     rule = grant.rule
     evaluated = [
@@ -161,14 +161,14 @@ def _condition(verdict: Verdict, table: RowTable) -> exp.Expr:
     operator = verdict.condition.operator.removeprefix(terms.ODRL)
     parts = [_condition(part, table) for part in verdict.parts]
     if not parts or len(parts) != len(verdict.condition.operands):
-        raise NotUnderstood(f"{operator} of nothing is not understood")
+        raise NotUnderstood(f"{operator} without operands is not supported")
     if operator in ("and", "andSequence"):
         return logic.conjunction(parts)
     if operator == "or":
         return logic.disjunction(parts)
     if operator == "xone":
         return logic.exactly_one(parts)
-    raise NotUnderstood(f"{terms.compact(verdict.condition.operator)} is not understood of a row")
+    raise NotUnderstood(f"{terms.compact(verdict.condition.operator)} is not supported for rows")
 
 
 def _constraint(constraint: Constraint, state: State, table: RowTable) -> exp.Expr:
@@ -177,7 +177,9 @@ def _constraint(constraint: Constraint, state: State, table: RowTable) -> exp.Ex
     if name is None:
         if any(column_name(other, operand) is not None for other in table.others):
             message = f"{operand} is a column of another table"
-            raise NotUnderstood(f"{message}; what is about some rows of that refines its target")
+            raise NotUnderstood(
+                f"{message}; put a condition on its rows into a refinement of its target"
+            )
         return _CONSTANTS[state]()
     spelled = dataset.find_column(name)
     if spelled is None:

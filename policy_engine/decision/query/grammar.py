@@ -1,4 +1,4 @@
-"""The SQL that is understood: one query, made of the parts that are listed here, and no others."""
+"""The supported SQL: one query, made only of the parts listed here."""
 
 import logging
 import re
@@ -83,7 +83,7 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.DateBin: {"this", "expression", "unit"},
     exp.Format: {"this", "expressions"},
 }
-"""What each part of a query may consist of."""
+"""The allowed contents of each part of a query."""
 
 _OPERATORS = """
     Add And Between BitwiseAnd BitwiseLeftShift BitwiseNot BitwiseOr BitwiseRightShift BitwiseXor
@@ -116,7 +116,7 @@ _NAMES = """
     printf quantile sem signbit strip_accents str_split_part time_bucket today var_samp
     """
 _NAMED = frozenset(_NAMES.split())
-"""Functions that the parser has no class of its own for, in lower case."""
+"""Functions without a parser class of their own, in lower case."""
 
 _UNITS = """
     ALL CENTURY CENTURIES DAY DAYS DECADE DECADES DOW DAYOFWEEK DOY DAYOFYEAR EPOCH HOUR HOURS
@@ -136,14 +136,14 @@ _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 def parse_query(sql: str, dialect: str) -> exp.Query:
     """Return the syntax tree of one query.
 
-    Raises QueryError where the text cannot be parsed (Q001), is another statement or several
-    (Q002), or has a part that is not understood (Q005).
+    Raises QueryError if the text cannot be parsed (Q001), is another statement or several (Q002),
+    or has an unsupported part (Q005).
     """
     if dialect not in DIALECTS:
         message = f"The dialect {dialect!r} is not known. Known are {join_names(DIALECTS)}."
         raise QueryError.of("Q001", message)
     if len(sql) > _LONGEST or _NO_TEXT.search(sql):
-        message = f"A query has at most {_LONGEST:,} characters, all of them proper Unicode."
+        message = f"A query may have at most {_LONGEST:,} characters, all valid Unicode."
         raise QueryError.of("Q001", f"{message} {len(sql):,} were given.")
     with depth_guard():
         tree = _one_statement(_statements(sql, dialect), sql)
@@ -160,17 +160,19 @@ def to_sql(tree: exp.Expr, dialect: str) -> str:
                 dialect, identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
             )
     except (UnsupportedError, ValueError) as error:
-        raise not_allowed_error(f"A part of the query has no form in {dialect}: {error}") from None
+        raise not_allowed_error(
+            f"A part of the query cannot be written in {dialect}: {error}"
+        ) from None
 
 
 def not_allowed_error(message: str, hint: str = "") -> PolicyEngineError:
-    """Return the error of a part of SQL that is not understood."""
+    """Return the error for an unsupported part of SQL."""
     return QueryError.of("Q005", message, hint)
 
 
 @contextmanager
 def depth_guard() -> Iterator[None]:
-    """Refuse what is nested deeper than can be walked."""
+    """Refuse a query that is nested too deeply to be walked."""
     try:
         yield
     except RecursionError:
@@ -180,7 +182,7 @@ def depth_guard() -> Iterator[None]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep the parser's warnings, which quote the query, away from the terminal."""
+    """Keep the parser's warnings, which quote the query, out of the terminal."""
     log = logging.getLogger("sqlglot")
     with _ONE_AT_A_TIME:
         before = log.level
@@ -201,19 +203,21 @@ def _statements(sql: str, dialect: str) -> list[exp.Expr]:
         message, hint = _syntax_problem(sql, details)
         raise QueryError(Problem("Q001", message, hint, place), source="query") from None
     except (SqlglotError, ValueError):
-        message = "The query cannot be parsed: it holds what is not a word, name or value of SQL."
-        raise QueryError.of("Q001", message, "Is a quote not closed?") from None
+        message = (
+            "The query cannot be parsed: a part of it is not a keyword, name or literal of SQL."
+        )
+        raise QueryError.of("Q001", message, "Is a quote left open?") from None
     return [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
 
 
 def _syntax_problem(sql: str, details: dict[str, Any]) -> tuple[str, str]:
-    """Return where the text stops being a query, in our words, and the word that is near."""
+    """Return where the text stops being a query, and the word near that place."""
     missing = _EXPECTED.match(str(details.get("description") or ""))
     if missing:
         return f"The query cannot be parsed: {missing[1]!r} is missing.", ""
     words = [*map(str.upper, _WORD.findall(sql))]
     if words and words[0] not in _BEGINS:
-        message = f"The query cannot be parsed: {words[0][:40]!r} begins no query."
+        message = f"The query cannot be parsed: no query begins with {words[0][:40]!r}."
         return message, did_you_mean(
             words[0], _BEGINS
         ) or f"A query begins with {join_names(_BEGINS)}."
@@ -246,7 +250,7 @@ def _one_statement(statements: list[exp.Expr], sql: str) -> exp.Query:
 
 
 def _check(node: exp.Expr) -> None:
-    """Raise QueryError (Q005) for the first part that is not understood."""
+    """Raise QueryError (Q005) for the first unsupported part."""
     stack = [node]
     while stack:
         one = stack.pop()
@@ -298,12 +302,12 @@ def _check_join(node: exp.Expr) -> None:
 
 
 def _check_alias(node: exp.Expr) -> None:
-    """An alias names a column of the select list, or one that a star gives anew."""
+    """An alias may name a column of the select list, or one that a star replaces."""
     is_column = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
     is_anew = isinstance(node.parent, exp.Star) and node.arg_key == "replace"
     if not (is_column or is_anew):
         raise not_allowed_error(
-            "A name (AS) is allowed for a whole column of the select list alone."
+            "An alias (AS) is allowed only for a whole column of the select list."
         )
 
 
@@ -316,7 +320,7 @@ def _check_star(node: exp.Expr) -> None:
         and parent.arg_key == "expressions"
     )
     if not (is_listed or is_table or isinstance(parent, exp.Count)):
-        raise not_allowed_error("A star is allowed in the select list and in COUNT(*) alone.")
+        raise not_allowed_error("* is allowed only in the select list and in COUNT(*).")
 
 
 _SPECIAL = {
@@ -330,7 +334,7 @@ _SPECIAL = {
 
 
 def _part_name(node: exp.Expr) -> str:
-    """Return what a part is called in a message."""
+    """Return the name of a part in a message."""
     if isinstance(node, exp.LimitOptions):
         return "LIMIT or FETCH"
     if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):

@@ -1,4 +1,4 @@
-"""Which rows of each table may be read, where one rule has to grant all that is read together."""
+"""The readable rows of each table, if one rule must grant everything that is read together."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ from policy_engine.decision.query.filters import Filter, RowTable, filter_column
 from policy_engine.decision.query.tables import Tables
 
 Filters = dict[str, Filter]
-"""The rows that may be read, by the IRI of the dataset."""
+"""The readable rows, by the IRI of the dataset."""
 
 
 @dataclass(frozen=True)
 class GrantedRows:
-    """The rows that may be read of each table, and the rules that they are read by.
+    """The readable rows of each table, and the rules that permit reading them.
 
-    `left` are rules that let other rows be read together.
+    `left` are rules that would permit reading other rows together.
     """
 
     filters: Filters = field(default_factory=dict)
@@ -29,7 +29,7 @@ class GrantedRows:
 
 @dataclass(frozen=True)
 class _ConditionParts:
-    """What all has to hold for a row to be read, and what any of, each condition as its text."""
+    """The parts of a row condition that must all hold, and those of which one must, as SQL."""
 
     text: str
     all_of: frozenset[str]
@@ -44,20 +44,20 @@ class _ConditionParts:
         return cls(node.sql(), every, some)
 
     def covers(self, other: "_ConditionParts") -> bool:
-        """Tell whether these are certainly all the rows of the other condition, at least."""
+        """Return whether these rows certainly include all rows of the other condition."""
         return self.all_of <= other.all_of or other.any_of <= self.any_of
 
 
 @dataclass(frozen=True)
 class _UsefulRule:
-    """A rule, and the rows of each table that it lets be read with those of all the others."""
+    """A rule, and the rows of each table that it permits to be read with those of the others."""
 
     grant: Grant
     filters: Filters
     parts: Mapping[str, _ConditionParts]
 
     def covers(self, other: "_UsefulRule") -> bool:
-        """Tell whether it certainly permits reading all that another rule does."""
+        """Return whether it certainly permits reading everything that another rule does."""
         return all(self.parts[iri].covers(parts) for iri, parts in other.parts.items())
 
 
@@ -65,9 +65,9 @@ _Rank = tuple[int, int, list[str]]
 
 
 def _rank(some: Sequence[_UsefulRule], table: str = "") -> _Rank:
-    """Return what tells rules apart by what they mean: what others hold comes after these.
+    """Return an order of rules by their meaning: a rule comes after those that it is part of.
 
-    Rules that count together differ in the rows of one table alone.
+    Rules that are used together differ in the rows of one table only.
     """
     first, *rest = some
     parts = [[part] for iri, part in first.parts.items() if iri != table]
@@ -78,13 +78,13 @@ def _rank(some: Sequence[_UsefulRule], table: str = "") -> _Rank:
 
 
 def row_filters(accesses: Mapping[str, RowAccess], tables: Tables) -> GrantedRows:
-    """Return the rows of each table that one rule lets be read with those of all the others.
+    """Return the rows of each table that one rule permits to be read with those of all the others.
 
-    Of a single table, each row may be by another rule. Of several, two rules count together where
-    they differ in the rows of one table alone; else rows would meet that no rule grants together.
-    Where several could be chosen, that is which lets all be read that the others do, or else, by
-    what its conditions are, the plainest; in which order they stand is of no matter. Raises as
-    `row_filter` does.
+    In a single table, each row may be permitted by another rule. With several tables, two rules are
+    used together only if they differ in the rows of one table; otherwise rows would be joined that
+    no single rule grants together. If there is a choice, the rules that permit most are taken, then
+    those with the simplest conditions; the order of rules does not matter. Raises as `row_filter`
+    does.
     """
     rows = {iri: _row_table(access, tables, iri) for iri, access in accesses.items()}
     first = next(iter(accesses.values()), None)
@@ -99,19 +99,21 @@ def row_filters(accesses: Mapping[str, RowAccess], tables: Tables) -> GrantedRow
         return GrantedRows(_filters(accesses, rows, grants), tuple(_needed_grants(useful)))
     if not useful:
         return GrantedRows(by_grant[0][1] if by_grant else _filters(accesses, rows, ()))
-    table, chosen = min(_options(accesses, useful), key=lambda one: _rank(one[1], one[0]))
-    filters = {**chosen[0].filters}
-    if len(chosen) > 1:
-        together = _restrict(accesses[table], [one.grant for one in chosen])
+    table, useful_together = min(_options(accesses, useful), key=lambda one: _rank(one[1], one[0]))
+    filters = {**useful_together[0].filters}
+    if len(useful_together) > 1:
+        together = _restrict(accesses[table], [one.grant for one in useful_together])
         filters[table] = row_filter(together, rows[table])
-    left_rules = (one.grant for one in useful if not any(other.covers(one) for other in chosen))
-    return GrantedRows(filters, tuple(_needed_grants(chosen)), tuple(left_rules))
+    left_rules = (
+        one.grant for one in useful if not any(other.covers(one) for other in useful_together)
+    )
+    return GrantedRows(filters, tuple(_needed_grants(useful_together)), tuple(left_rules))
 
 
 def _options(
     accesses: Mapping[str, RowAccess], useful: Sequence[_UsefulRule]
 ) -> Iterator[tuple[str, list[_UsefulRule]]]:
-    """Yield, for each table, the rules that are the same in the rows of all the others."""
+    """Yield, for each table, the rules that are equal in the rows of all the others."""
     for table in accesses:
         alike = defaultdict[tuple[str, ...], list[_UsefulRule]](list)
         for one in useful:
@@ -120,11 +122,11 @@ def _options(
 
 
 def _needed_grants(useful: Sequence[_UsefulRule]) -> Iterator[Grant]:
-    """Yield rules but for those that let nothing be read that the others do not."""
-    needed: list[_UsefulRule] = []
+    """Yield rules, without those that permit reading nothing that the others do not."""
+    needed_rules: list[_UsefulRule] = []
     for one in sorted(useful, key=lambda one: _rank([one])):
-        if not any(other.covers(one) for other in needed):
-            needed.append(one)
+        if not any(other.covers(one) for other in needed_rules):
+            needed_rules.append(one)
             yield one.grant
 
 

@@ -1,4 +1,4 @@
-"""Conditions of SQL joined in its three-valued logic, and folded where they are constant."""
+"""SQL conditions joined in three-valued logic, with constants folded."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,8 @@ from sqlglot import exp
 _MOST_PARTS = 20_000
 
 
-class NotUnderstood(Exception):  # noqa: N818 (it is caught where it says what to deny)
-    """A condition that cannot be told from the columns of a row; its text says why."""
+class NotUnderstood(Exception):  # noqa: N818 (it is caught, and says what to deny)
+    """A condition that cannot be evaluated from the columns of a row; its text says why."""
 
 
 def true() -> exp.Expr:
@@ -22,17 +22,17 @@ def false() -> exp.Expr:
 
 
 def is_true(node: exp.Expr) -> bool:
-    """Tell whether a condition is plainly TRUE."""
+    """Return whether a condition is the constant TRUE."""
     return isinstance(node, exp.Boolean) and bool(node.this)
 
 
 def is_false(node: exp.Expr) -> bool:
-    """Tell whether a condition is plainly FALSE."""
+    """Return whether a condition is the constant FALSE."""
     return isinstance(node, exp.Boolean) and not node.this
 
 
 def conjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """Return whether all parts are true. Raises NotUnderstood where they are too many to run."""
+    """Return the AND of all parts. Raises NotUnderstood if there are too many to run."""
     if any(map(is_false, parts)):
         return false()
     rest = [part for part in parts if not is_true(part)]
@@ -40,7 +40,7 @@ def conjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def disjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """Return whether some part is true. Raises NotUnderstood where they are too many to run."""
+    """Return the OR of all parts. Raises NotUnderstood if there are too many to run."""
     if any(map(is_true, parts)):
         return true()
     rest = [part for part in parts if not is_false(part)]
@@ -48,16 +48,16 @@ def disjunction(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def negation(part: exp.Expr) -> exp.Expr:
-    """Return whether a condition is false."""
+    """Return the NOT of a condition."""
     if isinstance(part, exp.Boolean):
         return true() if is_false(part) else false()
     return exp.not_(part, copy=False)
 
 
 def parts(node: exp.Expr, joint: type[exp.And] | type[exp.Or]) -> frozenset[str]:
-    """Return the texts of what a condition is put together from, by AND or by OR.
+    """Return the SQL texts of the parts that AND or OR joins into a condition.
 
-    Which of them are unknown and which are false makes no difference to whether it is true.
+    Whether parts are unknown or false makes no difference to whether the condition is true.
     """
     node = node.unnest()
     if isinstance(node, exp.Coalesce) and [*map(is_false, node.expressions)] == [True]:
@@ -68,7 +68,7 @@ def parts(node: exp.Expr, joint: type[exp.And] | type[exp.Or]) -> frozenset[str]
 
 
 def coalesce(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
-    """Return a condition with a truth value in the place of NULL."""
+    """Return a condition with a truth value in place of NULL."""
     if isinstance(part, exp.Null):
         return otherwise
     if isinstance(part, exp.Boolean):
@@ -77,11 +77,11 @@ def coalesce(part: exp.Expr, otherwise: exp.Expr) -> exp.Expr:
 
 
 def nan_to_null(column: exp.Expr) -> exp.Expr:
-    """Return a column of numbers, NULL where it is NaN: missing, as everywhere else.
+    """Return a numeric column with NULL in place of NaN: missing, as everywhere else.
 
-    Engines disagree about NaN: to some it is greater than every number and equal to itself, to
-    others it compares with nothing, and not all have a word for it. To none of them it is at
-    most nought, or less than nought once its sign is changed.
+    Engines disagree about NaN: for some it is greater than every number and equal to itself, for
+    others it compares with nothing, and not all have a literal for it. For none of them is it at
+    most 0, or less than 0 after a change of sign.
     """
     nought = exp.Literal.number(0)
     is_low = exp.LTE(this=column.copy(), expression=nought)
@@ -93,8 +93,8 @@ def nan_to_null(column: exp.Expr) -> exp.Expr:
 def exactly_one(parts: Sequence[exp.Expr]) -> exp.Expr:
     """Return whether one part is true and all others are false.
 
-    Two that are true settle it, whatever the unknown ones are. Raises NotUnderstood where the
-    parts are too many to run.
+    Two true parts settle it, whatever the unknown ones are. Raises NotUnderstood if there are too
+    many parts to run.
     """
     if len(parts) == 1:
         return parts[0]
@@ -111,9 +111,9 @@ def exactly_one(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def check_size(node: exp.Expr) -> exp.Expr:
-    """Return a condition. Raises NotUnderstood where it is too long to be run."""
+    """Return a condition. Raises NotUnderstood if it is too long to be run."""
     if sum(1 for _ in node.walk()) > _MOST_PARTS:
-        raise NotUnderstood("its constraints are too many")
+        raise NotUnderstood("it has too many constraints")
     return node
 
 

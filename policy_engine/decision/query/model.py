@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Columns = Mapping[str, tuple[str, ...]]
-"""Columns by the IRI of their dataset; none for the dataset as a whole."""
+"""Columns by the IRI of their dataset; no columns stand for the whole dataset."""
 
 
 @dataclass(frozen=True)
 class QueryResult:
     """The answer to a query under policies.
 
-    `sql` is the query as it may run, in the dialect that it came in: every table is replaced by
-    its rows and columns that may be read; empty where it is denied. `table` holds the rows, None
-    where it is denied or was not run. `columns` are those that the query reads, by the IRI of
-    their dataset (none where it reads the dataset as a whole); `decision` is what was decided of
-    all of them together, None of a query that reads no table; `allowed` are the largest choices
-    of them that may be read together, where they may not all. `reasons` say why it is denied, or
-    which rules gave nothing; `suggestion` is a smaller query that would be permitted, where
-    cutting down the select list makes one.
+    `sql` is the rewritten query, in the dialect in which it was given: every table is replaced by
+    its readable rows and columns; empty if the query is denied. `table` has the rows, None if the
+    query was denied or not run. `columns` are those that the query reads, by the IRI of their
+    dataset (none if it reads the whole dataset); `decision` is the one on all of them together,
+    None if the query reads no table; `allowed` are the largest sets of them that may be read
+    together, if not all may be. `reasons` say why it is denied, or which rules gave no rows;
+    `suggestion` is a smaller query that would be permitted, if shortening the select list is
+    enough.
     """
 
     permitted: bool

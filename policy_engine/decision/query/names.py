@@ -1,4 +1,4 @@
-"""What names can stand for at one place of a query: tables, their columns, and aliases."""
+"""The meaning of names at one place of a query: tables, their columns, and aliases."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,20 +10,20 @@ from policy_engine.errors import PolicyEngineError, QueryError, did_you_mean, jo
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table, or what stands for one, and the columns that it shows; "" is without a name."""
+    """A table or subquery, and its visible columns; "" is a column without a name."""
 
     name: str
     columns: tuple[str, ...]
     dataset: str = ""
 
     def matches(self, name: str) -> list[str]:
-        """Return the columns of a name, in any case."""
+        """Return the columns with a name, in any case."""
         return [one for one in self.columns if one and one.lower() == name.lower()]
 
 
 @dataclass
 class Scope:
-    """What names can stand for at one place of a query."""
+    """The meaning of names at one place of a query."""
 
     ctes: Mapping[str, tuple[str, ...]]
     outer: "Scope | None"
@@ -32,14 +32,14 @@ class Scope:
     aliases: set[str] = field(default_factory=set)
 
     def chain(self) -> "Iterator[Scope]":
-        """Yield the scopes that names are looked up in, the innermost first."""
+        """Yield the scopes in which names are looked up, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
 
     def add(self, source: TableSource) -> None:
-        """Add a table. Raises QueryError (Q004) where another one has its name."""
+        """Add a table. Raises QueryError (Q004) if another one has its name."""
         if any(one.name.lower() == source.name.lower() for one in self.sources):
             message = f"Two tables are called {source.name!r} in one FROM."
             raise QueryError.of("Q004", message, "Give each a name of its own with AS.")
@@ -50,26 +50,26 @@ class Scope:
         return [source for source in self.sources if source.matches(name)]
 
     def same(self, name: str, source: TableSource) -> list[TableSource]:
-        """Return the tables whose columns of a name are one column, by joins: it, and others."""
+        """Return the tables whose columns of this name a join merged into one, with this table."""
         groups = self.merged.get(name.lower(), [])
         merged_groups = (group for group in groups if any(one is source for one in group))
         return next(merged_groups, [source])
 
     def merge(self, name: str, sources: Sequence[TableSource]) -> None:
-        """Note that a join makes one column of those of a name."""
+        """Record that a join merges the columns of a name."""
         merged = [other for source in sources for other in self.same(name, source)]
         groups = self.merged.get(name.lower(), [])
         untouched = [group for group in groups if not any(one is group[0] for one in merged)]
         self.merged[name.lower()] = [*untouched, merged]
 
     def one_meaning(self, name: str, holders: Sequence[TableSource]) -> bool:
-        """Tell whether a name means one column: of one table, or one that a join made one."""
+        """Return whether a name means one column: of one table, or one merged by a join."""
         same = self.same(name, holders[0])
         return all(any(holder is one for one in same) for holder in holders)
 
 
 def rename_columns(columns: tuple[str, ...], alias: exp.Expr | None) -> tuple[str, ...]:
-    """Return the names of columns, the first of them anew as `AS t(a, b)` says.
+    """Return the names of columns, the first of them renamed as by `AS t(a, b)`.
 
     Raises QueryError (Q004) for more names than columns.
     """
@@ -81,7 +81,7 @@ def rename_columns(columns: tuple[str, ...], alias: exp.Expr | None) -> tuple[st
 
 
 def find_table(name: str, sources: Sequence[TableSource]) -> TableSource:
-    """Return the first table of a name. Raises QueryError (Q004) where there is none."""
+    """Return the first table of a name. Raises QueryError (Q004) if there is none."""
     for source in sources:
         if source.name.lower() == name.lower():
             return source
@@ -91,7 +91,7 @@ def find_table(name: str, sources: Sequence[TableSource]) -> TableSource:
 
 
 def unknown_column_error(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
-    """Return the error of a column that none of some tables has."""
+    """Return the error for a column that none of the tables has."""
     columns = list(dict.fromkeys(c for source in sources for c in source.columns if c))
     tables = [source.name for source in sources if source.name]
     where = f" in {join_names(tables, 'or')}" if tables else ""
@@ -101,6 +101,6 @@ def unknown_column_error(name: str, sources: Sequence[TableSource]) -> PolicyEng
 
 
 def ambiguous_column_error(name: str, sources: Sequence[TableSource]) -> PolicyEngineError:
-    """Return the error of a column that several tables have."""
+    """Return the error for a column that several tables have."""
     message = f"{name!r} is a column of {join_names(source.name for source in sources)}."
     return QueryError.of("Q004", message, "Write the table before it: TABLE.COLUMN.")

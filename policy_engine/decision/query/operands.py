@@ -37,23 +37,23 @@ _MOST_SINGLE = float.fromhex("0x1.fffffep+127")
 def comparison(
     column: exp.Column, constraint: Constraint, kind: pa.DataType, zone: tzinfo
 ) -> exp.Expr:
-    """Return a constraint on a column as SQL: NULL where the column is missing, or NaN.
+    """Return a constraint on a column as SQL: NULL if the column is missing or NaN.
 
-    The literals are nodes of the tree, of the column's type. Raises NotUnderstood for an
-    operator that columns do not have, and QueryError (Q007) for a literal that is not a value of
-    the column's type.
+    The literals are nodes of the tree, of the column's type. Raises NotUnderstood for an operator
+    that columns do not support, and QueryError (Q007) for a literal that is not a value of the
+    column's type.
     """
     operator, values = constraint.operator, constraint.right_operands
     if constraint.references or constraint.unit or constraint.status is not None:
-        raise NotUnderstood("a reference, a unit or a status on a column is not understood")
+        raise NotUnderstood("a reference, a unit or a status is not supported on a column")
     if any(value.is_iri for value in values):
-        raise NotUnderstood("a column is compared with literals, not with IRIs")
+        raise NotUnderstood("a column can be compared with literals only, not with IRIs")
     if operator not in (*_ORDERED, *_EQUAL, *_LISTS) or not values:
-        raise NotUnderstood(f"{terms.compact(operator)} is not understood of a column")
+        raise NotUnderstood(f"{terms.compact(operator)} is not supported on a column")
     if operator not in _LISTS and len(values) > 1:
-        raise NotUnderstood(f"{terms.compact(operator)} is not understood of several values")
+        raise NotUnderstood(f"{terms.compact(operator)} is not supported with several values")
     if pa.types.is_null(kind):
-        return _always(column)  # which is never, of a column without values
+        return _always(column)  # a column without values never satisfies it
     compare = _comparer(kind, zone, constraint)
     values_known = nan_to_null(column) if may_be_nan(kind) else column
     if operator in _LISTS:
@@ -62,7 +62,7 @@ def comparison(
 
 
 def may_be_nan(kind: pa.DataType) -> bool:
-    """Tell whether a column of a type could hold NaN, in this engine or in another one."""
+    """Return whether a column of this type may contain NaN, in this engine or in another one."""
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
@@ -82,20 +82,20 @@ def _any_or_none(
 
 
 def _comparer(kind: pa.DataType, zone: tzinfo, constraint: Constraint) -> Comparer:
-    """Return what compares a column of a type."""
+    """Return the function that compares a column of a type."""
     ends = _value_range(kind)
     if ends:
         return lambda column, operator, value: _exact(column, operator, _number(value), *ends)
     literal = _literals(kind, zone)
     if literal is None:
-        raise NotUnderstood(f"a column of type {kind} is not understood")
+        raise NotUnderstood(f"a column of type {kind} is not supported")
     if constraint.operator in _ORDERED and literal in (_boolean, _text):
-        raise NotUnderstood(f"{terms.compact(constraint.operator)} is not understood of {kind}")
+        raise NotUnderstood(f"{terms.compact(constraint.operator)} is not supported on {kind}")
     return lambda column, operator, value: operator(this=column.copy(), expression=literal(value))
 
 
 def _literals(kind: pa.DataType, zone: tzinfo) -> Callable[[Value], exp.Expr] | None:
-    """Return what makes the literals that a column of a type is compared with."""
+    """Return the function that makes literals of a column's type."""
     ways: dict[Callable[[pa.DataType], bool], Callable[[Value], exp.Expr]] = {
         pa.types.is_float32: partial(_float, is_single=True),
         pa.types.is_float64: partial(_float, is_single=False),
@@ -118,8 +118,7 @@ def _is_zoned(kind: pa.DataType) -> bool:
 
 
 def _value_range(kind: pa.DataType) -> tuple[int, int, int] | None:
-    """Return the least and greatest value of an exact type, in units of its last digit, and the
-    number of its decimals."""
+    """Return the range of an exact type, in units of its last digit, and its decimals."""
     if pa.types.is_signed_integer(kind):
         return -(2 ** (kind.bit_width - 1)), 2 ** (kind.bit_width - 1) - 1, 0
     if pa.types.is_unsigned_integer(kind):
@@ -189,9 +188,9 @@ def _float(value: Value, *, is_single: bool) -> exp.Expr:
     try:
         near = number.numerator / number.denominator
     except OverflowError:
-        raise _mismatch(value, "a number of the column's size") from None
+        raise _mismatch(value, "a number in the column's range") from None
     if is_single and abs(near) > _MOST_SINGLE:
-        raise _mismatch(value, "a number of the column's size")
+        raise _mismatch(value, "a number in the column's range")
     return _cast(repr(near), exp.DType.FLOAT if is_single else exp.DType.DOUBLE)
 
 
@@ -223,7 +222,7 @@ def _timestamp(value: Value, *, zone: tzinfo, is_zoned: bool) -> exp.Expr:
             return _cast(text, exp.DType.TIMESTAMPTZ)
         local = moment.astimezone(zone) if moment_given.tzinfo else moment_given
     except OverflowError:
-        raise _mismatch(value, "a date and time of the years 1 to 9999") from None
+        raise _mismatch(value, "a date and time in the years 1 to 9999") from None
     return _cast(local.replace(tzinfo=None).isoformat(" "), exp.DType.TIMESTAMP)
 
 
@@ -242,7 +241,7 @@ def _text(value: Value) -> exp.Expr:
 
 
 def _read(value: Value, *kinds: str) -> Any:
-    """Return a text of the policy as one of the types of XSD; itself where it is of none."""
+    """Return a text of the policy as a value of one of the XSD types; the text if it has none."""
     text = str(value.value)
     fraction = text.rpartition(".")[2].rstrip("Zz") if ":" in text and "." in text else ""
     if len(fraction) > _LONGEST_FRACTION:

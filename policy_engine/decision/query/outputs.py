@@ -1,4 +1,4 @@
-"""Outputs that are queried: their data has to be what was certified."""
+"""Queries on outputs: their data must be what was certified."""
 
 from pathlib import Path
 
@@ -22,11 +22,11 @@ def check_certified(
     history: History | None,
     request: Request,
 ) -> None:
-    """Refuse data that is given for an output of some policy and is not what was certified.
+    """Refuse data given for an output of a policy that is not what was certified.
 
-    The certificate that is of the data has to stand by all that it was made from itself, for what
-    the `request` is about: another one says nothing of it. An output without a valid certificate
-    is denied when it is decided on. Raises CertificateError (V004).
+    The certificate of the data must itself be valid with everything it was made from, for the topic
+    of the `request`: another certificate proves nothing about it. An output without a valid
+    certificate is denied when it is decided. Raises CertificateError (V004).
     """
     makers = [one for one in decider.policies if _makes(one, dataset.iri)]
     outputs = [decider.output(policy, dataset.iri) for policy in makers]
@@ -41,7 +41,7 @@ def check_certified(
     if not all(one.uncertified for one in outputs_of_data):
         return
     for reason in (one.invalid_reason for one in outputs_of_data if one.invalid_reason):
-        message = f"The output was certified, and nobody may read it. {reason}"
+        message = f"The output was certified, but nobody may read it. {reason}"
         raise CertificateError.of("V004", message, source=stored.location)
     for one in (*(standing(policy, "") for policy in makers), *outputs):
         if one.certificate:

@@ -1,4 +1,4 @@
-"""Who asks, and what is decided of all that one query reads."""
+"""The requester of a query, and the decisions on everything it reads."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ What was done so far is as a log tells it, if there is one.
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """Who asks, for which purpose (a request whose targets do not count), and what decides.
+    """The requester and purpose (a request whose targets do not count), and what decides.
 
-    `verify` refuses data that is not what it is given for. `history` is what was done so far.
+    `verify` refuses data that is not what was certified. `history` is what was done so far.
     """
 
     request: Request
@@ -30,13 +30,13 @@ class QueryRequest:
     history: History | None = None
 
     def ask(self, columns: Columns) -> RowAccess:
-        """Return what is decided of columns of datasets that are read together."""
+        """Return the decision on columns of datasets that are read together."""
         return self._ask(columns, columns)
 
     def ask_each(self, columns: Columns, together: RowAccess) -> dict[str, RowAccess]:
-        """Return, by dataset, which rules decide over its rows, where all is read together.
+        """Return, by dataset, the rules that decide on its rows when everything is read together.
 
-        `together` is what was decided of all of it: no other rule counts for a part.
+        `together` is the decision on everything: no other rule counts for a part.
         """
         if len(columns) == 1:
             return dict.fromkeys(columns, together)
@@ -55,7 +55,7 @@ class QueryRequest:
 
 
 def _targets(columns: Columns) -> tuple[str, ...]:
-    """Return columns as a request has them; a dataset as a whole where it has none of them."""
+    """Return columns as targets of a request; a whole dataset if none of its columns is given."""
     iris = (
         iri
         for dataset, names in columns.items()

@@ -1,4 +1,4 @@
-"""A query with every table in it replaced by the rows and columns of it that may be read."""
+"""Rewrites a query so that every table is replaced by its readable rows and columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from policy_engine.decision.query.scope import DATASET
 from policy_engine.errors import InternalError
 
 NOTHING = "_"
-"""The column of a table of which no column is read, so that it has rows."""
+"""The column that stands for the rows of a table if no column of it is read."""
 
 
 @dataclass(frozen=True)
 class TableView:
-    """What may be read of one table: columns, and rows; `table` is what it is called in SQL.
+    """The readable columns and rows of one table; `table` is its name in SQL.
 
-    Where no column is read, there is one of ones, that the rows can be counted. Of the columns
-    in `numbers`, which could hold NaN, that is shown as missing.
+    If no column is read, there is a column of ones, so that rows can be counted. Columns in
+    `numbers` may contain NaN, which is shown as missing.
     """
 
     table: str
@@ -28,7 +28,7 @@ class TableView:
     numbers: frozenset[str] = frozenset()
 
     def select(self) -> exp.Select:
-        """Return the query for it."""
+        """Return the query for the view."""
         selection = exp.select(*map(self._column, self.columns))
         if not self.columns:
             selection = exp.select(exp.alias_(exp.Literal.number(1), NOTHING, quoted=True))
@@ -47,8 +47,8 @@ class TableView:
 def rewrite(tree: exp.Query, views: Mapping[str, TableView]) -> exp.Query:
     """Return a query that reads its tables through views, by the IRI of the dataset.
 
-    The views stand in the places of the tables themselves, so that they hold whatever the rest
-    of the query does: in joins of every kind, in subqueries, and below every aggregate.
+    The views replace the tables themselves, so they hold in the rest of the query: in joins of
+    every kind, in subqueries, and below every aggregate.
     """
     copied = tree.copy()
     for table in list(copied.find_all(exp.Table)):
@@ -63,12 +63,12 @@ def rewrite(tree: exp.Query, views: Mapping[str, TableView]) -> exp.Query:
         if joins:
             view.set("joins", joins)
     if any(not _is_known(table, views) for table in copied.find_all(exp.Table)):
-        raise InternalError.of("X001", "A table of a query was left as it was.")
+        raise InternalError.of("X001", "A table of a query was not replaced.")
     return copied
 
 
 def _is_known(table: exp.Table, views: Mapping[str, TableView]) -> bool:
-    """Tell whether a table is what a view reads, or what WITH made."""
+    """Return whether a table is one that a view reads, or one defined by WITH."""
     if any(table.name == view.table for view in views.values()):
         above = table.find_ancestor(exp.Select)
         return above is not None and isinstance(above.parent, exp.Subquery)

@@ -28,26 +28,26 @@ def as_csv(table: "pa.Table") -> str:
 
 
 def as_json(table: "pa.Table") -> list[dict[str, Any]]:
-    """Return rows as JSON has them: what it has no form for, as text.
+    """Return rows as JSON values: types that JSON lacks become text.
 
-    Raises OutputError (O002) for a moment outside the years 1 to 9999.
+    Raises OutputError (O002) for a time outside the years 1 to 9999.
     """
     return [{name: _cell_json(cell) for name, cell in row.items()} for row in _rows(table)]
 
 
 def as_texts(table: "pa.Table") -> list[tuple[str | None, ...]]:
-    """Return rows as people read them, missing values as None.
+    """Return rows as people read them, with None for missing values.
 
-    What a terminal would obey stands as it is written in JSON. Raises as `as_json` does.
+    Terminal control characters are escaped as in JSON. Raises as `as_json` does.
     """
     return [tuple(_escape_controls(_text(cell)) for cell in row.values()) for row in _rows(table)]
 
 
 def write_rows(table: "pa.Table", path: Path, *inputs: Path, overwrite: bool = False) -> None:
-    """Write rows to a file in the format that its ending tells, whole or not at all.
+    """Write rows to a file in the format of its ending, completely or not at all.
 
-    Raises DataError (C004) for an unknown ending, and OutputError where the file cannot be
-    written (O002), is one of the inputs, or is taken by other rows (O001).
+    Raises DataError (C004) for an unknown ending, and OutputError if the file cannot be written
+    (O002), is one of the inputs, or already contains other rows (O001).
     """
     write_file(path, _bytes(table, file_format(path)), *inputs, overwrite=overwrite)
 
@@ -58,13 +58,13 @@ def _bytes(table: "pa.Table", kind: Format) -> bytes:
     try:
         write_to(written, table if kind == "parquet" else _flatten(table), kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        message = "A column of the result has a type that the file's format lacks."
+        message = "A column of the result has a type that the file format does not support."
         raise OutputError.of("O002", message, "Cast it in the query.") from None
     return written.getvalue()
 
 
 def _rows(table: "pa.Table") -> list[dict[str, Any]]:
-    """Return rows. Raises OutputError (O002) for a moment that Python has none of."""
+    """Return rows. Raises OutputError (O002) for a time that Python cannot represent."""
     columns = [_cells(column) for column in table.columns]
     return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -73,7 +73,7 @@ def _cells(column: "pa.ChunkedArray") -> list[Any]:
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError):
-        message = "A column of the result holds a moment outside the years 1 to 9999."
+        message = "A column of the result contains a time outside the years 1 to 9999."
         raise OutputError.of("O002", message, "Cast it to text in the query.") from None
 
 
@@ -82,7 +82,7 @@ def _escape_controls(text: str | None) -> str | None:
 
 
 def _flatten(table: "pa.Table") -> "pa.Table":
-    """Return a table with the columns as texts that are more than one value in a cell."""
+    """Return a table with nested columns turned into text."""
     columns = []
     for column in table.columns:
         kind = column.type

@@ -1,4 +1,4 @@
-"""A query run on the rows and columns that may be read, and on nothing else."""
+"""Runs a query on the readable rows and columns, and on nothing else."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ _CLOSED = {
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",
-    "temp_directory": "",  # what does not fit into memory would be laid down in the working folder
+    "temp_directory": "",  # large data would be written to the working folder
 }
 _SETTINGS = ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true")
 _LONGEST = 600.0  # seconds
@@ -29,11 +29,11 @@ _READS_ELSEWHERE = {"TABLE_FUNCTION", "SHOW_REF", "PIVOT", "COLUMN_DATA", "DELIM
 def run(texts: "Mapping[str, str]", tables: "Mapping[str, pa.Table]") -> "dict[str, pa.Table]":
     """Return the rows of queries in DuckDB's SQL, by name, over tables by name.
 
-    The database lives in memory, has no files, no network, no extensions and no settings that can
-    be changed; its time zone is UTC. It writes nothing anywhere, and takes ten minutes at most but
-    for what one function does with one value. DuckDB's own parser has to find nothing but these
-    tables in the queries. Raises QueryError (Q005, Q008) for a query that DuckDB does not
-    understand, or that fails on the data.
+    The database is in memory, without files, network or extensions, and its settings are locked;
+    its time zone is UTC. It writes nothing anywhere, and takes at most ten minutes, unless a single
+    function call on a single value takes longer. DuckDB's own parser must see no other tables in
+    the queries. Raises QueryError (Q005, Q008) for a query that DuckDB does not understand, or that
+    fails on the data.
     """
     if not texts:
         return {}
@@ -57,7 +57,7 @@ def _run_one(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]
 
 
 def _unique_names(names: list[str]) -> list[str]:
-    """Return the names of columns, a number behind each one that comes again."""
+    """Return the names of columns, with a number added to repeated ones."""
     times: Counter[str] = Counter()
     unique: list[str] = []
     for name in names:
@@ -69,7 +69,7 @@ def _unique_names(names: list[str]) -> list[str]:
 
 
 def _check(text: str, connection: "duckdb.DuckDBPyConnection", names: set[str]) -> None:
-    """Refuse a text in which DuckDB sees another statement, or another table, than was meant."""
+    """Refuse a text in which DuckDB sees another statement or table than the ones decided on."""
     [row] = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()
     tree: dict[str, Any] = json.loads(row[0])
     if tree.get("error"):
@@ -108,7 +108,7 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _time_limit(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
-    """Interrupt what a connection does for too long."""
+    """Interrupt a connection that takes too long."""
     timer = Timer(_LONGEST, connection.interrupt)
     timer.daemon = True
     timer.start()
@@ -119,12 +119,12 @@ def _time_limit(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
 
 
 def _query_error(error: Exception) -> PolicyEngineError:
-    """Return the error of a query that fails, without the values that DuckDB's words quote."""
+    """Return the error of a failed query, without the values that DuckDB's message quotes."""
     import duckdb  # noqa: PLC0415 (slow to import)
 
     if isinstance(error, duckdb.InterruptException):
         message = f"The query takes more than {_LONGEST:g} seconds."
-        return QueryError.of("Q008", message, "Read fewer rows, or join them by what is equal.")
+        return QueryError.of("Q008", message, "Read fewer rows, or join them on equal values.")
     if isinstance(error, duckdb.DataError | duckdb.InvalidInputException):
         kind = str(error).partition(":")[0].removesuffix(" Error").lower()
         message = f"The query fails on a value: {kind}."

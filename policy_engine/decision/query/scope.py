@@ -1,4 +1,4 @@
-"""Which columns of which tables a query reads, and the query with every star written out."""
+"""The columns and tables that a query reads, and the query with every star expanded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import PolicyEngineError, QueryError
 
 DATASET = "dataset"
-"""The mark, among the notes of the tree, of a table that is one of the catalog."""
+"""The mark, in the metadata of the tree, for a table of the catalog."""
 
 Read = tuple[str, str]
-"""A column that is read: the IRI of its dataset, and its name."""
+"""A column that is read: the IRI of its dataset and its name."""
 
 
 @dataclass(frozen=True)
 class TableReading:
     """What a query reads.
 
-    `columns` are those of each dataset, in the order of the dataset; none where no column of it
-    is named, so that it is read as a whole. `tree` is the query without stars and natural joins.
-    `listed` are the columns that each entry of the outermost select list reads, empty where the
-    query has no such list.
+    `columns` are those of each dataset, in the order of the dataset; none if no column of it is
+    named, so that it is read as a whole. `tree` is the query without stars and natural joins.
+    `listed` are the columns that each entry of the outermost select list reads, empty if the query
+    has no such list.
     """
 
     tree: exp.Query
@@ -41,10 +41,10 @@ class TableReading:
 
 
 def read_columns(tree: exp.Query, tables: Tables) -> TableReading:
-    """Return what a query reads: every column that stands anywhere in it.
+    """Return what a query reads: every column that appears anywhere in it.
 
-    Raises QueryError for a table (Q003) or a column (Q004) that is not there or is ambiguous,
-    and for what is not understood (Q005).
+    Raises QueryError for a table (Q003) or a column (Q004) that does not exist or is ambiguous, and
+    for what is not understood (Q005).
     """
     reader = _Reader(tables)
     with depth_guard():
@@ -58,7 +58,7 @@ def read_columns(tree: exp.Query, tables: Tables) -> TableReading:
 
 
 class _Reader:
-    """Walks a query, notes what it reads, and writes its stars out."""
+    """Walks a query, records what it reads, and expands its stars."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -76,9 +76,9 @@ class _Reader:
         outer: Scope | None,
         own: exp.CTE | None = None,
     ) -> tuple[str, ...]:
-        """Walk a query; return the names of its columns, "" for one without.
+        """Walk a query; return the names of its columns, "" for a column without one.
 
-        The name of a recursive query (`own`) stands for its first part in what comes after that.
+        The name of a recursive query (`own`) stands for its first part in the parts that follow.
         """
         known_ctes = self._ctes(node, ctes, outer)
         if isinstance(node, exp.Select):
@@ -94,7 +94,7 @@ class _Reader:
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
             columns = self.query(node.this, known_ctes, outer)
         else:
-            raise not_allowed_error(f"{node.key.upper()} is not allowed in the place of a query.")
+            raise not_allowed_error(f"{node.key.upper()} is not allowed as a query.")
         scope = Scope(known_ctes, outer, [TableSource("", columns)])
         for part in ("order", "limit", "offset"):
             self._walk(node.args.get(part), scope)
@@ -108,14 +108,12 @@ class _Reader:
         for one in clause.expressions if clause is not None else ():
             name = one.alias.lower()
             if self.tables.is_name(name):
-                raise not_allowed_error(
-                    f"WITH gives the name of a table, {one.alias!r}, to something else."
-                )
+                raise not_allowed_error(f"WITH reuses {one.alias!r}, which is the name of a table.")
             if name in new_names or not name:
                 raise not_allowed_error(f"WITH names {one.alias!r} twice.")
             new_names.add(name)
             _set_name(one.args["alias"], name)
-            # Each part is walked once: what is nested would else be walked twice at every level.
+            # Each part is walked once: nested parts would otherwise be walked twice at every level.
             is_own = node.args["with_"].args.get("recursive") and isinstance(
                 one.this, exp.SetOperation
             )
@@ -154,7 +152,7 @@ class _Reader:
     # -- tables -------------------------------------------------------------------------------
 
     def _from(self, node: exp.Expr, scope: Scope) -> list[TableSource]:
-        """Add what stands in a FROM to the scope; return the sources that it added."""
+        """Add the contents of a FROM to the scope; return the sources added."""
         before = len(scope.sources)
         if isinstance(node, exp.Table):
             scope.add(self._table(node, scope))
@@ -171,7 +169,7 @@ class _Reader:
 
     def _parenthesised(self, node: exp.Subquery, scope: Scope) -> None:
         if node.args.get("alias"):
-            raise not_allowed_error("A join in parentheses may not be given a name.")
+            raise not_allowed_error("A join in parentheses cannot have an alias.")
         self._from(node.this, scope)
 
     def _table(self, node: exp.Table, scope: Scope) -> TableSource:
@@ -181,18 +179,18 @@ class _Reader:
             )
         name, alias = node.name, node.args.get("alias")
         if name.lower() in scope.ctes:
-            # Where names are told apart by their case, it would be a table of the database.
+            # In a dialect with case-sensitive names, it would be a table of the database.
             _set_name(node, name.lower())
             return TableSource(node.alias_or_name, rename_columns(scope.ctes[name.lower()], alias))
         dataset = self.tables.dataset(name)
         if alias and alias.args.get("columns"):
-            raise not_allowed_error("New names for the columns of a table are not allowed in FROM.")
+            raise not_allowed_error("Aliases for the columns of a table are not allowed in FROM.")
         node.meta[DATASET] = dataset.iri
         self.touched.setdefault(dataset.iri)
         return TableSource(node.alias_or_name, dataset.columns, dataset.iri)
 
     def _derived(self, node: exp.Expr, inner: exp.Expr, scope: Scope) -> TableSource:
-        """Return what a subquery in FROM shows; it may refer to the tables before it."""
+        """Return the columns of a subquery in FROM; it may refer to the tables before it."""
         columns = self.query(inner, scope.ctes, scope)
         alias = node.args.get("alias")
         if not (alias and alias.this):
@@ -203,9 +201,9 @@ class _Reader:
         return TableSource(alias.this.name, rename_columns(columns, alias))
 
     def _joins(self, node: exp.Expr, scope: Scope, start: int) -> None:
-        """Add what is joined; `start` counts the tables that come before all of it.
+        """Add the joined tables; `start` counts the tables before all of them.
 
-        A comma binds less than a join: what stands before it is joined by no name behind it.
+        A comma binds less tightly than a join: tables before it are not joined to those after it.
         """
         for join in node.args.get("joins") or ():
             if not any(join.args.get(p) for p in ("method", "side", "kind", "on", "using")):
@@ -224,8 +222,8 @@ class _Reader:
     def _write_natural_out(
         self, node: exp.Join, left: Sequence[TableSource], right: Sequence[TableSource]
     ) -> None:
-        shown = [name for source in left for name in source.columns if name]
-        common = [n for n in shown if any(source.matches(n) for source in right)]
+        left_names = [name for source in left for name in source.columns if name]
+        common = [n for n in left_names if any(source.matches(n) for source in right)]
         if not common:
             raise QueryError.of("Q004", "The tables of a NATURAL JOIN have no column in common.")
         node.set("method", None)
@@ -236,7 +234,7 @@ class _Reader:
     def _merge(
         self, name: str, left: Sequence[TableSource], right: Sequence[TableSource], scope: Scope
     ) -> None:
-        """Note the columns that USING joins by, which are one column from here on."""
+        """Record the columns that USING joins by, which are one column from here on."""
         lefts = [source for source in left if source.matches(name)]
         rights = [source for source in right if source.matches(name)]
         if not lefts or not rights:
@@ -264,7 +262,7 @@ class _Reader:
     # -- columns ------------------------------------------------------------------------------
 
     def _walk(self, node: object, scope: Scope) -> None:
-        """Note every column below a node, those of subqueries too."""
+        """Record every column below a node, including those of subqueries."""
         if isinstance(node, list):
             for one in node:
                 self._walk(one, scope)
@@ -273,14 +271,14 @@ class _Reader:
         elif isinstance(node, exp.Query):
             self.query(node, scope.ctes, scope)
         elif isinstance(node, exp.Table):
-            raise not_allowed_error("A table is allowed in FROM alone.")
+            raise not_allowed_error("A table is allowed only in FROM.")
         elif isinstance(node, exp.Expr):
             for part in node.iter_expressions():
                 self._walk(part, scope)
 
     def _column(self, node: exp.Column, scope: Scope) -> None:
         if not isinstance(node.this, exp.Identifier):
-            raise not_allowed_error("A star is allowed in the select list and in COUNT(*) alone.")
+            raise not_allowed_error("* is allowed only in the select list and in COUNT(*).")
         name = node.name
         if node.table:
             every = [source for one in scope.chain() for source in one.sources]
@@ -306,7 +304,7 @@ class _Reader:
         *,
         is_alias: bool,
     ) -> None:
-        """Note an unqualified name: what it may be, an alias of the select list as well."""
+        """Record an unqualified name as all that it may be, also an alias of the select list."""
         if not is_alias and not scope.one_meaning(name, holders):
             raise ambiguous_column_error(name, holders)
         for source in holders:
@@ -323,22 +321,20 @@ class _Reader:
         if not columns:
             raise unknown_column_error(name, [source])
         if len(columns) > 1:
-            message = f"{source.name!r} has several columns {name!r} but for their case."
-            raise QueryError.of("Q004", message, "Name them apart.")
+            message = f"{source.name!r} has several columns {name!r} that differ only in case."
+            raise QueryError.of("Q004", message, "Give them different names.")
         if source.dataset:
             self.events.append((source.dataset, columns[0]))
 
     def _no_column(self, name: str, scope: Scope) -> PolicyEngineError:
         sources = [source for one in scope.chain() for source in one.sources]
         if any(source.name.lower() == name.lower() for source in sources):
-            return not_allowed_error(
-                f"{name!r} is a table; its rows as wholes are not allowed as values."
-            )
+            return not_allowed_error(f"{name!r} is a table; a whole row is not allowed as a value.")
         return unknown_column_error(name, sources)
 
 
 def _names_given(node: exp.Expr) -> set[str]:
-    """Return the names that a query gives in a WITH of its own."""
+    """Return the names that a query defines in its own WITH."""
     clause = node.args.get("with_")
     return {one.alias.lower() for one in clause.expressions} if clause is not None else set()
 
@@ -348,6 +344,6 @@ def _set_name(node: exp.Expr, name: str) -> None:
 
 
 def _is_alias(node: exp.Expr, scope: Scope) -> bool:
-    """Tell whether an entry of ORDER BY is a name that the select list gives."""
+    """Return whether an entry of ORDER BY is an alias of the select list."""
     key = node.this
     return isinstance(key, exp.Column) and not key.table and key.name.lower() in scope.aliases

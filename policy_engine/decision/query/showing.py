@@ -1,4 +1,4 @@
-"""What a query is run on: copies of the rows and columns that its views show."""
+"""The tables that a query runs on: copies of its views' rows and columns."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,39 +20,38 @@ if TYPE_CHECKING:
 
 
 def read_views(views: Mapping[str, TableView], tables: Tables, key: bytes) -> "dict[str, pa.Table]":
-    """Return what views show, by the names of their tables; the views by their datasets.
+    """Return the contents of views, by table name, and the views by dataset.
 
-    The rows come in an order of the key's, whatever is done with them afterwards.
-    The types of CSV are those of the rows that are shown: those of all rows would tell how the
-    hidden ones are written. Raises what `running.run` does, and DataError where the data cannot
-    be read.
+    The order of the rows depends only on the key. The types of CSV columns come from the visible
+    rows: types derived from all rows would reveal how the hidden ones are written. Raises what
+    `running.run` does, and DataError if the data cannot be read.
     """
-    read = {view.table: _read(view, tables, iri) for iri, view in views.items()}
+    tables_read = {view.table: _read(view, tables, iri) for iri, view in views.items()}
     filtered_views = [view for view in views.values() if not view.rows.is_everything]
     filtered = running.run(
-        {view.table: _numbers(view, read[view.table]) for view in filtered_views},
-        {view.table: _numbered(view, read[view.table], tables) for view in filtered_views},
+        {view.table: _numbers(view, tables_read[view.table]) for view in filtered_views},
+        {view.table: _numbered(view, tables_read[view.table], tables) for view in filtered_views},
     )
-    shown = {}
+    visible = {}
     for view in views.values():
-        table = read[view.table]
-        # Of no columns, one alone, for the number of rows.
+        table = tables_read[view.table]
+        # If no column is read, a single one, for the number of rows.
         table = table.select(view.columns or table.column_names[:1])
         rows = filtered[view.table].num_rows if view.table in filtered else table.num_rows
-        nan_columns = order(rows, key, view.table)
+        row_numbers = order(rows, key, view.table)
         if view.table in filtered:
-            nan_columns = filtered[view.table].column(0).to_numpy()[nan_columns]
-        shown[view.table] = tables.typed(take_rows(table, nan_columns))
-    return shown
+            row_numbers = filtered[view.table].column(0).to_numpy()[row_numbers]
+        visible[view.table] = tables.typed(take_rows(table, row_numbers))
+    return visible
 
 
 def nan_columns(
     views: Mapping[str, TableView], tables: Tables, read: "Mapping[str, pa.Table]"
 ) -> dict[str, frozenset[str]]:
-    """Return the columns of views that could hold NaN, by the views' datasets.
+    """Return the columns of views that may contain NaN, by the views' datasets.
 
-    `read` is what is shown already, by table; of CSV that is not, it is looked up here, for the
-    types of all rows would tell of the hidden ones.
+    `read` are the visible rows already read, by table; for CSV only they are used, since types
+    derived from all rows would reveal something about the hidden ones.
     """
     unread = {
         iri: view
@@ -77,7 +76,7 @@ def _read(view: TableView, tables: Tables, iri: str) -> "pa.Table":
 
 
 def _compared(view: TableView) -> list[str]:
-    """Return the columns that the condition on the rows of a view speaks of."""
+    """Return the columns in the row condition of a view."""
     return list(dict.fromkeys(one.name for one in view.rows.condition.find_all(exp.Column)))
 
 

@@ -1,4 +1,4 @@
-"""Rows in an order that says nothing of where they were stored."""
+"""A row order that reveals nothing about where rows were stored."""
 
 import hashlib
 import secrets
@@ -21,21 +21,21 @@ def fresh_key() -> bytes:
 
 
 def order(rows: int, key: bytes, table: str) -> "NDArray[np.int64]":
-    """Return the numbers of rows in the order that a key gives those of a table.
+    """Return the row numbers of a table in the order given by a key.
 
-    Each row has 64 bits of SHAKE256 (FIPS 202) of key and name, by which they are sorted. So who
-    knows of some rows where they were stored learns of no other one, and of two tables, or in
-    two queries, the orders have nothing to do with one another.
+    Rows are sorted by 64 bits each from SHAKE256 (FIPS 202) of key and name. Knowing where some
+    rows were stored therefore says nothing about the others, and the orders of two tables, or in
+    two queries, are unrelated.
     """
-    drawn = hashlib.shake_256(key + table.encode()).digest(8 * rows)
-    return np.argsort(np.frombuffer(drawn, dtype="<u8"), kind="stable")
+    random_bytes = hashlib.shake_256(key + table.encode()).digest(8 * rows)
+    return np.argsort(np.frombuffer(random_bytes, dtype="<u8"), kind="stable")
 
 
 def take_rows(table: "pa.Table", numbers: "NDArray[np.int64]") -> "pa.Table":
     """Return rows by their numbers, in this order.
 
-    Of dictionaries it has the values of these rows, in the order in which they come: the one in
-    which they stood told where their first rows were stored.
+    Dictionaries are rebuilt with the values of these rows, in this order: the old dictionary's
+    order would reveal where the first rows were stored.
     """
     starts = range(0, len(numbers), _AT_ONCE)
     parts = [pa.array(numbers[start : start + _AT_ONCE]) for start in starts]
@@ -50,6 +50,6 @@ def _is_coded(column: "pa.ChunkedArray") -> bool:
 
 
 def _coded_anew(column: "pa.ChunkedArray") -> "pa.Array":
-    whole = column.unify_dictionaries().combine_chunks()
-    codes = whole.indices.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(codes.indices, whole.dictionary.take(codes.dictionary))
+    unified = column.unify_dictionaries().combine_chunks()
+    codes = unified.indices.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(codes.indices, unified.dictionary.take(codes.dictionary))

@@ -1,4 +1,4 @@
-"""Stars of select lists, as the columns that they stand for."""
+"""Stars in select lists, expanded into columns."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,27 +15,25 @@ from policy_engine.errors import QueryError
 
 
 class Star:
-    """A star of a select list, of all tables of a scope or, without a scope, of some table."""
+    """A star in a select list, for all tables of a scope or, without a scope, for one table."""
 
     def __init__(self, node: exp.Star, sources: Sequence[TableSource], scope: Scope | None) -> None:
         self.sources, self.scope = sources, scope
         left_out = node.args.get("except_") or ()
         if any(isinstance(one, exp.Column) and one.table for one in left_out):
-            raise not_allowed_error(
-                "EXCLUDE takes the names of columns, without a table before them."
-            )
+            raise not_allowed_error("EXCLUDE takes column names without a table name.")
         self.left_out = {one.name.lower() for one in left_out}
         self.anew = {one.alias.lower(): one for one in node.args.get("replace") or ()}
-        known = {name.lower() for source in sources for name in source.columns}
+        column_names = {name.lower() for source in sources for name in source.columns}
         for name in (*self.left_out, *self.anew):
-            if name not in known:
+            if name not in column_names:
                 raise unknown_column_error(name, sources)
 
     def entries(self) -> list[exp.Expr]:
         """Return an entry of the select list for each column."""
         entries = [entry for source in self.sources for entry in self._of(source)]
         if not entries:
-            message = "A star stands for no column here." if self.sources else "* is without FROM."
+            message = "There is no column for * here." if self.sources else "* needs a FROM clause."
             raise QueryError.of("Q004", message)
         return entries
 
@@ -43,7 +41,7 @@ class Star:
         for name in source.columns:
             if not name or len(source.matches(name)) > 1:
                 problem = f"several columns {name!r}" if name else "a column without a name"
-                message = f"A star stands for all columns of {source.name!r}, which has {problem}."
+                message = f"* stands for all columns of {source.name!r}, which has {problem}."
                 raise QueryError.of("Q004", message, "Give each a name of its own with AS.")
             if name.lower() in self.left_out or self._is_again(name, source):
                 continue
@@ -53,11 +51,11 @@ class Star:
                 yield exp.column(name, table=self._table(name, source), quoted=True)
 
     def _is_again(self, name: str, source: TableSource) -> bool:
-        """Tell whether the column is one that a join made one with that of an earlier table."""
+        """Return whether a join merged the column with that of an earlier table."""
         return self.scope is not None and self.scope.same(name, source)[0] is not source
 
     def _table(self, name: str, source: TableSource) -> str | None:
-        """Return what to write before a column: nothing where a join made it one of several."""
+        """Return the table name to write before a column: none if a join merged the column."""
         if self.scope is None or len(self.scope.same(name, source)) == 1:
             return source.name
         holders = self.scope.holders(name)

@@ -1,4 +1,4 @@
-"""What of a denied query would be permitted."""
+"""The permitted parts of a denied query."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,16 +11,16 @@ from policy_engine.decision.query.tables import Tables
 from policy_engine.errors import QueryError
 
 Ask = Callable[[Columns], RowAccess]
-"""What decides on columns of datasets that are read together."""
+"""Decides on columns of datasets that are read together."""
 
 _MOST_COLUMNS = 200
 _MOST_CHOICES = 3
 
 
 def permitted_choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
-    """Return the largest choices of columns that one rule permits together, the largest first.
+    """Return the largest sets of columns that one rule permits together, largest first.
 
-    At most three, and none that is part of another; none at all of very many columns.
+    At most three, none part of another; none if there are very many columns.
     """
     reads = [(iri, name) for iri, names in columns.items() for name in names]
     if len(reads) > _MOST_COLUMNS:
@@ -31,9 +31,9 @@ def permitted_choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
             by_rule.setdefault(_rule_key(grant), []).append((iri, name))
     chosen_sets: list[frozenset[Read]] = []
     for reads_of_rule in sorted(by_rule.values(), key=len, reverse=True):
-        for chosen in _permitted_choices(ask, reads_of_rule):
-            if chosen and not any(chosen <= other for other in chosen_sets):
-                chosen_sets.append(chosen)
+        for choice in _permitted_choices(ask, reads_of_rule):
+            if choice and not any(choice <= other for other in chosen_sets):
+                chosen_sets.append(choice)
     chosen_sets.sort(key=len, reverse=True)
     return tuple(
         _group_by_dataset([r for r in reads if r in one]) for one in chosen_sets[:_MOST_CHOICES]
@@ -41,9 +41,9 @@ def permitted_choices(ask: Ask, columns: Columns) -> tuple[Columns, ...]:
 
 
 def _permitted_choices(ask: Ask, reads: Sequence[Read]) -> Iterator[frozenset[Read]]:
-    """Yield choices of what one rule covers that may be read together, each of it in one, if few.
+    """Yield sets of columns covered by one rule that may be read together; single ones, if few.
 
-    All of it, unless a prohibition, or an output among it, keeps some of it apart.
+    All of them, unless a prohibition, or an output among them, keeps some apart.
     """
     remaining = list(reads)
     for _ in range(_MOST_CHOICES):
@@ -54,7 +54,7 @@ def _permitted_choices(ask: Ask, reads: Sequence[Read]) -> Iterator[frozenset[Re
 
 
 def _largest(ask: Ask, chosen: Sequence[Read], more: Sequence[Read]) -> Sequence[Read]:
-    """Return what is chosen and, of more, all that may be read with it, the first before others."""
+    """Return the chosen columns and all others that may be read with them, earlier ones first."""
     all_reads = (*chosen, *more)
     if not more or ask(_group_by_dataset(all_reads)).permissions:
         return all_reads
@@ -67,10 +67,10 @@ def _largest(ask: Ask, chosen: Sequence[Read], more: Sequence[Read]) -> Sequence
 def smaller_query(
     reading: TableReading, allowed: Sequence[Columns], tables: Tables, ask: Ask
 ) -> exp.Query | None:
-    """Return the query without the entries of its select list that read anything but `allowed`.
+    """Return the query without select entries that read anything but `allowed` columns.
 
-    `allowed` are choices of columns, of which the first counts that makes a query. None where
-    there is none, or it is denied as well.
+    `allowed` are sets of columns; the first one that gives a query is used. None if there is none,
+    or it is denied as well.
     """
     tree = reading.tree
     if not reading.listed or not isinstance(tree, exp.Select) or _counts_entries(tree):
@@ -114,7 +114,7 @@ def _rule_key(grant: Grant) -> tuple[str, str]:
 
 
 def _counts_entries(tree: exp.Select) -> bool:
-    """Tell whether the query refers to entries of its select list by their number."""
+    """Return whether the query refers to entries of its select list by number."""
     order, group = tree.args.get("order"), tree.args.get("group")
     keys = [one.this for one in order.expressions] if order else []
     keys += group.expressions if group else []

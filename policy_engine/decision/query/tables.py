@@ -1,4 +1,4 @@
-"""The tables that a query names: datasets of the catalog, and the names they go by in SQL."""
+"""The tables that a query names: datasets of the catalog, and their names in SQL."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tables:
-    """The datasets of a catalog by the names that a query may call them."""
+    """The datasets of a catalog by the names that a query may use for them."""
 
     catalog: Catalog
 
@@ -49,7 +49,7 @@ class Tables:
     def dataset(self, name: str) -> Dataset:
         """Return the dataset of a name: its IRI, or the last segment of it in any case.
 
-        Raises QueryError (Q003) where there is none, or several have the name.
+        Raises QueryError (Q003) if there is none, or several have the name.
         """
         datasets, iri = self.catalog.datasets, terms.canonical(name)
         matching = [one for one in datasets if one.iri == iri]
@@ -67,7 +67,7 @@ class Tables:
         raise self._unknown(name)
 
     def is_name(self, name: str) -> bool:
-        """Tell whether a dataset goes by a name, or could be taken to."""
+        """Return whether a dataset has this name, or could be thought to have it."""
         names = {one.iri.lower() for one in self.catalog.datasets}
         names |= {call.lower() for one in self.catalog.datasets for call in _table_names(one.iri)}
         names |= {own.lower() for own in self.names.values()}
@@ -80,10 +80,10 @@ class Tables:
         return QueryError.of("Q003", message, did_you_mean(name, names))
 
     def read(self, iri: str, columns: tuple[str, ...]) -> "pa.Table":
-        """Return columns of a dataset's rows, of CSV as they are written.
+        """Return columns of a dataset's rows; CSV cells stay as written.
 
-        Of no columns, one alone, for the number of rows. Raises DataError where the data cannot
-        be read.
+        If no columns are given, a single one, for the number of rows. Raises DataError if the data
+        cannot be read.
         """
         selected = list(columns or self.catalog.dataset(iri).columns[:1])
         table = self.catalog.tables.get(iri)
@@ -93,14 +93,14 @@ class Tables:
         return read_table(location, tuple(selected)).select(selected)
 
     def typed(self, table: "pa.Table") -> "pa.Table":
-        """Return what was read, typed as it is for the rest of the engine; NaN is missing."""
-        # Typed first: the texts of CSV are no numbers before, and those of dictionaries hidden.
+        """Return a table that was read with the engine's types; NaN becomes missing."""
+        # Types first: before that, CSV cells are text, and dictionary values are hidden.
         return plain_texts(_convert_for_sql(infer_types(table)))
 
     def types(self, iri: str, columns: tuple[str, ...]) -> "Mapping[str, pa.DataType]":
-        """Return the types of columns: as the data says, or, of CSV, as all values are written.
+        """Return the types of columns: from the data or, for CSV, from all values as written.
 
-        A column of CSV without any value has the type `null`. They are looked at once.
+        A CSV column without any value has the type `null`. Types are determined once.
         """
         types = self._types.get((iri, columns))
         if types is None:
@@ -116,7 +116,7 @@ class Tables:
         table = self.catalog.tables.get(iri)
         path = Path(self.catalog.dataset(iri).location)
         schema = pq.read_schema(list_table_files(path)[0]) if table is None else table.schema
-        # What is not in a file is in the names of its folders.
+        # Columns that are not in a file are in the names of its folders.
         return {
             name: _value_type(schema.field(name).type) if name in schema.names else pa.string()
             for name in columns
@@ -124,7 +124,7 @@ class Tables:
 
 
 def _table_name(iri: str) -> str:
-    """Return the last segment of an IRI with the letters that its escapes stand for."""
+    """Return the last segment of an IRI with its escapes decoded."""
     name = terms.local_name(iri)
     try:
         plain = unquote(name, errors="strict")

@@ -206,9 +206,7 @@ class AuditReader:
         if not chance <= number < 1 or (is_strict and number == chance):
             guessed = f"guessing reaches {chance:g}"
             why = guessed if number < 1 else "no figure is above 1: that bounds nothing"
-            message = (
-                f"{name} is to be {'below' if is_strict else 'at most'} {number:g}, but {why}."
-            )
+            message = f"{name} must be {'below' if is_strict else 'at most'} {number:g}, but {why}."
             allowed = f"above {chance:g} and below 1" if is_strict else f"from {chance:g}, below 1"
             self.refinements.add("M011", message, f"Allowed is {allowed}.", part.place)
             return None

@@ -286,7 +286,7 @@ def _check_object(
         yield Problem("L003", message, "", document.place(pointer))
         return
     if not _LANGUAGE.fullmatch(literal.get("@language", "en")):
-        message = f"{literal['@language']!r:.40} is not the tag of a language, such as 'en'."
+        message = f"{literal['@language']!r:.40} is not a language tag such as 'en'."
         yield Problem("L003", message, "", document.place(pointer))
     is_name = "@value" not in iris
     for key, item in value.items():

@@ -98,7 +98,7 @@ def test_duties_that_differ_fail(run):
         a_test("two", action="print", expect="{effect: deny, duties: []}"),
     )
     assert [len(one.failures) for one in report.tests] == [2, 1]
-    assert "expected the duty compensate, which is not owed" in report.tests[0].failures
+    assert "expected the duty compensate, which is not outstanding" in report.tests[0].failures
 
 
 def test_a_world_of_a_test_is_laid_over_the_default(run):
@@ -261,11 +261,11 @@ def test_unknown_keys_are_refused_with_what_was_meant(given, meant):
     [
         ("a: 1\nb: 2\na: 3\n", 3, "appears twice, first in line 1"),
         ("a: {b: 1, b: 2}", 1, "appears twice"),
-        ("1: 2", 1, "A key is a text"),
-        ("<<: {a: 1}", 1, "A key is a text"),
-        ("a: !!python/object/apply:os.system [ls]", 1, "has no place here"),
-        ("a: !mine x", 1, "has no place here"),
-        ("a: !!set {x}", 1, "has no place here"),
+        ("1: 2", 1, "A key must be a text"),
+        ("<<: {a: 1}", 1, "A key must be a text"),
+        ("a: !!python/object/apply:os.system [ls]", 1, "is not allowed here"),
+        ("a: !mine x", 1, "is not allowed here"),
+        ("a: !!set {x}", 1, "is not allowed here"),
         ("a: 2026-13-45", 1, "looks like timestamp"),
         ("a: ]", 1, "not YAML"),
         ("a: 1\n---\nb: 1", 2, "another document"),
@@ -309,10 +309,10 @@ def test_a_request_holds_one_of_each():
     ("world", "message"),
     [
         ("{time: soon}", "time: "),
-        ("{values: {percentage: {a: 1}}}", "percentage: a fact is"),
+        ("{values: {percentage: {a: 1}}}", "percentage: a fact must be"),
         ("{duties: {http://x.org/d: done}}", "duties"),
         ("{memberships: {party: [a]}}", "memberships"),
-        ("5", "A state of the world is a mapping"),
+        ("5", "A state of the world must be a mapping"),
     ],
 )
 def test_a_world_that_is_not_understood_is_told_once(world, message):
@@ -375,7 +375,7 @@ def test_owners_that_are_given_take_the_place_of_those_of_the_file(run, tmp_path
 
 
 def test_owners_that_are_none_stop_the_tests(run):
-    assert "'owners' is a file" in problems(f"owners: 3\n{HEAD}{a_test()}")[0][2]
+    assert "'owners' must be a file" in problems(f"owners: 3\n{HEAD}{a_test()}")[0][2]
     with pytest.raises(RequestError, match="D004"):
         run(a_test(), head=f'owners: {{"{DATASET}": "no iri"}}\n{HEAD}')
 
@@ -447,7 +447,7 @@ def test_duties_are_done_as_the_log_says(run, entry, effect):
         ("{fulfilled: http://x.org/none, by: http://x.org/a}", "D006", "No policy has the duty"),
         ("{fulfilled: http://x.org/duty}", "K001", "needs the key 'by'"),
         ("{by: http://x.org/a}", "K001", "has no key 'by'"),
-        (asking(more=", times: 0"), "K001", "'times' is from 1 to 10,000. Given: 0"),
+        (asking(more=", times: 0"), "K001", "'times' must be from 1 to 10,000. Given: 0"),
         (asking(more=", time: soon"), "K001", "time"),
         ("{violated: [x, y], by: none}", "D001", "none"),
     ],
@@ -463,7 +463,7 @@ def test_what_is_wrong_with_a_log_is_told_with_its_place(run, tmp_path, entry, c
 
 def test_counts_are_told_by_the_log_or_by_the_world(run):
     more = f"    world: {{counts: {{http://x.org/r: 1}}}}\n{logged(asking())}"
-    with pytest.raises(RequestError, match="Counts are what the log tells"):
+    with pytest.raises(RequestError, match="The log already gives the counts"):
         run(a_test(more=more), policy=COUNTED)
     more = "    world: {duties: {http://x.org/duty: violated}}\n"
     more += logged(f"{{fulfilled: http://x.org/duty, by: {ANALYST}}}")

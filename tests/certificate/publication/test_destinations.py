@@ -60,9 +60,9 @@ def test_an_output_lies_in_a_folder_unless_it_is_named_like_data(
 def outside_of_models():
     return Problem(
         "O002",
-        "The report 'out/report' would lie in the folder of the released model, and is for its "
-        "owner alone.",
-        "Give a folder outside of it: report=DIR.",
+        "The report 'out/report' is only for the owner, but would be in the folder of the "
+        "released model.",
+        "Give a folder outside it: report=DIR.",
     )
 
 
@@ -88,7 +88,7 @@ def outside_of_models():
             lambda: model_destination("out.zip", A),
             Problem(
                 "O002",
-                "A model is released into a folder of this machine. Given: 'out.zip'.",
+                "A model must be released into a local folder. Given: 'out.zip'.",
                 "Give the path of a folder.",
             ),
         ),
@@ -104,8 +104,8 @@ def outside_of_models():
             lambda: plan_destinations([*plans(A), model_plan()], "out"),
             Problem(
                 "O002",
-                f"The outputs '{A}' and 'http://x.org/model' do not go into one folder: the model "
-                "'http://x.org/model' has one of its own.",
+                f"The outputs '{A}' and 'http://x.org/model' cannot share a folder: the model "
+                "'http://x.org/model' needs one of its own.",
                 "Choose one of them: asset=IRI.",
             ),
         ),
@@ -113,7 +113,7 @@ def outside_of_models():
             lambda: plan_destinations(plans(A, B), "out.csv"),
             Problem(
                 "O002",
-                f"The outputs '{A}' and '{B}' go into a folder. Given: 'out.csv'.",
+                f"The outputs '{A}' and '{B}' must go into a folder. Given: 'out.csv'.",
                 "Choose one of them: asset=IRI.",
             ),
         ),
@@ -121,7 +121,7 @@ def outside_of_models():
             lambda: plan_destinations(plans("http://x.org/A", "http://y.org/a"), "out"),
             Problem(
                 "O002",
-                "The outputs 'http://x.org/A' and 'http://y.org/a' would have one name in the "
+                "The outputs 'http://x.org/A' and 'http://y.org/a' would have the same name in the "
                 "folder: 'a.csv'.",
                 "Choose one of them: asset=IRI.",
             ),
@@ -134,7 +134,8 @@ def outside_of_models():
             lambda: check_model_folder("full/m", None),
             Problem(
                 "O001",
-                "A model is released into a folder of its own. 'full' holds 'a.csv' and 'b.csv'.",
+                "A model must be released into a folder of its own. 'full' contains 'a.csv' and "
+                "'b.csv'.",
                 "Give the path of a new folder.",
             ),
         ),

@@ -55,8 +55,8 @@ FREE = "Give another path, or overwrite=True."
         (
             ("a.csv",),
             True,
-            "'{out}/a.csv' is not a release: no certificate lies beside it.",
-            "Only a release is overwritten; move it away.",
+            "'{out}/a.csv' is not a release: there is no certificate beside it.",
+            "Only a release can be overwritten; move it away.",
         ),
     ],
 )
@@ -131,7 +131,7 @@ def test_nothing_is_published_where_the_folder_was_given_to_another_run(released
         (out / LOCK).unlink()
         with pytest.raises(OutputError) as told:
             place.publish(made)
-    message = f"What marked {str(out)!r} as in use was removed during the run."
+    message = f"The lock of {str(out)!r} was removed during the run."
     hint = "Another run may be making a release there."
     assert told.value.problems == (Problem("O001", message, hint),)
     assert not out.exists()

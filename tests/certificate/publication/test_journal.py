@@ -94,7 +94,7 @@ def test_nothing_that_came_meanwhile_is_moved_onto(tmp_path, step):
         assert state(tmp_path) == {"staged": "new"}
         return
     taken = part.kept if step == "take_out" else part.location
-    message = f"{taken!r} came while a release was being published."
+    message = f"{taken!r} appeared while a release was being published."
     with pytest.raises(OutputError) as told:
         getattr(part, step)()
     assert told.value.problems == (Problem("O001", message, "Move it away."),)
@@ -279,7 +279,7 @@ def test_the_mark_that_turns_a_publication_back_is_on_the_disk_before_anything_i
 ):
     folder, published, _ = ready(replaces=False)
     (folder / NAMES[-1]).write_text("foreign")
-    with pytest.raises(OutputError, match="came while a release was being published"):
+    with pytest.raises(OutputError, match="appeared while a release was being published"):
         published.carry_out()
     mark = order.index(("write_bytes", BACK))
     assert order[mark + 1] == ("sync", STAGED)
@@ -359,7 +359,7 @@ def test_a_journal_of_what_no_run_publishes_is_not_obeyed(tmp_path, facts):
     place.write_text(json.dumps({**sound, **facts}))
     with pytest.raises(OutputError) as told:
         find_journal(tmp_path, tmp_path)
-    hint = "Look at the release beside it, and remove it."
+    hint = "Check the release beside it, then remove the journal."
     message = f"{str(place)!r} is not the journal of a publication."
     assert told.value.problems == (Problem("O002", message, hint),)
 
@@ -371,8 +371,8 @@ def test_whoever_finds_a_journal_that_cannot_be_read_is_told_where_the_release_m
     with pytest.raises(OutputError) as told:
         find_journal(tmp_path, tmp_path)
     assert told.value.problems[0].hint == (
-        f"The release that was to be replaced may lie in {STAGED!r}, as '{OLD}certificate' and "
-        f"'{OLD}output': move it away first, then remove it."
+        f"The replaced release may be in {STAGED!r}, as '{OLD}certificate' and "
+        f"'{OLD}output': move it away, then remove the journal."
     )
 
 
@@ -386,8 +386,8 @@ def test_the_journal_of_whoever_made_another_folder_is_not_obeyed(tmp_path, monk
     users[own] = 8
     with pytest.raises(OutputError) as told:
         find_journal(folder, own)
-    message = f"Another user's run was broken off while it published into {str(folder)!r}."
-    hint = "That user can finish it, by any run into it."
+    message = f"Another user's run was interrupted while publishing into {str(folder)!r}."
+    hint = "That user can finish it with any run into that folder."
     assert told.value.problems == (Problem("O002", message, hint),)
 
 
@@ -434,8 +434,8 @@ def test_what_was_to_be_replaced_is_never_swept_without_the_journal_that_says_wh
     with pytest.raises(OutputError) as told:
         sweep(tmp_path, "")
     places = f"{str(kept / f'{OLD}certificate')!r} and {str(kept / f'{OLD}output')!r}"
-    message = f"A publication was broken off, its journal is gone, and it kept {places}."
-    hint = f"That is the release it replaced. Move it away, then remove {str(kept)!r}."
+    message = f"A publication was interrupted and its journal is missing. It kept {places}."
+    hint = f"That is the release it was replacing. Move it away, then remove {str(kept)!r}."
     assert told.value.problems == (Problem("O002", message, hint),)
     assert len([*kept.iterdir()]) == 3
 

@@ -122,7 +122,9 @@ def test_a_folder_gets_the_format_of_the_input(tmp_path, like, name):
 @pytest.mark.parametrize("output", ["table:x", "s3a://bucket/x", "out.zip"])
 def test_a_model_is_released_into_a_folder_of_this_machine(tmp_path, output):
     assert model_destination(tmp_path / "out", "http://x.org/m") == tmp_path / "out" / "m"
-    with pytest.raises(OutputError, match="O002 A model is released into a folder of this") as told:
+    with pytest.raises(
+        OutputError, match="O002 A model must be released into a local folder"
+    ) as told:
         model_destination(output, "http://x.org/m")
     assert told.value.problems[0].hint == "Give the path of a folder."
 
@@ -134,10 +136,10 @@ def test_a_model_lies_alone_and_its_report_elsewhere(tmp_path):
     (tmp_path / "out" / CERTIFICATE).touch()
     check_model_folder(model, None)
     for report in (tmp_path / "out", tmp_path / "out" / "report"):
-        with pytest.raises(OutputError, match=r"O002 The report .* would lie in the folder of"):
+        with pytest.raises(OutputError, match=r"O002 The report .* would be in the folder of"):
             check_model_folder(model, report)
     (tmp_path / "out" / "more.csv").touch()
-    with pytest.raises(OutputError, match=r"O001 A model is .* of its own.* holds 'more.csv'"):
+    with pytest.raises(OutputError, match=r"O001 A model is .* of its own.* contains 'more.csv'"):
         check_model_folder(model, tmp_path / "report")
 
 
@@ -153,9 +155,13 @@ def test_outputs_share_a_folder_under_names_of_their_own(tmp_path):
     assert plan_destinations(plans[:1], tmp_path / "x.csv") == [tmp_path / "x.csv"]
     model = make_plan(read_policy(of_release()))
     for some, output, why in [
-        ([model, *plans], tmp_path, "one folder: the model 'http://x.org/model' has one of its"),
-        (plans, tmp_path / "x.csv", f"'{A}' and '{B}' go into a folder. Given: .*x.csv'"),
-        (plans[:1] * 2, tmp_path, "would have one name in the folder: 'a.csv'"),
+        (
+            [model, *plans],
+            tmp_path,
+            "share a folder: the model 'http://x.org/model' needs one of its",
+        ),
+        (plans, tmp_path / "x.csv", f"'{A}' and '{B}' must go into a folder. Given: .*x.csv'"),
+        (plans[:1] * 2, tmp_path, "would have the same name in the folder: 'a.csv'"),
     ]:
         with pytest.raises(OutputError, match=f"O002 The outputs .*{why}"):
             plan_destinations(some, output)
@@ -204,7 +210,7 @@ def test_a_file_that_is_no_release_is_not_overwritten(people):
     (people / "mine.csv").write_text("precious")
     with pytest.raises(OutputError, match="is not a release") as told:
         apply(people, people / "mine.csv", overwrite=True)
-    assert told.value.problems[0].hint == "Only a release is overwritten; move it away."
+    assert told.value.problems[0].hint == "Only a release can be overwritten; move it away."
     assert (people / "mine.csv").read_text() == "precious"
 
 
@@ -291,12 +297,12 @@ def test_an_earlier_release_is_never_swept_with_a_stage_whose_journal_is_lost(
     (folder / JOURNAL).unlink()
     if journal_text:
         (folder / JOURNAL).write_text(journal_text)
-        with pytest.raises(OutputError, match=f"{stage.name}.*: move it away first"):
+        with pytest.raises(OutputError, match=f"{stage.name}.*: move it away, then remove"):
             apply(released, folder, overwrite=True)
         (folder / JOURNAL).unlink()
     for _ in range(2):
         with pytest.raises(
-            OutputError, match=r"its journal is gone, and it kept .*old\.output"
+            OutputError, match=r"its journal is missing\. It kept .*old\.output"
         ) as told:
             apply(released, folder, overwrite=True)
         assert f"Move it away, then remove {str(stage)!r}" in told.value.problems[0].hint
@@ -550,7 +556,7 @@ def test_the_journal_of_another_user_is_not_obeyed(released, monkeypatch):
     monkeypatch.setattr(journal, "_owner", lambda place: place.name == JOURNAL)
     with pytest.raises(OutputError, match="O002 Another user's run") as told:
         apply(released, released / "release", overwrite=True)
-    assert told.value.problems[0].hint == "That user can finish it, by any run into it."
+    assert told.value.problems[0].hint == "That user can finish it with any run into that folder."
 
 
 @RENAMED

@@ -123,7 +123,7 @@ def test_a_table_that_is_no_release_is_kept():
     with pytest.raises(OutputError) as told:
         publish(session, overwrite=True)
     message = "'table:a' is not a release: it has no certificate as a property."
-    hint = "Only a release is overwritten; drop it."
+    hint = "Only a release can be overwritten; drop the table."
     assert told.value.problems == (Problem("O001", message, hint),)
     assert session.tables == {NAME: {"kind": "TABLE", "text": "mine"}}
 
@@ -156,7 +156,7 @@ def test_one_run_at_a_time_publishes_a_table(kind):
             publish(session, name="db.a", overwrite=True)
         publish(session, name="db.b", overwrite=False)
     message = "Another run is making a release in 'table:db.a'."
-    hint = f"If it has ended, drop '`db`.`{LOCK}`'; else wait=True."
+    hint = f"If it has ended, drop '`db`.`{LOCK}`'; otherwise use wait=True."
     assert told.value.problems == (Problem("O001", message, hint),)
     assert session.tables == {"db.b": release("new")}
 
@@ -294,6 +294,6 @@ def test_a_table_is_published_as_it_was_asked_for(monkeypatch):
 def test_a_table_has_no_name_that_runs_give(name):
     with pytest.raises(OutputError) as refused:
         publication({"http://x.org/a": f"table:{name}"}, Catalog(), overwrite=True)
-    message = f"'table:{name}' has '__policy_engine_' in its name, as what runs keep beside a "
-    problem = Problem("O002", f"{message}table.", "Give another name.")
+    message = f"'table:{name}' has '__policy_engine_' in its name, which is reserved for the "
+    problem = Problem("O002", f"{message}tables of runs.", "Give another name.")
     assert refused.value.problems == (problem,)

@@ -81,8 +81,8 @@ def test_a_certificate_of_another_file_stays_and_so_does_one_beside_a_run(releas
     other.write_bytes(path.read_bytes())
     with pytest.raises(DataError) as told:
         certify_output(other, people / "own.jsonld", write=True)
-    message = f"No certificate lies beside {str(other)!r}, to be renewed."
-    hint = "How an output was made is told by apply, which certifies what it makes."
+    message = f"There is no certificate beside {str(other)!r} to renew."
+    hint = "Only policy-engine apply can certify how an output was made."
     assert told.value.problems == (Problem("C002", message, hint),)
     held = hold(people / "out")
     try:

@@ -42,14 +42,14 @@ def test_strategy_says_which_of_two_rules_is_active(strategy, expected):
 @pytest.mark.parametrize(
     ("strategy", "reason"),
     [
-        ("perm", "http://example.com/rule permits what is asked"),
-        ("prohibit", "http://example.com/not prohibits what is asked"),
+        ("perm", "http://example.com/rule permits the request"),
+        ("prohibit", "http://example.com/not prohibits the request"),
         ("invalid", VOID),
     ],
 )
 def test_report_says_by_which_strategy_a_rule_does_not_hold(strategy, reason):
     report = compliance_report(with_strategy(strategy), request(), world())
-    why = f"By the conflict strategy {strategy!r}, it does not hold: {reason}."
+    why = f"The conflict strategy {strategy!r} overrides it: {reason}."
     assert f'rdfs:comment "{why}"' in report.to_turtle()
     assert f'"comment": "{why}"' in json.dumps(report.to_json())
     lost = [one for one in rules(with_strategy(strategy)) if one.reason]

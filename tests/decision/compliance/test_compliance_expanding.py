@@ -12,7 +12,7 @@ from policy_engine.policy.syntax.limits import limits_with
 EX = "http://example.com/"
 LATER = limit("odrl:dateTime", "lt", '"2040-01-01"^^xsd:date')
 TOP = PREFIXES.count("\n")
-BROKEN = "A list has one member and one rest at each place, and an end. This one has not."
+BROKEN = "A list needs one rdf:first and one rdf:rest at each node, and an end."
 
 
 def problems(text):
@@ -108,7 +108,7 @@ WITH_UID = "[ odrl:uid :it ;"
         # What is not a language.
         (
             (":ward :name 'ward'@en-abcdefghi .",),
-            ("F001", "'en-abcdefghi' is not the tag of a language, such as 'en'.", 2, 13),
+            ("F001", "'en-abcdefghi' is not a language tag such as 'en'.", 2, 13),
         ),
     ],
 )

@@ -60,7 +60,7 @@ def test_part_that_the_request_does_not_name_is_not_known(part, said, kind):
 @pytest.mark.parametrize(("part", "named"), [("party", "assignee"), ("target", "target")])
 def test_part_that_the_policy_does_not_name_may_be_that_of_the_request(part, named, kind):
     found = rule(policy(f"odrl:{named} [ a odrl:Asset ]".replace("Asset", "Party"), kind))
-    why = f"It cannot be told whether the {part} of the request lies within the rule's."
+    why = f"It is not known whether the {part} of the request is within the rule's."
     assert [(one.state, one.reason) for one in found.premises] == [("unknown", why)]
     assert found.active is (kind == "prohibition")
 

@@ -156,10 +156,10 @@ def test_file_of_what_is_not_understood_is_told(tmp_path):
 
 def test_text_without_a_request_and_a_feature_that_nobody_knows_are_told():
     nothing = refused(RequestError, policy(), NOTHING)
-    told = "The text holds no request: nothing in it asks for a permission."
+    told = "The text contains no request: nothing in it asks for permission."
     assert (nothing.message, "sotw:EvaluationRequest" in nothing.hint) == (told, True)
     unknown = refused(RequestError, policy(), evaluation_request(parameter("Purpse", ":care")))
-    assert unknown.message == "sotw:Purpse is not a feature that is known."
+    assert unknown.message == "sotw:Purpse is not a known feature."
     assert "Purpose" in unknown.hint
 
 
@@ -172,7 +172,7 @@ def test_more_pairs_of_rules_than_a_report_can_hold_are_refused():
     asked = " ".join(f":q{n} sotw:requestedAction odrl:read ." for n in range(320))
     text = f"{PREFIXES}:policy odrl:permission {rules} ."
     problem = refused(RequestError, text, PREFIXES + asked)
-    assert (problem.code, problem.hint) == ("D003", "Ask in several requests.")
+    assert (problem.code, problem.hint) == ("D003", "Split the request into several.")
 
 
 # -- syntaxes ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ EX = "http://example.com/"
 DAY = '"2040-01-01"^^xsd:date'
 LATER = limit("odrl:dateTime", "lt", DAY)
 TELLS = ":told a report:DutyReport ; report:rule :pay ; report:performanceState report:Performed ."
-VOID = "By the conflict strategy 'invalid', it does not hold: "
+VOID = "The conflict strategy 'invalid' overrides it: "
 VOID += "a permission and a prohibition of the policy conflict: it is void."
 
 EVERYTHING = f"""{PREFIXES}

@@ -22,14 +22,14 @@ EX = "http://example.com/"
 ODRL = "http://www.w3.org/ns/odrl/2/"
 SOTW = "https://w3id.org/force/sotw#"
 PURPOSE = "<https://www.mosaicrown.eu/ns/mosaicrown/1/purpose>"
-NEEDS_IRI = "What a request is about needs an IRI. Given: _:request-b0."
-NO_REQUEST = "The text holds no request: nothing in it asks for a permission."
+NEEDS_IRI = "A party, an asset or an action in a request needs an IRI. Given: _:request-b0."
+NO_REQUEST = "The text contains no request: nothing in it asks for permission."
 WHAT_REQUESTS_ARE = (
     "A request is an odrl:Request with an odrl:permission, or a sotw:EvaluationRequest."
 )
-NEEDS_EQ = "_:request-b0 does not say what a left operand is: it needs eq."
-RULE_HAS_IT = f"may not stand in a request. {EX}asked has it."
-REQUEST_HAS_IT = f"may not stand in a request. {EX}request has it."
+NEEDS_EQ = "_:request-b0 gives no value for its left operand: it needs the operator eq."
+RULE_HAS_IT = f"is not allowed in a request. {EX}asked has it."
+REQUEST_HAS_IT = f"is not allowed in a request. {EX}request has it."
 CARE = "odrl:leftOperand odrl:purpose ; odrl:rightOperand :care"
 
 
@@ -61,28 +61,31 @@ def refusal(request_text, world_text=None):
         ),
         (
             evaluation_request("; sotw:requestParameter [ sotw:unit :a ]"),
-            f"{SOTW}unit may not stand in a request. _:request-b0 has it.",
+            f"{SOTW}unit is not allowed in a request. _:request-b0 has it.",
         ),
         (
             request(told=context(f"{CARE} ; odrl:unit :a")),
-            f"{ODRL}unit may not stand in a request. _:request-b0 has it.",
+            f"{ODRL}unit is not allowed in a request. _:request-b0 has it.",
         ),
-        (request(party='"nurse"'), f"The 'assignee' of {EX}asked is an IRI. Given: 'nurse'."),
-        (request('"read"'), f"The 'action' of {EX}asked is an IRI. Given: 'read'."),
+        (request(party='"nurse"'), f"The 'assignee' of {EX}asked must be an IRI. Given: 'nurse'."),
+        (request('"read"'), f"The 'action' of {EX}asked must be an IRI. Given: 'read'."),
         (
             request(told='; sotw:context "care"'),
-            f"The 'context' or 'constraint' of {EX}asked is an IRI. Given: 'care'.",
+            f"The 'context' or 'constraint' of {EX}asked must be an IRI. Given: 'care'.",
         ),
         (
             request(told=f'; sotw:context "{"long" * 20}"'),
-            f"The 'context' or 'constraint' of {EX}asked is an IRI. Given: '{('long' * 20)[:39]}.",
+            (
+                f"The 'context' or 'constraint' of {EX}asked must be an IRI. "
+                f"Given: '{('long' * 20)[:39]}."
+            ),
         ),
         (
             evaluation_request("; sotw:requestParameter [ sotw:describesFeature 'a' ]"),
-            "The 'describesFeature' of _:request-b0 is an IRI. Given: 'a'.",
+            "The 'describesFeature' of _:request-b0 must be an IRI. Given: 'a'.",
         ),
         (request("[ rdf:value odrl:read ; odrl:refinement :some ]"), NEEDS_IRI),
-        (request(":look", more=":look odrl:refinement :some ."), f"{NEEDS_IRI[:44]} {EX}look."),
+        (request(":look", more=":look odrl:refinement :some ."), f"{NEEDS_IRI[:64]} {EX}look."),
         (request("[ rdf:value [] ]"), NEEDS_IRI),
         (request(party="[]"), NEEDS_IRI),
         (request(party="[ rdf:value :nurse ; odrl:uid :cook ]"), NEEDS_IRI),
@@ -90,11 +93,11 @@ def refusal(request_text, world_text=None):
         (request(told=context("odrl:rightOperand :care")), NEEDS_EQ),
         (
             evaluation_request(parameter("Purpse", ":care")),
-            "sotw:Purpse is not a feature that is known. Did you mean 'Purpose'?",
+            "sotw:Purpse is not a known feature. Did you mean 'Purpose'?",
         ),
         (
             evaluation_request(parameter("TemporalData", '"2031-05-06"^^xsd:date')),
-            "The time is an xsd:dateTime. Given: 2031-05-06.",
+            "The time must be an xsd:dateTime. Given: 2031-05-06.",
         ),
         (
             f"{PREFIXES}:other :is :here .",
@@ -106,8 +109,8 @@ def test_request_that_is_not_understood_is_refused_with_what_it_has(text, messag
     assert refusal(text) == message
 
 
-DEONTIC = f"{EX}told is one of 'Fulfilled', 'Violated' and 'NonSet'."
-PERFORMED = f"{EX}told is one of 'Performed', 'Unperformed' and 'Unknown'."
+DEONTIC = f"{EX}told must be one of 'Fulfilled', 'Violated' and 'NonSet'."
+PERFORMED = f"{EX}told must be one of 'Performed', 'Unperformed' and 'Unknown'."
 
 
 def state_told(said):
@@ -119,16 +122,16 @@ def state_told(said):
     [
         (
             world('temp:currentTime dct:issued "2032-01-01T00:00:00Z"^^xsd:dateTime .'),
-            "Several moments are told: '2031-05-06T07:08:09Z' and '2032-01-01T00:00:00Z'.",
+            "Several times are given: '2031-05-06T07:08:09Z' and '2032-01-01T00:00:00Z'.",
         ),
         (world(time="soon"), "'soon' is not a value of xsd:dateTime."),
         (
             f'{PREFIXES}:w sotw:currentTime "2031-05-06"^^xsd:date .',
-            "The time is an xsd:dateTime. Given: 2031-05-06.",
+            "The time must be an xsd:dateTime. Given: 2031-05-06.",
         ),
         (
             f"{PREFIXES}:w sotw:currentTime :now . :now dct:issued :day .",
-            f"The time is an xsd:dateTime. Given: {EX}day.",
+            f"The time must be an xsd:dateTime. Given: {EX}day.",
         ),
         (
             state_told("deonticState :Done"),

@@ -227,7 +227,7 @@ def test_conditions_are_logged_by_their_operands_and_states(tmp_path):
 def test_a_name_that_utf_8_cannot_write_is_refused(tmp_path):
     log = DecisionLog.open(tmp_path / "log.jsonl")
     odd = decision().model_copy(update={"rule": "a\ud800"})
-    with pytest.raises(OutputError, match=r"O002 .* not a text"):
+    with pytest.raises(OutputError, match=r"O002 .*cannot be encoded as UTF-8"):
         log.append(odd)
     assert log.path.read_bytes() == b""
 
@@ -257,7 +257,7 @@ def test_a_log_without_entries_is_intact_and_its_head_is_0(tmp_path, name):
 def test_a_changed_line_is_named(tmp_path):
     path, _ = logged(tmp_path / "log.jsonl")
     rewritten(path, lambda ls: [*ls[:2], ls[2].replace(b'"deny"', b'"permit"'), *ls[3:]])
-    changed = "Entry 3: it was changed: its hash is not that of what it says."
+    changed = "Entry 3: it was changed: its hash does not match its content."
     assert told(path) == [(3, changed)]
 
 
@@ -274,7 +274,7 @@ def test_a_changed_line_with_its_hash_made_anew_shows_at_the_next(tmp_path):
         return ls
 
     rewritten(path, forged)
-    assert told(path) == [(4, "Entry 4 was made after another entry 3 than stands here.")]
+    assert told(path) == [(4, "Entry 4 was written after a different entry 3.")]
 
 
 @pytest.mark.parametrize(
@@ -282,8 +282,14 @@ def test_a_changed_line_with_its_hash_made_anew_shows_at_the_next(tmp_path):
     [
         ([0, 1, 3, 4], [(3, "Entry 3 is missing before entry 4.")]),
         ([3, 4], [(1, "Entries 1 to 3 are missing before entry 4.")]),
-        ([0, 1, 1, 2, 3, 4], [(3, "Entry 2 stands where 3 is due: it was inserted, moved or")]),
-        ([1, 0, 2, 3, 4], [(1, "Entry 1 is missing"), (2, "Entry 1 st"), (3, "Entry 2 is miss")]),
+        (
+            [0, 1, 1, 2, 3, 4],
+            [(3, "Entry 2 is where entry 3 should be: it was inserted, moved or")],
+        ),
+        (
+            [1, 0, 2, 3, 4],
+            [(1, "Entry 1 is missing"), (2, "Entry 1 is where"), (3, "Entry 2 is miss")],
+        ),
     ],
     ids=["missing", "start-cut", "repeated", "swapped"],
 )
@@ -325,7 +331,7 @@ def test_many_problems_are_told_up_to_a_limit(tmp_path):
     rewritten(path, lambda _: [b"x\n"] * 1_000)
     found = told(path)
     assert len(found) == 100
-    assert found[-1] == (100, "There is more that is not told.")
+    assert found[-1] == (100, "There are more problems, which are not listed.")
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +372,7 @@ def test_a_cut_end_shows_against_a_head_that_was_kept(tmp_path, name):
     assert verify_log(path).intact
     kept = str(Head(5, entries[-1].hash))
     [problem] = verify_log(path, expect=kept).problems
-    assert problem.message.startswith(f"The log does not hold the head {kept}; it ends at 3:")
+    assert problem.message.startswith(f"The log does not contain the head {kept}; it ends at 3:")
 
 
 @pytest.mark.parametrize("how", ["3:{}", "{}", "3"])
@@ -403,7 +409,7 @@ def test_what_is_no_head_is_refused(tmp_path, text):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_chain_made_anew_without_the_key_shows(tmp_path, name):
     path, _ = logged(tmp_path / name, 2)
-    assert "its chain is 'sha-256', not 'hmac-sha-256' as is asked for" in told(path, key=KEY)[0][1]
+    assert "its chain is 'sha-256', but 'hmac-sha-256' is expected" in told(path, key=KEY)[0][1]
 
 
 def test_a_chain_made_with_another_key_shows(tmp_path):
@@ -416,13 +422,13 @@ def test_a_keyed_chain_is_not_judged_or_gone_on_with_without_its_key(tmp_path):
     for attempt in (verify_log, DecisionLog.open):
         with pytest.raises(DataError, match="C013 The log is chained with a key") as told:
             attempt(path)
-        assert told.value.problems[0].hint == "Give the key that it is chained with."
+        assert told.value.problems[0].hint == "Give the key that the log is chained with."
 
 
 @pytest.mark.parametrize(("first", "then"), [(None, KEY), (KEY, OTHER_KEY)])
 def test_a_chain_is_not_gone_on_with_under_another_key(tmp_path, first, then):
     path, _ = logged(tmp_path / "log.jsonl", 2, first)
-    with pytest.raises(LogError, match=r"G002 .* cannot be built upon"):
+    with pytest.raises(LogError, match=r"G002 Nothing can be appended to the log"):
         DecisionLog.open(path, then)
     assert len(list(read_log(path))) == 2
 
@@ -455,8 +461,10 @@ def test_a_torn_last_line_is_named_and_nothing_is_appended_to_it(tmp_path, cut):
     path, _ = logged(tmp_path / "log.jsonl", 3)
     torn = path.read_bytes()[:-cut]
     path.write_bytes(torn)
-    assert told(path) == [(3, "This is not an entry: the file ends within it, as after a crash.")]
-    with pytest.raises(LogError, match=r"G002 .*the file ends within it.*Keep a copy"):
+    assert told(path) == [
+        (3, "This is not an entry: the file ends in the middle of it, as after a crash.")
+    ]
+    with pytest.raises(LogError, match=r"G002 .*the file ends in the middle of it.*Keep a copy"):
         DecisionLog.open(path)
     assert path.read_bytes() == torn
 
@@ -678,9 +686,9 @@ def test_a_change_of_a_table_shows(tmp_path, change, says):
 def test_a_database_of_something_else_is_no_log(tmp_path, statements):
     path, _ = logged(tmp_path / "log.sqlite", 2)
     sql(path, *statements)
-    with pytest.raises(LogError, match=r"G001 .*other things than a decision log"):
+    with pytest.raises(LogError, match=r"G001 .*more than a decision log"):
         verify_log(path)
-    with pytest.raises(OutputError, match=r"O002 .*other things than a decision log"):
+    with pytest.raises(OutputError, match=r"O002 .*more than a decision log"):
         DecisionLog.open(path)
 
 
@@ -747,7 +755,7 @@ def test_verify_prints_a_head_that_it_takes_again(tmp_path):
     assert run("verify", path, "--expect", result.stdout.split()[-1]).exit_code == 0
     rewritten(path, lambda ls: ls[:4])
     cut = run("verify", path, "--expect", result.stdout.split()[-1])
-    assert (cut.exit_code, "It was cut, or replaced" in cut.stdout) == (1, True)
+    assert (cut.exit_code, "It was truncated or replaced" in cut.stdout) == (1, True)
 
 
 def test_verify_names_file_and_line_of_what_is_broken(tmp_path):

@@ -131,11 +131,11 @@ def test_a_state_goes_on_from_the_entry_that_was_read_last():
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        ([], r"does not hold entry 2, which it held before\. It was cut, or replaced"),
-        ([0], r"does not hold entry 2, which it held before"),
-        ([2], r"does not hold entry 2, which it held before"),
-        ([1, 3], r"cannot be told from the log: entry 4 does not follow entry 2"),
-        ([1, 1], r"cannot be told from the log: entry 2 does not follow entry 2"),
+        ([], r"no longer contains entry 2\. It was truncated or replaced"),
+        ([0], r"no longer contains entry 2"),
+        ([2], r"no longer contains entry 2"),
+        ([1, 3], r"does not show how often rules were exercised: entry 4 does not follow entry 2"),
+        ([1, 1], r"does not show how often rules were exercised: entry 2 does not follow entry 2"),
     ],
     ids=str,
 )
@@ -151,7 +151,7 @@ def test_another_entry_of_the_same_number_is_not_gone_on_from():
     state = LogState(Chain(), "log.jsonl")
     state.read(rows(entries(2)))
     other = Chain().next(entries(1)[0], decision("deny"))
-    with pytest.raises(LogError, match=r"G002 .*does not hold entry 2"):
+    with pytest.raises(LogError, match=r"G002 .*no longer contains entry 2"):
         state.read(rows([other]))
 
 
@@ -166,24 +166,24 @@ def same(text):
         (lambda text: text.replace(b'"r"', b'"s"', 1), {}, "entry 1, it was changed"),
         (lambda text: text[:-2], {}, "it is not JSON"),
         (lambda text: text[:-3] + b"\xff" + text[-2:], {}, "it is not JSON"),
-        (lambda text: b"[%b]" % text, {}, "it says nothing whole"),
+        (lambda text: b"[%b]" % text, {}, "it is not a complete entry"),
         (lambda text: b" " + text, {}, "not written as the log writes it"),
-        (same, {"fault": "the file ends within it"}, "the file ends within it"),
-        (same, {"columns": (1, "0" * 64)}, "say other than the entry"),
+        (same, {"fault": "the file ends in the middle"}, "the file ends in the middle"),
+        (same, {"columns": (1, "0" * 64)}, "beside it differ from the entry"),
     ],
     ids=["effect", "rule", "cut", "byte", "list", "blank", "torn", "columns"],
 )
 def test_an_entry_that_is_not_as_it_was_written_is_refused(change, parts, told):
     [one] = entries(1)
     row = Row(1, change(one.text()), **parts)
-    with pytest.raises(LogError, match=f"G002 How often rules .*{told}"):
+    with pytest.raises(LogError, match=f"G002 The log does not show .*{told}"):
         LogState(Chain(), "log.jsonl").read(iter([row]))
 
 
 def test_a_row_of_a_table_has_the_number_and_the_hash_of_its_entry():
     [one] = entries(1)
     row = Row(1, one.text(), columns=(2, one.hash))
-    with pytest.raises(LogError, match=r"G002 .*say other than the entry"):
+    with pytest.raises(LogError, match=r"G002 .*beside it differ from the entry"):
         LogState(Chain(), "log.db").read(iter([row]))
     state = LogState(Chain(), "log.db")
     state.read(iter([Row(1, one.text(), columns=(1, one.hash))]))
@@ -193,7 +193,7 @@ def test_a_row_of_a_table_has_the_number_and_the_hash_of_its_entry():
 def test_an_entry_of_another_chain_is_refused():
     keyed = Chain(b"k" * 32).next(None, decision())
     for chain in (Chain(), Chain(b"o" * 32)):
-        with pytest.raises(LogError, match=r"G002 .*of entry 1, "):
+        with pytest.raises(LogError, match=r"G002 .*in entry 1, "):
             LogState(chain, "log.jsonl").read(rows([keyed]))
     again = Entry.model_validate_json(keyed.text())
     state = LogState(Chain(b"k" * 32), "log.jsonl")

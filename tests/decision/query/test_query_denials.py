@@ -106,31 +106,31 @@ def test_denial_says_what_may_not_be_read_and_why(sql, given, sentence, hint):
     [
         (
             policy([rule(columns("name"), where("name", "lt", "x"))]),
-            f"{P0} permits no row: odrl:lt is not understood of string.",
+            f"{P0} permits no row: odrl:lt is not supported on string.",
         ),
         (
             policy([rule(PEOPLE)], [rule(PEOPLE, where("name", "lt", "x"))]),
-            f"{F0} prohibits every row: odrl:lt is not understood of string.",
+            f"{F0} prohibits every row: odrl:lt is not supported on string.",
         ),
         (
             policy([rule(columns("name"), where("age", "isAllOf", [1, 2]))]),
-            f"{P0} permits no row: odrl:isAllOf is not understood of several values.",
+            f"{P0} permits no row: odrl:isAllOf is not supported with several values.",
         ),
         (
             policy([rule(columns("name"), where("age", "isA", 1))]),
-            f"{P0} permits no row: odrl:isA is not understood of a column.",
+            f"{P0} permits no row: odrl:isA is not supported on a column.",
         ),
         (
             policy([rule(columns("name"), where("age", "eq", {"@id": PEOPLE}))]),
-            f"{P0} permits no row: a column is compared with literals, not with IRIs.",
+            f"{P0} permits no row: a column can be compared with literals only, not with IRIs.",
         ),
         (
             policy([rule(columns("name"), {**where("age", "eq", 1), "unit": "http://x.org/u"})]),
-            f"{P0} permits no row: a reference, a unit or a status on a column is not understood.",
+            f"{P0} permits no row: a reference, a unit or a status is not supported on a column.",
         ),
         (
             policy([rule(columns("name"), {**where("age", "eq", 1), "status": "http://x.org/u"})]),
-            f"{P0} permits no row: a reference, a unit or a status on a column is not understood.",
+            f"{P0} permits no row: a reference, a unit or a status is not supported on a column.",
         ),
         (
             policy([rule(PEOPLE)], [rule([VISITS, refined(PEOPLE, AGED)])]),
@@ -150,7 +150,7 @@ def test_denial_says_which_rule_was_not_understood(given, why):
 def test_denial_says_which_constraint_is_on_a_column_of_another_table():
     given = policy([rule([PEOPLE, VISITS], COST)])
     why = f"{P0} permits no row: {VISITS}/cost is a column of another table; "
-    why += "what is about some rows of that refines its target."
+    why += "put a condition on its rows into a refinement of its target."
     nothing = ("Q006", "People: no row of the column 'name' may be read.", "")
     found = told("SELECT name FROM People, Visits", given)
     assert found == (False, [nothing, ("Q007", why, "")])
@@ -158,15 +158,15 @@ def test_denial_says_which_constraint_is_on_a_column_of_another_table():
 
 def test_rule_that_was_not_understood_is_told_with_the_rows_of_others():
     given = policy([rule(PEOPLE, AGED), rule(PEOPLE, where("name", "isA", "x"))])
-    why = f"{P1} permits no row: odrl:isA is not understood of a column."
+    why = f"{P1} permits no row: odrl:isA is not supported on a column."
     assert told("SELECT name FROM People", given) == (True, [("Q007", why, "")])
 
 
 def test_rows_that_another_rule_grants_are_said_to_be_left_out():
     costly = refined(VISITS, where(column("cost", VISITS), "gt", 2))
     given = policy([rule([refined(PEOPLE, AGED), VISITS]), rule([PEOPLE, costly])])
-    left = f"Rows that '{P1}' lets be read are left out."
-    one = "One rule has to grant all that is read of 'People' and 'Visits' together: here "
+    left = f"Rows that '{P1}' permits are left out."
+    one = "One rule must grant everything read from 'People' and 'Visits' together; here it is "
     found = told("SELECT name, cost FROM People JOIN Visits USING (id)", given)
     assert found == (True, [("Q009", left, f"{one}'{P0}'.")])
     assert told("SELECT name FROM People, Visits", people_and_visits(AGED)) == (True, [])

@@ -13,13 +13,13 @@ WORDS = ("Invalid expression", "Unexpected token", "Expecting", "Error tokenizin
 @pytest.mark.parametrize(
     ("sql", "code", "says"),
     [
-        ("SELEC a FROM People", "Q001", "'SELEC' begins no query. Did you mean 'SELECT'?"),
+        ("SELEC a FROM People", "Q001", "no query begins with 'SELEC'. Did you mean 'SELECT'?"),
         ("SELEC a", "Q002", "'SELEC' is not a query. Allowed is SELECT, .* mean 'SELECT'?"),
         ("SELECT a FRM People", "Q001", "'People' has no place here. Did you mean 'FROM'?"),
         ("SELECT a FROM p WHER a = 1", "Q001", "Did you mean 'WHERE'?"),
         ("SELECT (a FROM People", "Q001", "'\\)' is missing"),
         ("SELECT a FROM People WHERE", "Q001", "cannot be parsed"),
-        ("SELECT 'a FROM People", "Q001", "Is a quote not closed?"),
+        ("SELECT 'a FROM People", "Q001", "Is a quote left open?"),
         ("DELETE FROM People", "Q002", "'DELETE' is not a query. Allowed is SELECT"),
         ("FOO BAR", "Q002", "'FOO' is not a query"),
     ],

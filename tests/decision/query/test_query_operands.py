@@ -157,10 +157,10 @@ def test_list_is_of_the_values_that_the_column_can_have(kind, values, contained)
     assert written(kind, "isNoneOf", *values) == (f"NOT {contained}" if contained else ALWAYS)
 
 
-A_NUMBER, A_SIZE = "a number", "a number of the column's size"
+A_NUMBER, A_SIZE = "a number", "a number in the column's range"
 A_DAY = "a date such as 2020-02-19, without a time zone"
 A_MOMENT = "a date and time such as 2020-02-19T00:00:00"
-A_YEAR = "a date and time of the years 1 to 9999"
+A_YEAR = "a date and time in the years 1 to 9999"
 A_TIME = "a time of day such as 14:30:00, without a time zone"
 
 
@@ -203,40 +203,40 @@ def test_literal_that_is_no_value_of_the_column_is_refused_with_what_is_one(kind
     assert problem.message == f"A constraint compares a column with {value!r}. It needs {needed}."
 
 
-A_REFERENCE = "a reference, a unit or a status on a column is not understood"
+A_REFERENCE = "a reference, a unit or a status is not supported on a column"
 ONE = {"left_operand": "http://x.org/c", "operator": f"{terms.ODRL}eq"}
 
 
 @pytest.mark.parametrize(
     ("kind", "given", "why"),
     [
-        (WHOLE, constraint("isA", 5), "odrl:isA is not understood of a column"),
-        (WHOLE, constraint("eq"), "odrl:eq is not understood of a column"),
-        (WHOLE, constraint("isAnyOf"), "odrl:isAnyOf is not understood of a column"),
-        (WHOLE, constraint("eq", 1, 2), "odrl:eq is not understood of several values"),
-        (WHOLE, constraint("lt", 1, 2), "odrl:lt is not understood of several values"),
-        (TEXT, constraint("gt", "a"), "odrl:gt is not understood of string"),
-        (pa.large_string(), constraint("lteq", "a"), "odrl:lteq is not understood of large_string"),
-        (FLAG, constraint("lt", "true"), "odrl:lt is not understood of bool"),
+        (WHOLE, constraint("isA", 5), "odrl:isA is not supported on a column"),
+        (WHOLE, constraint("eq"), "odrl:eq is not supported on a column"),
+        (WHOLE, constraint("isAnyOf"), "odrl:isAnyOf is not supported on a column"),
+        (WHOLE, constraint("eq", 1, 2), "odrl:eq is not supported with several values"),
+        (WHOLE, constraint("lt", 1, 2), "odrl:lt is not supported with several values"),
+        (TEXT, constraint("gt", "a"), "odrl:gt is not supported on string"),
+        (pa.large_string(), constraint("lteq", "a"), "odrl:lteq is not supported on large_string"),
+        (FLAG, constraint("lt", "true"), "odrl:lt is not supported on bool"),
         (
             TEXT,
             constraint("eq", "a", Value("http://x.org/a", type="@id")),
-            "a column is compared with literals, not with IRIs",
+            "a column can be compared with literals only, not with IRIs",
         ),
         (WHOLE, Constraint(**ONE, references=("http://x.org/a",)), A_REFERENCE),
         (WHOLE, Constraint(**ONE, right_operands=(Value(1),), unit="http://x.org/a"), A_REFERENCE),
         (WHOLE, Constraint(**ONE, right_operands=(Value(1),), status=Value(0)), A_REFERENCE),
-        (pa.binary(), constraint("eq", "a"), "a column of type binary is not understood"),
-        (pa.float16(), constraint("eq", 1), "a column of type halffloat is not understood"),
+        (pa.binary(), constraint("eq", "a"), "a column of type binary is not supported"),
+        (pa.float16(), constraint("eq", 1), "a column of type halffloat is not supported"),
         (
             pa.decimal256(40, 0),
             constraint("eq", 1),
-            "a column of type decimal256(40, 0) is not understood",
+            "a column of type decimal256(40, 0) is not supported",
         ),
         (
             pa.decimal128(4, -1),
             constraint("eq", 50),
-            "a column of type decimal128(4, -1) is not understood",
+            "a column of type decimal128(4, -1) is not supported",
         ),
     ],
 )

@@ -39,14 +39,14 @@ def test_output_that_is_attested_is_read_as_it_was(totals):
         ask(READ, MADE, data=given, certificates=[word])
     [problem] = caught.value.problems
     assert problem.code == "V004"
-    assert problem.message.startswith("It is not what was attested: its sha-256 is ")
+    assert problem.message.startswith("It is not the output that was attested: its sha-256 is ")
     assert caught.value.source == str(totals)
 
 
 def test_table_in_memory_is_none_that_a_file_was_attested_as(totals):
     word = attest(MADE, totals, "http://x.org/maker", asset=TOTALS)
     table = pa.table({"zip": [1, 2], "n": [20, 30]})
-    with pytest.raises(CertificateError, match="V004 It is not what was attested"):
+    with pytest.raises(CertificateError, match="V004 It is not the output that was attested"):
         ask(READ, MADE, data=make_catalog({TOTALS: table}), certificates=[word])
     own = word.model_copy(update={"output_digest": table_digest(table)})
     given = make_catalog({TOTALS: table})
@@ -85,7 +85,7 @@ def test_output_that_was_certified_and_does_not_stand_is_read_by_nobody(totals):
     with pytest.raises(CertificateError) as caught:
         check_certified(given.datasets[0], given, decider, "world", "history", "request")
     [problem] = caught.value.problems
-    said = "The output was certified, and nobody may read it. Its input was taken back."
+    said = "The output was certified, but nobody may read it. Its input was taken back."
     assert (problem.code, problem.message) == ("V004", said)
     assert (caught.value.source, decider.asked) == (str(totals), [asked])
     check_certified(given.datasets[0], given, Words(known, known), None, None, None)

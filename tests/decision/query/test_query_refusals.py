@@ -30,21 +30,21 @@ SELECT x.name FROM People
 SELECT Peopel.name FROM People
     There is no table 'Peopel' in FROM. Did you mean 'People'?
 SELECT *
-    * is without FROM.
+    * needs a FROM clause.
 SELECT * EXCLUDE (x) FROM Visits
     There is no column 'x' in 'Visits'. The columns are 'id', 'cost' and 'note'.
 SELECT * REPLACE (1 AS x) FROM Visits
     There is no column 'x' in 'Visits'. The columns are 'id', 'cost' and 'note'.
 SELECT * FROM (SELECT id, id FROM Visits)
-    A star stands for all columns of '_subquery_1', which has several columns 'id'.
+    * stands for all columns of '_subquery_1', which has several columns 'id'.
     Give each a name of its own with AS.
 SELECT * FROM (SELECT id + 1 FROM Visits)
-    A star stands for all columns of '_subquery_1', which has a column without a name.
+    * stands for all columns of '_subquery_1', which has a column without a name.
     Give each a name of its own with AS.
 SELECT a.id FROM (SELECT id, id FROM Visits) a
-    'a' has several columns 'id' but for their case. Name them apart.
+    'a' has several columns 'id' that differ only in case. Give them different names.
 SELECT id FROM (SELECT id, 1 AS ID FROM Visits) a
-    'a' has several columns 'id' but for their case. Name them apart.
+    'a' has several columns 'id' that differ only in case. Give them different names.
 SELECT 1 FROM People JOIN Visits USING (cost)
     There is no column 'cost' in 'People'. The columns are 'id', 'name', 'sex', 'age' and 'secret'.
 SELECT 1 FROM Visits JOIN People USING (name)
@@ -70,7 +70,7 @@ SELECT Visits.zzz FROM Visits
 SELECT 1 FROM People JOIN Visits ON People.id = Visits.zzz
     There is no column 'zzz' in 'Visits'. The columns are 'id', 'cost' and 'note'.
 SELECT 1 FROM People p JOIN Visits v USING (id) JOIN (SELECT 1 AS id, 2 AS ID) x USING (id)
-    'x' has several columns 'id' but for their case. Name them apart.
+    'x' has several columns 'id' that differ only in case. Give them different names.
 SELECT 1 FROM People p CROSS JOIN Visits v JOIN (SELECT 1 AS id) x USING (id)
     'id' is a column of 'p', 'v' and 'x'. Write the table before it: TABLE.COLUMN.
 SELECT id FROM People p JOIN Visits v USING (id), (SELECT 1 AS id) x
@@ -92,7 +92,7 @@ SELECT * REPLACE (zzz AS id) FROM Visits
 SELECT id FROM (SELECT id AS a, note AS A FROM Visits) x WHERE a = 1
     There is no column 'id' in 'x'. The columns are 'a' and 'A'.
 SELECT * FROM (SELECT id AS a, note AS A FROM Visits) x
-    A star stands for all columns of 'x', which has several columns 'a'.
+    * stands for all columns of 'x', which has several columns 'a'.
     Give each a name of its own with AS.
 SELECT id FROM Visits a, Visits A
     Two tables are called 'A' in one FROM. Give each a name of its own with AS.
@@ -115,37 +115,37 @@ SELECT id AS a FROM Visits ORDER BY Visits.a
 """
 NOT_UNDERSTOOD = """\
 SELECT * EXCLUDE (Visits.note) FROM Visits
-    EXCLUDE takes the names of columns, without a table before them.
+    EXCLUDE takes column names without a table name.
 WITH People AS (SELECT 1) SELECT 1
-    WITH gives the name of a table, 'People', to something else.
+    WITH reuses 'People', which is the name of a table.
 WITH a AS (SELECT 1), A AS (SELECT 2) SELECT 1
     WITH names 'A' twice.
 SELECT People FROM People
-    'People' is a table; its rows as wholes are not allowed as values.
+    'People' is a table; a whole row is not allowed as a value.
 SELECT p FROM People p
-    'p' is a table; its rows as wholes are not allowed as values.
+    'p' is a table; a whole row is not allowed as a value.
 SELECT 1 FROM People AS p(a, b)
-    New names for the columns of a table are not allowed in FROM.
+    Aliases for the columns of a table are not allowed in FROM.
 SELECT 1 FROM range(5)
     The function GENERATE_SERIES is not allowed in a query.
 SELECT 1 FROM (People) AS p
-    A join in parentheses may not be given a name.
+    A join in parentheses cannot have an alias.
 SELECT 1 FROM (People JOIN Visits ON TRUE) AS p
-    A join in parentheses may not be given a name.
+    A join in parentheses cannot have an alias.
 SELECT 1 FROM (VALUES (1)) AS p
     VALUES is not allowed in a query.
 SELECT sum(*) FROM People
-    A star is allowed in the select list and in COUNT(*) alone.
+    * is allowed only in the select list and in COUNT(*).
 SELECT People.* + 1 FROM People
-    A star is allowed in the select list and in COUNT(*) alone.
+    * is allowed only in the select list and in COUNT(*).
 SELECT count(People.*) FROM People
-    A star is allowed in the select list and in COUNT(*) alone.
+    * is allowed only in the select list and in COUNT(*).
 SELECT 1 WHERE *
-    A star is allowed in the select list and in COUNT(*) alone.
+    * is allowed only in the select list and in COUNT(*).
 SELECT id FROM People WHERE id = People.*
-    A star is allowed in the select list and in COUNT(*) alone.
+    * is allowed only in the select list and in COUNT(*).
 SELECT id AS a FROM People WHERE (id AS b) > 1
-    A name (AS) is allowed for a whole column of the select list alone.
+    An alias (AS) is allowed only for a whole column of the select list.
 SELECT id FROM People SEMI JOIN Visits ON TRUE
     SEMI JOIN is not allowed in a query.
 SELECT id FROM People POSITIONAL JOIN Visits
@@ -225,7 +225,7 @@ SELECT 1 FROM now() t
 SELECT 1 FROM abs(5)
     ABS is not allowed in FROM. Name a table.
 SELECT count(DISTINCT *) FROM Visits
-    A star is allowed in the select list and in COUNT(*) alone.
+    * is allowed only in the select list and in COUNT(*).
 """
 """A query, and below it what is said of it."""
 
@@ -257,9 +257,11 @@ def test_query_is_refused_with_what_it_has(sql, code, sentences):
 
 NOT_PARSED = "The query cannot be parsed:"
 ALLOWED = "is not a query. Allowed is SELECT, with WITH and UNION."
-UNICODE = "A query has at most 100,000 characters, all of them proper Unicode."
+UNICODE = "A query may have at most 100,000 characters, all valid Unicode."
 NESTED = "The query is nested too deeply to be understood."
-NO_WORD = f"{NOT_PARSED} it holds what is not a word, name or value of SQL. Is a quote not closed?"
+NO_WORD = (
+    f"{NOT_PARSED} a part of it is not a keyword, name or literal of SQL. Is a quote left open?"
+)
 
 
 @pytest.mark.parametrize(
@@ -268,13 +270,13 @@ NO_WORD = f"{NOT_PARSED} it holds what is not a word, name or value of SQL. Is a
         (
             "SELEC a FROM People",
             "Q001",
-            f"{NOT_PARSED} 'SELEC' begins no query. Did you mean 'SELECT'?",
+            f"{NOT_PARSED} no query begins with 'SELEC'. Did you mean 'SELECT'?",
             (1, 12),
         ),
         (
             "FOO a, b c d",
             "Q001",
-            f"{NOT_PARSED} 'FOO' begins no query. A query begins with 'SELECT' and 'WITH'.",
+            f"{NOT_PARSED} no query begins with 'FOO'. A query begins with 'SELECT' and 'WITH'.",
             (1, 6),
         ),
         (
@@ -341,7 +343,7 @@ def test_dialect_that_nobody_knows_is_refused_with_those_that_are():
 
 def test_part_that_a_dialect_has_no_words_for_is_refused():
     tree = parse_query("SELECT quantile(a, 0.5) FROM t", "duckdb")
-    with pytest.raises(QueryError, match="Q005 A part of the query has no form in trino: "):
+    with pytest.raises(QueryError, match="Q005 A part of the query cannot be written in trino: "):
         to_sql(tree, "trino")
 
 

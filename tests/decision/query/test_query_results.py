@@ -166,9 +166,7 @@ def test_rows_of_tables_that_meet_are_by_rules_that_differ_in_one_alone(rules, c
     told = [one for one in result.reasons if one.code == "Q009"]
     assert len(told) == bool(left)
     if told:
-        assert (
-            told[0].message == f"Rows that 'http://x.org/policy/{left}' lets be read are left out."
-        )
+        assert told[0].message == f"Rows that 'http://x.org/policy/{left}' permits are left out."
 
 
 @pytest.mark.parametrize(

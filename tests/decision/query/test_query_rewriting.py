@@ -145,7 +145,7 @@ def test_table_that_no_view_was_put_in_the_place_of_is_not_run(sql):
     with pytest.raises(InternalError) as caught:
         rewrite(parse_query(sql, "duckdb"), views)
     [problem] = caught.value.problems
-    assert (problem.code, problem.message) == ("X001", "A table of a query was left as it was.")
+    assert (problem.code, problem.message) == ("X001", "A table of a query was not replaced.")
 
 
 def test_view_stands_in_the_place_of_its_table():

@@ -109,7 +109,7 @@ def test_moment_that_has_no_form_says_what_to_do():
     with pytest.raises(OutputError) as caught:
         as_json(made("DATE 'infinity'"))
     [problem] = caught.value.problems
-    said = "A column of the result holds a moment outside the years 1 to 9999."
+    said = "A column of the result contains a time outside the years 1 to 9999."
     assert (problem.message, problem.hint) == (said, "Cast it to text in the query.")
 
 
@@ -122,7 +122,7 @@ def test_column_that_the_format_of_a_file_lacks_is_refused(tmp_path):
     with pytest.raises(OutputError) as caught:
         write_rows(pa.table({"a": odd}), tmp_path / "rows.parquet")
     [problem] = caught.value.problems
-    said = "A column of the result has a type that the file's format lacks."
+    said = "A column of the result has a type that the file format does not support."
     assert (problem.code, problem.message) == ("O002", said)
     assert problem.hint == "Cast it in the query."
     assert not list(tmp_path.iterdir())

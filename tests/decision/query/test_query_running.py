@@ -130,7 +130,7 @@ def test_query_that_takes_too_long_says_so(monkeypatch):
         ran("SELECT count(*) FROM t, t a, t b" + "".join(f", t t{n}" for n in range(60)))
     [problem] = caught.value.problems
     assert (problem.code, problem.message) == ("Q008", "The query takes more than 0.2 seconds.")
-    assert problem.hint == "Read fewer rows, or join them by what is equal."
+    assert problem.hint == "Read fewer rows, or join them on equal values."
 
 
 def test_database_is_closed_to_everything_outside():

@@ -98,7 +98,7 @@ def test_the_same_query_reads_the_same_in_every_dialect():
         ("SELECT nmae FROM People", "Q004 .*Did you mean 'name'"),
         ("SELECT x.name FROM People", "Q004 There is no table 'x' in FROM"),
         ("SELECT name FROM Peopel", "Q003 .*'People' and 'Visits'.*Did you mean 'People'"),
-        ("SELECT *", "Q004 .*without FROM"),
+        ("SELECT *", "Q004 .*needs a FROM clause"),
         ("SELECT * EXCLUDE (x) FROM Visits", "Q004 There is no column 'x'"),
         ("SELECT * FROM (SELECT id, id FROM Visits)", "Q004 .*several columns 'id'"),
         ("SELECT * FROM (SELECT id + 1 FROM Visits)", "Q004 .*without a name"),

@@ -40,7 +40,7 @@ def test_a_word_that_does_not_count_is_told_with_whose_would():
     names = f"'{HOSPITAL}', '{INSURER}' and '{STAFF}'"
     assert read(BOB).reason == (
         f"{SUM} has no certificate that is valid for {MADE.uid}; without one nobody may read it. "
-        f"What {BOB} attests of it does not count: that is for {names}."
+        f"The attestation of {BOB} does not count: only {names} may attest it."
     )
 
 

@@ -171,7 +171,7 @@ def test_what_is_made_without_right_is_read_by_nobody():
         makes(VISITS, SAFE, "derive"),
         rule("permission", SAFE, action="read"),
     )
-    assert "is not to be made by" in decided([theirs], SAFE).reason
+    assert "may not be made by" in decided([theirs], SAFE).reason
     assert f"{INSURER} does not own {VISITS}" in decided([theirs], SAFE).reason
 
 

@@ -47,7 +47,7 @@ REPLACED = InForce([SUM], (), [SAFE_MADE])
     ("policies", "proofs", "why"),
     [
         ([SAFE_MADE, SUM], [SAFE_PROOF], ""),
-        ([SAFE_MADE, SUM], [], "of which no certificate is given"),
+        ([SAFE_MADE, SUM], [], "for which no certificate"),
         ([SUM], [SAFE_PROOF], "is not in force"),
         (REPLACED, [], "is not in force"),
     ],
@@ -127,7 +127,7 @@ def test_each_certificate_stands_by_its_own_lineage_in_whatever_order(order):
     assert any(GOOD.output_digest in line for line in found.derivation)
     assert decider.valid_output(AGAIN, LAST).valid == (GOOD,)
     tampered = decider.valid_output(AGAIN, LAST, digest=ROOTLESS.output_digest)
-    assert "without its certificate" in tampered.invalid_reason
+    assert "whose certificate was not given" in tampered.invalid_reason
 
 
 def test_withdrawing_the_policy_before_opens_nothing_that_was_made_without_its_certificate():

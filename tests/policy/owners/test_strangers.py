@@ -74,7 +74,7 @@ def test_a_void_output_counts_for_what_its_maker_may_own(output, assigner):
     """Where the text names nobody, for all that it names: it may have been the owner's."""
     hers = policy(assigner, makes(MINE, output), uid="urn:hers")
     told = answer([READS], VISITS, ended=[hers])
-    assert ("and of which nobody knows who issued it: nobody may" in told) == (not assigner)
+    assert ("and whose issuer is unknown: nobody may" in told) == (not assigner)
     assert bool(told) == (not assigner)
     assert "who issued it" not in answer([READS], ended=[MAKES])
     void_now = void(assigner, MINE, output)

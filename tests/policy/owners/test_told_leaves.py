@@ -98,7 +98,7 @@ def test_a_rule_that_would_not_be_a_leave_for_the_purpose_either_is_not_told_as_
 def test_what_falls_short_of_a_leave_is_told_with_its_rule_and_where_that_stands():
     assert missing(asking(2)) == []
     [found] = missing(asking(3))
-    told = f"{NOT_OWNED}, and urn:asks lets no such thing be made: {found.shortfalls[0].message}"
+    told = f"{NOT_OWNED}, and urn:asks does not allow that output: {found.shortfalls[0].message}"
     assert (found.rule.output, found.why) == (SAFE, told)
     assert (found.consent_rule, found.source) == ("urn:asks", "hospital.jsonld")
     assert found.shortfalls[0].message == "The owner asks for k at least 3, and the policy for 2."

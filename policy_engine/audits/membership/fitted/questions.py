@@ -177,5 +177,5 @@ def missing_members_error(members: str, names: Sequence[str]) -> Exception:
         message = "It is not stated which records the model was trained on."
         hint = "Give both kinds of records, and a column of 1 and 0: members=COLUMN."
         return AuditError.of("A011", message, hint)
-    message = f"There is no {members!r} that says who is a member. There are {join_names(names)}."
+    message = f"There is no {members!r} to say who is a member. Available are {join_names(names)}."
     return AuditError.of("A011", message, did_you_mean(members, names))
