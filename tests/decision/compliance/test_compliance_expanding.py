@@ -56,6 +56,13 @@ WITH_UID = "[ odrl:uid :it ;"
         ),
         (
             (
+                f":rule odrl:constraint [ odrl:and ( {WITH_UID} {LATER} ]",
+                f"  {WITH_UID} {LATER} ] ) ] .",
+            ),
+            ("P007", two("constraints", "it"), 3, 5),
+        ),
+        (
+            (
                 f":rule odrl:target {WITH_UID} odrl:source :ward ; {REFINES} ],",
                 f"  {WITH_UID} odrl:source :ward ] .",
             ),
@@ -218,6 +225,16 @@ def test_list_of_rules_parties_and_constraints_is_its_members():
     for operands, is_active in (("( :a :a2 )", True), ("( :a :b )", False)):
         said = f":a {LATER} . :{operands[6:-2]} {past if 'b' in operands else LATER} ."
         assert active(constrained(f"odrl:and {operands}", more=said)) == [is_active]
+
+
+def test_list_that_is_said_of_two_is_whole_for_both():
+    of_both = (
+        ":policy odrl:permission :other . :other odrl:assignee _:l . :rule odrl:assignee _:l ."
+    )
+    cells = "_:l rdf:first :nurse ; rdf:rest _:m . _:m rdf:first :cook ; rdf:rest () ."
+    for party, is_active in ((":nurse", True), (":cook", True), (":guest", False)):
+        text = policy("odrl:action odrl:read", more=f"{of_both} {cells}")
+        assert active(text, request(party=party)) == [is_active] * 2
 
 
 def test_one_that_stands_twice_in_a_list_is_two_of_which_exactly_one_may_hold():

@@ -369,6 +369,7 @@ def spoken(kind="permission", asked=None, of_rule=PARTS, more="", told=""):
     found = report(policy(of_rule, kind, more), asked, world(told), owners={WARD: OTHER})
     premise = found.rules[0].premises[-1]
     assert premise.part == "Party"
+    assert premise.node.startswith("urn:uuid:")
     return premise.state, premise.reason
 
 
