@@ -101,6 +101,14 @@ def test_denial_says_what_may_not_be_read_and_why(sql, given, sentence, hint):
     assert told(sql, given) == (False, [("Q006", sentence, hint)])
 
 
+def test_denial_names_each_rule_that_is_near():
+    given = policy([rule(columns(name)) for name in ("name", "sex", "age")])
+    [reason] = ask("SELECT secret FROM People", given).reasons
+    near = [f"http://x.org/policy/p{number}: {lacks('secret')}." for number in range(3)]
+    assert reason.message.endswith(near[0])
+    assert reason.hint == " ".join(near[1:])
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
