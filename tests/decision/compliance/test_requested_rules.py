@@ -13,7 +13,7 @@ from compliance_texts import (
 )
 
 from policy_engine.data.rdf.statements import Literal
-from policy_engine.decision.compliance import compliance_report
+from policy_engine.decision.compliance import compliance_report, evaluating
 from policy_engine.decision.compliance.graph import read_graph
 from policy_engine.decision.compliance.requested_rules import read_requests
 from policy_engine.errors import RequestError
@@ -287,3 +287,15 @@ def test_each_request_has_the_time_that_it_tells():
     assert not found.by_clock
     clock = compliance_report(policy(), text.replace("TemporalData", "Count", 1))
     assert clock.by_clock
+
+
+def test_report_is_on_as_many_pairs_of_rules_as_are_allowed(monkeypatch):
+    monkeypatch.setattr(evaluating, "MAX_REPORTS", 2)
+    text = policy(more=":policy odrl:prohibition :not . :not odrl:action odrl:sell .")
+    [found] = compliance_report(text, request(), world()).policies
+    assert len(found.rules) == 2
+    both = request(more=":request odrl:permission :second . :second odrl:action odrl:use .")
+    with pytest.raises(RequestError) as caught:
+        compliance_report(text, both, world())
+    [problem] = caught.value.problems
+    assert problem.message == "The report would be on 4 pairs of rules. 2 are allowed."
