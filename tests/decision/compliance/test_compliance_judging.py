@@ -367,7 +367,8 @@ def test_duty_without_a_name_is_told_of_by_nobody():
 def spoken(kind="permission", asked=None, of_rule=PARTS, more="", told=""):
     """Return the premise on who speaks for the ward, which another one owns."""
     found = report(policy(of_rule, kind, more), asked, world(told), owners={WARD: OTHER})
-    premise = found.rules[0].premises[-1]
+    [premises] = [one.premises for one in found.rules if one.rule == f"{EX}rule"]
+    premise = premises[-1]
     assert premise.part == "Party"
     assert premise.node.startswith("urn:uuid:")
     return premise.state, premise.reason
@@ -432,6 +433,22 @@ def test_leave_of_the_owner_is_given_where_its_duties_are_done_and_nothing_bars_
     state, reason = spoken(of_rule=ISSUED, more=text, told=told)
     assert state == ("satisfied" if is_let else "unsatisfied")
     assert bool(reason) is not is_let
+
+
+@pytest.mark.parametrize(
+    ("told", "counts"),
+    [
+        ("", True),
+        (":w a sotw:SotW ; odrl:spatial :home .", True),
+        (":w a sotw:SotW ; odrl:spatial :away .", False),
+    ],
+    ids=["unknown", "given", "not given"],
+)
+def test_prohibition_counts_where_its_issuer_may_have_the_leave_of_the_owner(told, counts):
+    leave = f"{LEAVE} ; odrl:constraint [ {limit('odrl:spatial', 'eq', ':home')} ] ."
+    parts = ISSUED.replace("odrl:action odrl:read", "odrl:action odrl:use")
+    state, _ = spoken("prohibition", of_rule=parts, more=leave, told=told)
+    assert state == ("satisfied" if counts else "unsatisfied")
 
 
 def test_leave_is_for_each_target_by_itself():
