@@ -298,4 +298,4 @@ def test_report_is_on_as_many_pairs_of_rules_as_are_allowed(monkeypatch):
     with pytest.raises(RequestError) as caught:
         compliance_report(text, both, world())
     [problem] = caught.value.problems
-    assert problem.message == "The report would be on 4 pairs of rules. 2 are allowed."
+    assert problem.message == "The report would cover 4 pairs of rules. Allowed are 2."
