@@ -65,9 +65,9 @@ class Encoding:
         """Return the encoding of all columns of a table.
 
         Columns of 0 and 1 stay bits; numbers, dates and times are standardised; others are one
-        feature per value, and one for all other values. With `fewest`, every feature's values
-        stand for so many rows each: numbers become levels (see `coarsening`), and rarer texts
-        share the feature of the others. Raises AuditError (A003) with all columns of numbers in
+        feature per value, and one for all other values. Each value of a feature then occurs in at
+        least `fewest` rows: numbers become levels (see `coarsening`), and rarer texts share the
+        feature of the others. Raises AuditError (A003) with all columns of numbers in
         which some are missing or infinite, DataError (C009) for a type without equality.
         """
         rules = [_rule(field, columns.column(field.name), fewest) for field in columns.schema]

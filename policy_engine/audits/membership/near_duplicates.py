@@ -1,8 +1,8 @@
 """Records that are nearly the same as others: in all texts, and in numbers to some of a deviation.
 
-By chance records of few columns are as near as that. So they are counted only where there are far
-more of them than of records that lie three cells apart in one column of numbers, and are as near in
-all others: the copies of a record lie about it, records of a kind lie anywhere.
+Records with few columns may be as near by chance. So near records are counted only where there are
+far more of them than of records that are three cells apart in one column of numbers, and as near in
+all others: copies are close to their original, similar records may be anywhere.
 """
 
 from collections.abc import Iterator

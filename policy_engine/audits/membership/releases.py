@@ -1,7 +1,7 @@
 """Features of a model of a release: fitted on cells, or on what many original records share.
 
-What a released model knows of its columns is part of the release: it stands for so many of the
-records that it learns from. Of a table that is released itself, its cells are known anyway.
+The encoding of a released model is part of the release, so every value in it applies to several of
+the records that the model learns from. The cells of a table that is released itself are public.
 """
 
 from collections import defaultdict

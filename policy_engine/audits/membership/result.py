@@ -38,9 +38,9 @@ class Slice(_Frozen):
 class Compared(_Frozen):
     """How much more an attack reaches than the baseline on the same records, less where below 0.
 
-    `p` is how likely a difference as large is where there is none. With so many records one of
-    `smallest` would be told from none in four draws of five; for the one that was found `needed`
-    members and as many others would do it.
+    `p` is the probability of a difference as large where there is none. With so many records, a
+    difference of `smallest` would be shown in four draws of five; showing the observed one would
+    take `needed` members and as many others.
     """
 
     difference: Estimate
@@ -133,9 +133,9 @@ class EncodedColumn(_Frozen):
 class FittedTarget(_Frozen):
     """A model that was fitted already: which file, of which kind, of which library.
 
-    `digest` is the sha-256 of the file, empty where the model is an object in memory; `gives`
-    what it tells of a record, `views` in how many views it was asked about each; `references`
-    are the digests of the models that it was compared with.
+    `digest` is the sha-256 of the file, empty where the model is an object in memory; `gives` are
+    the kinds of its answers, `views` the number of views of each record; `references` are the
+    digests of the models that it was compared with.
     """
 
     kind: str

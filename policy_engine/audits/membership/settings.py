@@ -30,20 +30,19 @@ _SHADOW_TERMS = frozenset({SHADOWS, ONLINE_SHADOWS, SHADOW_MEMBERS})
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of an audit; everything in it follows from these, the data and the model.
+    """The settings of an audit, which with the data and the model determine its result.
 
-    Without `attacks`, all are run that the model and the data allow. `shadows` is how many
-    disjoint shadow models there are, and how many online ones, as far as attacks need them.
-    `slices` names columns by whose values the figures are told apart. With `local_epsilon` all
-    training data are perturbed, every attribute with that epsilon, and the attacker asks about
-    records of the original or the perturbed domain; numbers of more than `bins` values are then
-    answered in so many ranges of one width, between the ends that `ranges` has for a column (its
-    name, the smallest and the largest number), else between those in the records. `fprs` are the
-    false-positive rates at which true-positive rates are told. With several `targets` every attack
-    is run on so many models, each
-    trained on another half of the records that are judged, and the report has means and
-    deviations too. `strongest_by` is the measure by which one attack is the
-    strongest, where it is tprAtFpr at one of these rates. Raises AuditError with all that is wrong:
+    Without `attacks`, all that the model and the data allow are run. `shadows` is the number of
+    disjoint shadow models, and of online ones, if attacks need them. `slices` names columns; there
+    are figures for each of their values. With `local_epsilon`, all training data are perturbed,
+    every attribute with that epsilon, and the attacker has records of the original or the perturbed
+    domain; columns with more than `bins` numbers are then replaced by that many ranges of equal
+    width, between the ends that `ranges` has for a column (its name, the smallest and the largest
+    number), or else between those in the records. `fprs` are the false-positive rates at which
+    true-positive rates are reported. With several `targets`, every attack is run on as many models,
+    each trained on another half of the audited records, and the report has means and deviations
+    too. `strongest_by` is the measure that determines the strongest attack; tprAtFpr is taken at
+    one of these rates. Raises AuditError with all problems:
     an unknown attack (A012), fewer than two shadows where some are needed or no target (A007), an
     epsilon that is not above 0, invalid bins or ranges (A006).
     """

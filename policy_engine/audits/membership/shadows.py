@@ -73,12 +73,12 @@ def ignore_chunk(_chunk: Chunk) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ModelTrainer:
-    """Trains models and keeps what they say.
+    """Trains models and stores their answers.
 
-    Models learn from `records`, or from what a sanitiser makes of their rows; they are asked about
-    the rows of `features` (n, d). `available` is asked how many bytes of memory there are, `clock`
-    how many seconds have passed; each chunk is told to `on_chunk` as soon as it is kept. With
-    `disturbed_views` models are also asked about the records as disturbed from that seed.
+    Models learn from `records`, or from the sanitised ones; they answer about the rows of
+    `features` (n, d). `available` returns the free bytes of memory, `clock` the seconds that have passed;
+    `on_chunk` is called with each chunk once it is stored. With `disturbed_views`, models also
+    answer about the records disturbed from that seed.
     """
 
     learner: Learner
@@ -105,13 +105,12 @@ class ModelTrainer:
         progress: Progress = silent,
         save: Path | None = None,
     ) -> list[ModelAnswers]:
-        """Return what the model of each job says, training those whose words are not kept.
+        """Return the answers of the model of each job, training those whose answers are not stored.
 
-        With `save`, the first of them is trained in any case, `release_learner`, written there, and
-        asked as it is in that file. Progress is told in hundredths of a model. The first model is
-        trained alone and shows how long one takes; the others follow as many at a time as some
-        twenty seconds and the memory allow. What a model says does not depend on which others are
-        trained with it.
+        With `save`, the first model is always trained, by the `release_learner`, written there, and
+        answers from that file. Progress is reported in hundredths of a model. The first model is
+        trained alone, to measure the time; the others are then trained together, as many as about
+        twenty seconds and the memory allow. The answers of a model do not depend on the others.
         """
         digests = (digest_of(self.features), self.records.digest)
         learners = [self.learner] * len(jobs)

@@ -35,12 +35,12 @@ def shareable_comparison(
     groups: Groups,
     measurements: tuple[Measurement, ...],
 ) -> Comparison:
-    """Return what whoever holds a release and knows what was asked for can find out himself.
+    """Return the part of a comparison that a recipient of the release could compute from it.
 
-    Losses are those of the rows released, as in a certificate. Nothing is of the original: no
-    rounding makes its figures safe. Wherever the edges of the rounding lie, there are tables
-    that one row moves over an edge, and who knows all rows but one then reads it off what is
-    shown: with correlations one outlier does, with counts one suppressed row.
+    Losses are those of the released rows, as in a certificate. Figures of the original are left
+    out, since rounding does not make them safe: wherever its edges are, some tables have a row that
+    moves a figure over an edge, which tells someone who knows all other rows about it. For
+    correlations an outlier suffices, for counts a suppressed row.
     """
     totals = groups.class_totals()
     losses = totals.column_losses()

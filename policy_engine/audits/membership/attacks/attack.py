@@ -24,11 +24,11 @@ from policy_engine.errors import AuditError, Problem
 class Judgement:
     """What an attack says of the audited records.
 
-    `scores` (2m,) are finite, the higher the rather a member. A record is called a member where
-    its score lies above `threshold`: one for all, or one for each record, (2m,). None: there
-    was nothing to learn it from. `dead` says why the attack did not work, where what it learnt
-    tells nothing though there is something to be told: its figures then prove nothing. `notes`
-    are sentences about how it went.
+    `scores` (2m,) are finite; members should have higher ones. A record is called a member where
+    its score is above the `threshold`: one for all records, or one for each, (2m,); None where
+    there was nothing to learn it from. `dead` is the reason why the attack did not work, although
+    members could be distinguished: its figures then prove nothing. `notes` are sentences about the
+    run of the attack.
     """
 
     scores: Floats

@@ -26,19 +26,19 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model that somebody has fitted already, and how it is opened and asked.
+    """A model that is already fitted, and how to open it and get its answers.
 
     `model` is a file (skops, XGBoost, LightGBM, Keras 3, TorchScript, a state_dict, ONNX), or an
     object with predict_proba or predict, or a function from features to answers. `trust_pickle`
     opens files that run code when they are opened; `model_class` is the class of a state_dict,
     `net.py:Net` or `package.module:Net`. `features` names the columns that it takes, `classes`
-    its classes in the order of its answers, `outputs` what these are, where it does not tell.
-    `time_limit` is how many seconds opening it, and each answer, may take.
+    its classes in the order of its answers, `outputs` the kind of its answers, if it does not tell
+    these itself. `time_limit` is how many seconds opening it, and each answer, may take.
 
-    With `retrain` models of its kind are trained as shadow models, with the settings that it
-    carries itself; `references` are other models of its kind, none of which has seen the records at
-    hand. Images, (n, height, width) or with channels last, are asked about in so many `views`: as
-    they are, mirrored, and shifted by a pixel; other records with some noise.
+    With `retrain`, models of its kind are trained as shadow models, with its own settings;
+    `references` are other models of its kind, none of which was trained on the given records. Each
+    record is given to the model in several `views`: images, (n, height, width) or with channels
+    last, unchanged, mirrored, and shifted by a pixel; other records with some noise.
     """
 
     model: Any

@@ -54,9 +54,9 @@ def poisson_batches(
     steps: Sequence[int],
     rngs: Sequence[np.random.Generator],
 ) -> Batches:
-    """Return steps each of which takes every row of a model independently with the model's rate.
+    """Return steps, each of which takes every row of a model independently with the model's rate.
 
-    Each model has so many steps; a model with fewer than another has no records in the last.
+    Models may have different numbers of steps; those with fewer have no records in the last ones.
     """
     samples, counts = [], []
     for own, rate, steps_taken, rng in zip(rows, rates, steps, rngs, strict=True):

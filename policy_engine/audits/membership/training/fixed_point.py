@@ -1,4 +1,4 @@
-"""Sums of clipped gradients in whole numbers: one record more or less is no more than it may be.
+"""Sums of clipped gradients as integers: a record changes them by no more than its clipped norm.
 
 Floats do not add up: in another order, or beside another record, a sum of them is another one, so
 that a record's share in it may be larger than what it was clipped to (Casacuberta, Shoaff, Vadhan

@@ -97,7 +97,7 @@ def use_few_threads() -> None:
     """Give every operation of TensorFlow one thread: stacks of models run side by side instead.
 
     Two threads for each of these small products cost a third more processor time, waiting for
-    each other. Where TensorFlow already runs, or was told otherwise, it is left as it is.
+    each other. Nothing changes where TensorFlow already runs, or is configured otherwise.
     """
     threading = need_tensorflow().config.threading
     with suppress(RuntimeError):

@@ -38,9 +38,9 @@ _ABOVE = 0.34
 def roc_chart(attacks: Sequence[AttackResult], strongest: str) -> str:
     """Return the ROC of all attacks on logarithmic axes, and of guessing, as SVG.
 
-    An attack that says yes or no has one threshold, and so one point, not a curve. False alarms
-    below half a record are drawn at the left edge. The legend stands beside the axes, in the
-    order in which the curves lie; each has a stroke and a mark of its own beside its colour.
+    An attack that says yes or no has one threshold, and so one point, not a curve. Rates below
+    half a record are drawn at the left edge. The legend is beside the axes, in the order of the
+    curves; each curve has its own stroke and mark besides its colour.
     """
     floor = 0.5 / max(one.figures.non_members for one in attacks)
     legend_width = 0.85 + 0.9 * LETTER * max(len("guessing"), *(len(one.attack) for one in attacks))
