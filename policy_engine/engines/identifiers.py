@@ -74,7 +74,7 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
 
 
 def redacted_column(rows: int) -> pa.ChunkedArray:
-    """Return a column of so many rows, each of which holds the mark `REDACTED`."""
+    """Return a column with the mark `REDACTED` in every row."""
     return pa.chunked_array(
         [
             pa.DictionaryArray.from_arrays(

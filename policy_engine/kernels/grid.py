@@ -44,7 +44,7 @@ def grid(
     with the class numbers of all rows, (rows,), and the number of classes, returns whether every
     other bound holds. `on_cut` is called with the number of cuts so far. Where it `keeps_apart`,
     no interval on one side of a cut can have the cell of one on the other. Once it `is_over`, the
-    intervals stay as they are by then.
+    intervals so far are returned.
     """
     # Greedy: a cut runs through all classes at once, and what is best for one dimension depends on
     # the cuts of the others. A heap, as the cuts of an interval change no other's weight.

@@ -1,6 +1,6 @@
-"""Equivalence classes as they are in an output, found by code that shares nothing with Mondrian's.
+"""The equivalence classes of an output, found by code that shares nothing with the partitioners.
 
-Whatever a partitioner does wrong, it does not do again when its result is measured.
+So an error of a partitioner is not repeated when its result is measured.
 """
 
 from collections.abc import Mapping, Sequence

@@ -177,7 +177,7 @@ TIMES, TURN = range(2)
 
 
 def scratch(table: CodedTable, rows: int) -> Scratch:
-    """Return working memory for nodes of up to so many rows."""
+    """Return working memory for nodes of at most that many rows."""
     dims = len(table.axes.facts) - 1
     widest = int(np.diff(table.axes.facts[:, OFFSET]).max()) + 2
     return Scratch(

@@ -37,7 +37,7 @@ def polish(
     A row moves to the nearby class with which its own loses least in total, if that is less than
     before; in a strict partition, all rows with its quasi-identifiers move with it. The rows of
     `classes` must be in an order that follows from their content, equal ones together: then so
-    does the result. Once it `is_over`, the classes stay as they are by then.
+    does the result. Once it `is_over`, the classes so far are returned.
     """
     # Linked lists of rows: a row moves without those behind it moving too.
     table = prepare(axes, people, constraint, cutting)

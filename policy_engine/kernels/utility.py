@@ -100,14 +100,14 @@ def joint(
 
 
 def _binned(column: Spread, bins: Ints, count: int) -> tuple[NDArray[np.integer], Floats]:
-    """Return the cells (rows,) anew, and the share of each bin in every one, (cells, count)."""
+    """Return renumbered cells (rows,), and the share of each bin in each cell, (cells, count)."""
     if column.is_exact:
         return bins[column.low[column.starts[:-1]]][column.cell_of], np.eye(count)
     return column.cell_of, np.stack([column.means(bins == one) for one in range(count)], axis=1)
 
 
 def even_bins(masses: Floats, most: int) -> Ints:
-    """Return bins of consecutive codes that hold about equal masses, (size,), at most so many."""
+    """Return the bin of each code, (size,): consecutive codes with about equal masses in each."""
     middle = np.cumsum(masses) - masses / 2
     return _renumbered(np.minimum(middle * most / max(masses.sum(), 1.0), most - 1).astype(int))
 
@@ -184,7 +184,7 @@ class ValueDomain:
     """The values that a query may ask for: `size` codes, the first of which may be missing.
 
     Of a column that `is_ordered` queries ask for ranges, of others for any values. At least one
-    column of each query `is_generalised`, or there would be nothing to get wrong.
+    column of each query `is_generalised`, since others are always answered exactly.
     """
 
     size: int

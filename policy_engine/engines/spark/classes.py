@@ -51,7 +51,7 @@ class ClassFormation:
     redact: tuple[str, ...]
 
     def output_frame(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
-        """Return the output of coded rows, formed in so many tasks of about equal size.
+        """Return the output of coded rows, formed in `tasks` tasks of about equal size.
 
         Where persons are counted, one more column `PERSON` identifies them.
         """

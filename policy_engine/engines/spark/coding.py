@@ -57,7 +57,7 @@ class Coding:
         return [*self.codes, *wide, *([PERSON] if self.person else []), *kept]
 
     def code_rows(self, frame: DataFrame, partitions: int) -> DataFrame:
-        """Return a frame's rows coded, in so many partitions, each person's rows in one of them.
+        """Return the coded rows of a frame, each person's rows in one of the `partitions`.
 
         Without persons, rows are moved only if `partitions` is not 0.
         """

@@ -63,7 +63,7 @@ def _tagging(session: "SparkSession") -> _Tagging:
 def cancel_after(
     session: "SparkSession", tag: str, seconds: float, is_over: threading.Event
 ) -> Iterator[None]:
-    """Cancel the jobs of a tag after so many seconds, unless the block ends, and set `is_over`."""
+    """Cancel the jobs of a tag after `seconds`, unless the block ends first, and set `is_over`."""
 
     def give_up() -> None:
         is_over.set()

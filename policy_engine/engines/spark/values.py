@@ -39,7 +39,7 @@ CHUNK = 500_000
 
 
 def gather_tables(batches: Iterator[pa.RecordBatch], rows: int = CHUNK) -> Iterator[pa.Table]:
-    """Yield the rows of a task in normalised tables of about so many rows."""
+    """Yield the rows of a task in normalised tables of about `rows` rows."""
     batches_held: list[pa.RecordBatch] = []
     for batch in batches:
         batches_held.append(batch)
