@@ -1,4 +1,4 @@
-"""Sessions of Spark: what they need, how they start and how they end."""
+"""Start and stop Spark sessions, and check what they need."""
 
 import importlib
 import logging
@@ -24,30 +24,18 @@ from policy_engine.errors import EngineError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
 OLDEST_SPARK, OLDEST_JAVA = (4, 1), 17
-
-
 _NO_CONF: Mapping[str, str] = MappingProxyType({})
-
-
 _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-
-
 _UTC = {"spark.sql.session.timeZone": "UTC"}
-
-
 _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # Measured: a tenth less time than with the collector for short pauses, which nobody waits for
-    # here, and with hundreds of partitions of a shuffle for a few cores.
+    # Measured: a tenth faster than with the collector for short pauses, which do not matter here,
+    # and than with hundreds of shuffle partitions for a few cores.
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
 }
-
-
 PANDAS_WARNING = "PySpark does not yet fully support pandas"
 """The start of PySpark's warning about pandas 3, which is not used here."""
 
@@ -57,8 +45,8 @@ def start(
 ) -> "SparkSession":
     """Start a session on a master (`local[*]`, `spark://`, `yarn`, `k8s://`, `sc://`).
 
-    Without a master, on the one in Spark's environment, else on this machine. `conf` overrides the
-    defaults: no web page, nothing on the terminal, times in UTC. The master has `seconds` to
+    Without a master, on the one in Spark's environment, or else on this machine. `conf` overrides
+    the defaults: no web page, no output on the terminal, times in UTC. The master has `seconds` to
     answer. Raises EngineError where PySpark (S001), Java (S001, S002) or the master (S003) is
     missing, and where Spark refuses a setting (M003).
     """
@@ -67,15 +55,15 @@ def start(
     _silence_loggers()
     remote = master or os.getenv("SPARK_REMOTE", "")
     if remote.startswith("sc://"):
-        check_answers(remote, seconds)
-        return _connected(remote, conf, seconds)
+        check_master_answers(remote, seconds)
+        return _connect(remote, conf, seconds)
     if master.startswith("spark://"):
-        check_answers(master, seconds)
+        check_master_answers(master, seconds)
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         check_java()
     python = conf.get("spark.pyspark.python") or os.getenv("PYSPARK_PYTHON") or sys.executable
     with _environment("PYSPARK_PYTHON", python):
-        return _launched(master, conf)
+        return _launch(master, conf)
 
 
 def stop(session: "SparkSession") -> None:
@@ -85,9 +73,9 @@ def stop(session: "SparkSession") -> None:
 
 
 def runs_here(session: "SparkSession", conf: Mapping[str, str]) -> bool:
-    """Return whether the tasks of a session that `start` returned run on this Python.
+    """Tell whether the tasks of a session that `start` returned run on this Python.
 
-    Then there is nothing to check.
+    Then the executors need no check.
     """
     python = conf.get("spark.pyspark.python") or os.getenv("PYSPARK_PYTHON") or sys.executable
     return session_master(session).startswith("local") and python == sys.executable
@@ -131,7 +119,7 @@ def java_version(text: str) -> int:
     return int(match[1]) if match else 0
 
 
-def check_answers(master: str, seconds: float) -> None:
+def check_master_answers(master: str, seconds: float) -> None:
     """Raise EngineError (S003) where no address of a `spark://` or `sc://` master answers."""
     reason = ""
     for address in master.partition("://")[2].partition("/")[0].split(","):
@@ -151,16 +139,16 @@ def check_answers(master: str, seconds: float) -> None:
 _PORTS = {"sp": 7077, "sc": 15002}
 
 
-def _connected(url: str, conf: Mapping[str, str], seconds: float) -> "SparkSession":
-    """Return a session of Spark Connect, once the server has answered as one."""
+def _connect(url: str, conf: Mapping[str, str], seconds: float) -> "SparkSession":
+    """Return a session of Spark Connect, once the server answers as one."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
     from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415
 
     grpc: Any = importlib.import_module("grpc")
-    with _refusals():
+    with _explain_refusals():
         channel = DefaultChannelBuilder(url).toChannel()
         try:
-            # Spark itself would go on trying for ten minutes.
+            # Spark itself would retry for ten minutes.
             grpc.channel_ready_future(channel).result(seconds)
         except grpc.FutureTimeoutError:
             message = f"The master {url!r} does not answer as Spark Connect within {seconds:g} s."
@@ -173,17 +161,17 @@ def _connected(url: str, conf: Mapping[str, str], seconds: float) -> "SparkSessi
         return session
 
 
-def _launched(master: str, conf: Mapping[str, str]) -> "SparkSession":
+def _launch(master: str, conf: Mapping[str, str]) -> "SparkSession":
     """Return a session whose driver runs on this machine."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    # Not by its active session, which is one thread's own.
+    # The active session would not do: it belongs to one thread.
     if SparkContext._active_spark_context is not None:  # noqa: SLF001
         message = "There is a Spark session in this process already. Given: a master."
         raise EngineError.of("M003", message, "Give that session, or stop it first.")
     settings = {"spark.app.name": "policy-engine", **_UTC, **conf}
-    with _refusals(master):
+    with _explain_refusals(master):
         builder = SparkSession.builder.config(map=dict(settings))
         builder = builder.master(master) if master else builder
         if "SPARK_REMOTE" in os.environ:  # a Connect server in this process
@@ -192,7 +180,7 @@ def _launched(master: str, conf: Mapping[str, str]) -> "SparkSession":
         settings = {**own, **settings}
         settings |= {"spark.master": master} if master else {}
         spark_conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-        with _own_handler():
+        with _keep_sigint_handler():
             context = SparkContext(conf=spark_conf, gateway=_gateway(spark_conf))
         try:
             return builder.getOrCreate()
@@ -202,7 +190,7 @@ def _launched(master: str, conf: Mapping[str, str]) -> "SparkSession":
 
 
 @contextmanager
-def _own_handler() -> Iterator[None]:
+def _keep_sigint_handler() -> Iterator[None]:
     """Keep this process's handler of Ctrl-C: Spark's own cancels the jobs of all sessions."""
     is_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
@@ -257,12 +245,12 @@ def _error_line(log: IO[bytes]) -> str:
     lines = [line.strip() for line in log.read()[-20_000:].decode(errors="replace").splitlines()]
     lines = [line for line in lines if line and not line.startswith(("at ", "WARNING"))]
     errors = [line for line in lines if re.search(r"\b(Exception|Error|Invalid)", line)]
-    line = (errors or lines[-1:] or ["It said nothing."])[0]
+    line = (errors or lines[-1:] or ["It wrote nothing."])[0]
     return cause(re.sub(r'^Exception in thread "\w+" ', "", line))
 
 
 @contextmanager
-def _refusals(master: str = "") -> Iterator[None]:
+def _explain_refusals(master: str = "") -> Iterator[None]:
     """Raise Spark's errors about its settings as EngineError."""
     try:
         yield
@@ -271,13 +259,13 @@ def _refusals(master: str = "") -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 (Spark's, Py4J's and gRPC's have no common base)
         text = str(error)  # before the JVM ends: Py4J asks it for the text
         _end_driver()
-        if re.search(_UNANSWERED, text):
-            message = f"The master {master!r} does not take the session."
+        if re.search(_MASTER_LOST, text):
+            message = f"The master {master!r} does not accept the session."
             raise EngineError.of("S003", message, "Is it a master of this version?") from None
         raise EngineError.of("M003", f"Spark refuses the session. {cause(text)}") from None
 
 
-_UNANSWERED = "masters are unresponsive|stopped while waiting|stopped SparkContext|Master removed"
+_MASTER_LOST = "masters are unresponsive|stopped while waiting|stopped SparkContext|Master removed"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from standalone import cluster, connect_server
 from policy_engine.engines.spark import session as sessions
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.session import (
-    check_answers,
+    check_master_answers,
     check_java,
     check_pyspark,
     java_version,
@@ -95,12 +95,12 @@ def test_check_answers_refuses_a_port_that_nobody_listens_on(kind):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(EngineError, match=rf"S003 The master '{kind}://127\.0\.0\.1:{port}' does"):
-        check_answers(f"{kind}://127.0.0.1:{port}", 5)
+        check_master_answers(f"{kind}://127.0.0.1:{port}", 5)
 
 
 def test_check_answers_is_content_with_one_master_of_several():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        check_answers(f"spark://127.0.0.1:1,127.0.0.1:{server.getsockname()[1]}", 5)
+        check_master_answers(f"spark://127.0.0.1:1,127.0.0.1:{server.getsockname()[1]}", 5)
 
 
 def test_check_answers_gives_up_in_time(monkeypatch):
@@ -109,7 +109,7 @@ def test_check_answers_gives_up_in_time(monkeypatch):
 
     monkeypatch.setattr(sessions.socket, "create_connection", late)
     with pytest.raises(EngineError, match=r"does not answer within 5 s\."):
-        check_answers("spark://10.0.0.1:7077", 5)
+        check_master_answers("spark://10.0.0.1:7077", 5)
 
 
 HERE = Worker("here", "/bin/python", "3.11", {"numpy": "2.0", "policy_engine": "1.0"})
