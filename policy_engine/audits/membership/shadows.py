@@ -77,8 +77,8 @@ class ModelTrainer:
 
     Models learn from `records`, or from the sanitised ones; they answer about the rows of
     `features` (n, d). `available` returns the free bytes of memory, `clock` the seconds that have
-    passed; `on_chunk` is called with each chunk once it is stored. With `disturbed_views`, models also
-    answer about the records disturbed from that seed.
+    passed; `on_chunk` is called with each chunk once it is stored. With `disturbed_views`,
+    models also answer about the records disturbed from that seed.
     """
 
     learner: Learner

@@ -11,8 +11,8 @@ from standalone import cluster, connect_server
 from policy_engine.engines.spark import session as sessions
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.session import (
-    check_master_answers,
     check_java,
+    check_master_answers,
     check_pyspark,
     java_version,
     start,
