@@ -186,6 +186,15 @@ EARLIER = pytest.mark.parametrize("replaces", [True, False], ids=["old", "none"]
 
 
 @EARLIER
+def test_a_publication_that_is_broken_off_is_found_as_it_was_begun(ready, monkeypatch, replaces):
+    folder, published, _ = ready(replaces=replaces)
+    with monkeypatch.context() as patched, suppress(Killed):
+        fail_at(patched, Killed(), lambda _: (folder / JOURNAL).exists())
+        published.carry_out()
+    assert find_journal(f"file:{folder}", f"file:{folder}") == published
+
+
+@EARLIER
 def test_a_publication_that_is_killed_at_any_step_is_whole_once_the_next_run_begins(
     ready, monkeypatch, replaces
 ):

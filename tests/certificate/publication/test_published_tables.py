@@ -38,9 +38,9 @@ class Catalog:
         return unquoted(name) in self.tables
 
     def listTables(self, database):  # noqa: N802 (as in Spark)
-        above = f"{unquoted(database)}." if database else ""
-        names = (name.removeprefix(above) for name in self.tables if name.startswith(above))
-        return [SimpleNamespace(name=name) for name in names]
+        above = unquoted(database) if database else ""
+        parts = (name.rpartition(".") for name in self.tables)
+        return [SimpleNamespace(name=name) for folder, _, name in parts if folder == above]
 
     def sql(self, statement):
         rows = []
@@ -147,11 +147,12 @@ def test_what_is_refused_or_left_leaves_nothing():
 
 
 @pytest.mark.parametrize("kind", ["VIEW", "TABLE"])
-def test_one_run_at_a_time_publishes_a_table(kind):
+def test_one_run_at_a_time_publishes_a_table(monkeypatch, kind):
+    monkeypatch.setattr(tables.socket, "gethostname", lambda: "ann's host")
     session = Catalog(views=kind == "VIEW")
     with TablePublication(session, "table:db.a", overwrite=False):
         assert session.tables == {f"db.{LOCK}": {"kind": kind}}
-        assert re.search("COMMENT 'process [0-9]+ of [^']+'", session.begun[-1])
+        assert re.search("COMMENT 'process [0-9]+ of anns host'", session.begun[-1])
         with pytest.raises(OutputError) as told:
             publish(session, name="db.a", overwrite=True)
         publish(session, name="db.b", overwrite=False)
