@@ -285,7 +285,7 @@ def discard(staging_folder: Location) -> None:
 
 def _kept_locations(staging_folder: Location) -> list[Location]:
     """Return the replaced files that a staging folder keeps, certificates before outputs."""
-    names = storage.names(staging_folder) if storage.is_folder(staging_folder) else ()
+    names = storage.names(staging_folder)
     return [storage.join(staging_folder, name) for name in names if name.startswith(OLD)]
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+from collections import defaultdict
 from contextlib import suppress
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
@@ -105,17 +107,18 @@ class Killed(BaseException):
     pass
 
 
-def fail_at(monkeypatch, error, is_failing):
-    """Raise an error in place of those steps, counted from 0, that fail; return the steps begun.
+def fail_at(monkeypatch, error_at):
+    """Raise in place of a step the error that there is for its number, from 0 on, if there is one.
 
-    Of a folder that is copied meanwhile, one file is there.
+    Of a folder that is copied meanwhile, one file is there. Returns the steps begun.
     """
     begun, copy, write = [], storage.copy, storage.write_bytes
 
     def watched(name, step):
         def call(*given):
             begun.append(name)
-            if not is_failing(len(begun) - 1):
+            error = error_at(len(begun) - 1)
+            if error is None:
                 return step(*given)
             if step == copy and storage.is_folder(given[0]):
                 storage.make_folder(given[1])
@@ -127,6 +130,10 @@ def fail_at(monkeypatch, error, is_failing):
     for name in ("move", "copy", "remove", "write_bytes", "sync"):
         monkeypatch.setattr(storage, name, watched(name, getattr(storage, name)))
     return begun
+
+
+def killed_at(number):
+    return lambda at: Killed() if at >= number else None
 
 
 def lay(folder, text):
@@ -189,7 +196,7 @@ EARLIER = pytest.mark.parametrize("replaces", [True, False], ids=["old", "none"]
 def test_a_publication_that_is_broken_off_is_found_as_it_was_begun(ready, monkeypatch, replaces):
     folder, published, _ = ready(replaces=replaces)
     with monkeypatch.context() as patched, suppress(Killed):
-        fail_at(patched, Killed(), lambda _: (folder / JOURNAL).exists())
+        fail_at(patched, lambda _: Killed() if (folder / JOURNAL).exists() else None)
         published.carry_out()
     assert find_journal(f"file:{folder}", f"file:{folder}") == published
 
@@ -202,13 +209,13 @@ def test_a_publication_that_is_killed_at_any_step_is_whole_once_the_next_run_beg
     for number in count():
         folder, published, before = ready(replaces=replaces)
         with monkeypatch.context() as patched, suppress(Killed):
-            fail_at(patched, Killed(), number.__le__)
+            fail_at(patched, killed_at(number))
             published.carry_out()
             break
         if not (folder / JOURNAL).exists():
             assert content(folder) in (before, AFTER)
         with monkeypatch.context() as patched, suppress(Killed):
-            fail_at(patched, Killed(), (number % 11).__le__)  # the next run is killed, too
+            fail_at(patched, killed_at(number % 11))  # the next run is killed, too
             recover(folder)
         recover(folder)
         ends.append(content(folder))
@@ -228,7 +235,7 @@ def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(
     for number in count():
         folder, published, before = ready(replaces=replaces)
         with monkeypatch.context() as patched:
-            begun = fail_at(patched, error, number.__eq__)
+            begun = fail_at(patched, {number: error}.get)
             try:
                 published.carry_out()
             except (OSError, KeyboardInterrupt) as raised:
@@ -248,21 +255,63 @@ def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(
 
 
 @EARLIER
-@pytest.mark.parametrize("pause", [0, 1, 4])
+@pytest.mark.parametrize("pause", [1, 2, 5])
 def test_a_publication_that_cannot_be_undone_either_is_whole_once_the_next_run_begins(
     ready, monkeypatch, replaces, pause
 ):
+    full, broken = OSError(28, "No space left"), OSError(5, "broken")
     for number in count():
         folder, published, before = ready(replaces=replaces)
-        with monkeypatch.context() as patched, suppress(OSError):
-            is_failing = lambda at, first=number: at == first or at > first + pause  # noqa: E731
-            begun = fail_at(patched, OSError(5, "broken"), is_failing)
-            published.carry_out()
+        errors = defaultdict(lambda: None, dict.fromkeys(range(number + pause, 99), broken))
+        errors[number] = full
+        with monkeypatch.context() as patched:
+            begun = fail_at(patched, errors.__getitem__)
+            try:
+                published.carry_out()
+            except OSError as error:
+                assert error is (full if len(begun) > number else None)  # noqa: PT017
         if (folder / JOURNAL).exists():
             recover(folder)
         assert content(folder) in (before, AFTER)
         if len(begun) <= number:
             break
+
+
+def test_what_went_wrong_is_told_though_something_came_that_cannot_be_moved_back_onto(
+    tmp_path, monkeypatch
+):
+    folder, move = tmp_path / "out", storage.move
+    lay(folder, "old")
+    lay(folder / STAGED, "new")
+    full = OSError(28, "No space left")
+
+    def taken(source, target):
+        if target == folder / "a.csv":
+            target.write_text("foreign")
+            raise full
+        move(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "move", taken)
+        with pytest.raises(OSError, match="No space left") as told:
+            Journal(folder, STAGED, PAIRS, NAMES).carry_out()
+    assert told.value is full
+    assert (folder / JOURNAL).exists()  # nobody takes for a release what lies there
+    with pytest.raises(OutputError, match=r"O001 .*a\.csv' came while a release was being"):
+        recover(folder)
+    (folder / "a.csv").unlink()
+    recover(folder)
+    assert {*content(folder).values()} == {"old"}
+
+
+def test_a_publication_whose_stage_is_gone_is_over(tmp_path):
+    folder = tmp_path / "out"
+    lay(folder, "new")
+    facts = {"stage": STAGED, "pairs": [PAIR], "replaced": []}
+    (folder / JOURNAL).write_text(json.dumps(facts))
+    recover(folder)
+    assert {*storage.names(folder)} == {*NAMES}
+    assert content(folder) == AFTER
 
 
 @pytest.fixture
@@ -390,7 +439,8 @@ def test_the_journal_of_whoever_made_another_folder_is_not_obeyed(tmp_path, monk
     folder.mkdir()
     (folder / JOURNAL).write_text(json.dumps({"stage": STAGED, "pairs": [PAIR], "replaced": []}))
     users = {folder / JOURNAL: 7, own: 7}
-    monkeypatch.setattr(journal, "_owner", users.__getitem__)
+    state = lambda path: SimpleNamespace(st_uid=users[path])  # noqa: E731
+    monkeypatch.setattr(journal, "os", SimpleNamespace(lstat=state))
     assert find_journal(folder, own)
     users[own] = 8
     with pytest.raises(OutputError) as told:
