@@ -297,7 +297,7 @@ def test_what_went_wrong_is_told_though_something_came_that_cannot_be_moved_back
             Journal(folder, STAGED, PAIRS, NAMES).carry_out()
     assert told.value is full
     assert (folder / JOURNAL).exists()  # nobody takes for a release what lies there
-    with pytest.raises(OutputError, match=r"O001 .*a\.csv' came while a release was being"):
+    with pytest.raises(OutputError, match=r"O001 .*a\.csv' appeared while a release was being"):
         recover(folder)
     (folder / "a.csv").unlink()
     recover(folder)
