@@ -134,5 +134,5 @@ def _check_taxonomies(catalog: Catalog, anonymize: Anonymize) -> None:
     try:
         catalog.taxonomy_digests(anonymize.columns.taxonomies)
     except DataError as error:
-        hint = "Give taxonomies={NAME: FILE}, or policy=POLICY where its file lies beside it."
+        hint = "Give taxonomies={NAME: FILE}, or policy=POLICY if their files are beside it."
         raise DataError(*(replace(one, hint=hint) for one in error.problems)) from None

@@ -51,7 +51,7 @@ class AssetUse(NamedTuple):
 DelegationLookup = Callable[[str, str, bool, AssetUse], OwnerConsent]
 """The consent a party has to use an asset: for another use, or for a past one (`True`)."""
 ConsentLookup = Callable[[Clause, str, str, bool], OwnerConsent]
-"""What leave a party has to make of an asset what a rule makes of it: once more, or to have made
+"""The consent a party has to make what a rule makes of an asset: once more, or to have made
 it (`True`)."""
 
 

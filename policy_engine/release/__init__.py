@@ -1,1 +1,1 @@
-"""Where the sanitised data lies, or the model, and its digest."""
+"""Where the sanitised data or the model is, and its digest."""

@@ -60,7 +60,7 @@ class StatementGraph:
         return terms.canonical(uids[0] if uids else node)
 
     def spot(self, *statement: Term) -> Spot:
-        """Return where a subject stands first, or it and a predicate, or with a value."""
+        """Return the first position of a subject, of a subject and predicate, or of a statement."""
         return self.spots.get(statement, UNKNOWN)
 
     @cached_property

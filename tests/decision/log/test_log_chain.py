@@ -44,8 +44,8 @@ def test_each_entry_has_the_number_after_and_the_hash_of_the_one_before(key):
 def test_what_is_wrong_with_an_entry_by_itself_is_told():
     plain, keyed = Chain().next(None, PERMIT), Chain(KEY).next(None, PERMIT)
     other = Chain(b"o" * 32)
-    changed = "it was changed{}: its hash is not that of what it says"
-    asked = "its chain is {!r}, not {!r} as is asked for"
+    changed = "it was changed{}: its hash does not match its content"
+    asked = "its chain is {!r}, but {!r} is expected"
     kinds = "sha-256", "hmac-sha-256"
     later = plain.model_copy(update={"number": 2})
     assert [*Chain().entry_faults(later)] == [changed.format("")]
@@ -56,7 +56,9 @@ def test_what_is_wrong_with_an_entry_by_itself_is_told():
 
 def test_a_name_that_cannot_be_written_is_not_logged():
     torn = ASKED.model_copy(update={"assignee": "urn:\udcff"})
-    with pytest.raises(OutputError, match="O002 It cannot be logged: a name in it is not a text"):
+    with pytest.raises(
+        OutputError, match="O002 The entry cannot be logged: a name in it cannot be encoded"
+    ):
         Chain().next(None, PERMIT.model_copy(update={"request": torn}))
 
 
