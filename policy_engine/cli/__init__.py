@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line, loading the one command that is asked for."""
-    asked = sys.argv[1:]
-    if asked == ["--version"]:  # which needs nothing of what parsing takes to load
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:  # which needs nothing of what parsing takes to load
         sys.stdout.write(f"policy-engine {__version__}\n")
         sys.exit(0)
-    if asked[:1] == ["validate"]:
+    if arguments[:1] == ["validate"]:
         # At the end all that was loaded would be searched for circles, a tenth of the whole time.
         # Other commands load libraries that count on it.
         atexit.register(gc.freeze)
@@ -28,7 +28,7 @@ def main() -> NoReturn:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from policy_engine.cli.commands import make_app, run  # noqa: PLC0415 (slow to import: typer)
 
-    run(make_app(asked[0] if asked else ""))
+    run(make_app(arguments[0] if arguments else ""))
 
 
 def __getattr__(name: str) -> Any:

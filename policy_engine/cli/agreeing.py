@@ -34,7 +34,7 @@ def agree(
     """Accept an offer and write the agreement: exit 1 if the offer is for others."""
     from policy_engine.policy.agreeing import agree as agreed  # noqa: PLC0415
 
-    found = agreed(
+    agreement_text = agreed(
         offer,
         party,
         uid=uid,
@@ -43,12 +43,12 @@ def agree(
         limits=reading.limits,
         vocabularies=reading.vocabularies,
     )
-    for line in _notes(reading.policy(found)):
+    for line in _notes(reading.policy(agreement_text)):
         typer.echo(f"note: {line}", err=True)
     if output is None:
-        typer.echo(found, nl=False)
+        typer.echo(agreement_text, nl=False)
     else:
-        write_file(output, found, offer, overwrite=overwrite)
+        write_file(output, agreement_text, offer, overwrite=overwrite)
 
 
 def _notes(agreement: "Policy") -> Iterator[str]:

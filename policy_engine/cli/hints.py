@@ -45,7 +45,7 @@ _ARGUMENT = re.compile("|".join(map(re.escape, OPTIONS)))
 
 def with_options(problem: Problem) -> Problem:
     """Return a problem whose hint names options of commands, not arguments of functions."""
-    return replace(problem, hint=_ARGUMENT.sub(lambda found: OPTIONS[found[0]], problem.hint))
+    return replace(problem, hint=_ARGUMENT.sub(lambda match: OPTIONS[match[0]], problem.hint))
 
 
 def format_error(error: PolicyEngineError) -> str:

@@ -49,14 +49,14 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    for name, (term, own) in privacy_models.items():
-        console().print(parameters_table(f"{name}: {term.definition}", own))
+    for name, (term, parameters_) in privacy_models.items():
+        console().print(parameters_table(f"{name}: {term.definition}", parameters_))
     console().print(parameters_table("Every method", shared))
     for role, parameters in columns.items():
         console().print(parameters_table(f"A column under {role}", parameters))
-    for name, (term, own) in audits.items():
+    for name, (term, parameters_) in audits.items():
         title = f"{name}, by a duty to audit: {term.definition}"
-        console().print(parameters_table(title, own, with_engines=False))
+        console().print(parameters_table(title, parameters_, with_engines=False))
 
 
 def _listing(methods: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:

@@ -78,11 +78,11 @@ def agree(
 
 
 def _party(party: str, offer: Policy) -> str:
-    found = Names([offer]).full(party, "assignee")
-    if not is_absolute(found):
+    iri = Names([offer]).full(party, "assignee")
+    if not is_absolute(iri):
         message = f"Who accepts an offer is named by a whole IRI. Given: {party!r}."
         raise PolicyError.of("P021", message, "", offer.source)
-    return found
+    return iri
 
 
 def _expand_prefixes(document: _Node, declared: Context, known: Context) -> _Node:

@@ -24,8 +24,8 @@ def doing_of(rule: Rule) -> str:
     themselves.
     """
     constraints = tuple(one for one in rule.constraints if not _is_of_time(one))
-    alone = replace(rule, uid="", assigners=(), assignees=(), constraints=constraints)
-    return canonical_rule(replace(alone, duties=(), remedies=(), consequences=()))
+    single = replace(rule, uid="", assigners=(), assignees=(), constraints=constraints)
+    return canonical_rule(replace(single, duties=(), remedies=(), consequences=()))
 
 
 def meaning_of(policy: Policy, duty: Rule) -> str:

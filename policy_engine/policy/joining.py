@@ -28,9 +28,9 @@ def naming_output(rule: Rule) -> tuple[Condition, ...]:
 
     That counts as named among what `isAnyOf` of `pe:jointly` says may be together.
     """
-    every = tuple(conjuncts(rule.constraints))
-    rules = tuple(_with(rule.output, one) for one in every)
-    return rule.constraints if rules == every else rules
+    constraints = tuple(conjuncts(rule.constraints))
+    rules = tuple(_with(rule.output, one) for one in constraints)
+    return rule.constraints if rules == constraints else rules
 
 
 def _with(asset: str, one: Condition) -> Condition:

@@ -29,12 +29,12 @@ def labelled(policy: Policy) -> Policy:
     the rule's canonical form, with the name of the rule that a duty hangs on. Rules that say
     exactly the same are numbered.
     """
-    taken: Counter[str] = Counter()
+    used_labels: Counter[str] = Counter()
     return replace(
         policy,
-        permissions=_all_named(policy.permissions, "", taken),
-        prohibitions=_all_named(policy.prohibitions, "", taken),
-        obligations=_all_named(policy.obligations, "", taken),
+        permissions=_all_named(policy.permissions, "", used_labels),
+        prohibitions=_all_named(policy.prohibitions, "", used_labels),
+        obligations=_all_named(policy.obligations, "", used_labels),
     )
 
 
@@ -53,28 +53,28 @@ def inherited_uid(rule: Rule, parent: Policy) -> str:
     return rule.uid or f"{parent.uid}#{(rule.name or rule.place.pointer).replace(' ', '-')}"
 
 
-def _all_named(rules: Sequence[Rule], above: str, taken: Counter[str]) -> tuple[Rule, ...]:
-    return tuple(_named(rule, above, taken) for rule in rules)
+def _all_named(rules: Sequence[Rule], above: str, used_labels: Counter[str]) -> tuple[Rule, ...]:
+    return tuple(_named(rule, above, used_labels) for rule in rules)
 
 
-def _named(rule: Rule, above: str, taken: Counter[str]) -> Rule:
-    named_rule = rule if rule.uid else replace(rule, name=_name(rule, above, taken))
+def _named(rule: Rule, above: str, used_labels: Counter[str]) -> Rule:
+    named_rule = rule if rule.uid else replace(rule, name=_name(rule, above, used_labels))
     if not named_rule.within:
         return named_rule
     label = named_rule.label()
     return replace(
         named_rule,
-        duties=_all_named(named_rule.duties, label, taken),
-        remedies=_all_named(named_rule.remedies, label, taken),
-        consequences=_all_named(named_rule.consequences, label, taken),
+        duties=_all_named(named_rule.duties, label, used_labels),
+        remedies=_all_named(named_rule.remedies, label, used_labels),
+        consequences=_all_named(named_rule.consequences, label, used_labels),
     )
 
 
-def _name(rule: Rule, above: str, taken: Counter[str]) -> str:
+def _name(rule: Rule, above: str, used_labels: Counter[str]) -> str:
     text = "\n".join((rule.kind, above, canonical_rule(rule)))
     digest = sha256(text.encode()).hexdigest()[:16]
     about = [{part.iri for part in parts} for parts in (rule.actions, rule.targets)]
     words = [terms.local_name(min(iris)) for iris in about if iris]
     name = " ".join((rule.kind, *filter(_WORD.fullmatch, words), digest))
-    taken[name] += 1
-    return name if taken[name] == 1 else f"{name}-{taken[name]}"
+    used_labels[name] += 1
+    return name if used_labels[name] == 1 else f"{name}-{used_labels[name]}"

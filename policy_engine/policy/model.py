@@ -257,8 +257,8 @@ class Policy:
     def issued_by(self) -> frozenset[str]:
         """Who issued all that its text says: none where a rule names nobody, or others."""
         text = self.text or self
-        every = {rule.issued_by for rule in text.rules} or {text.shared.issued_by}
-        return next(iter(every)) if len(every) == 1 else frozenset()
+        issuers = {rule.issued_by for rule in text.rules} or {text.shared.issued_by}
+        return next(iter(issuers)) if len(issuers) == 1 else frozenset()
 
     @property
     def is_lost(self) -> bool:

@@ -124,7 +124,7 @@ def joined(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
     """
     vocabularies_ = tuple(vocabularies)
     known: dict[str, terms.Term] = {}
-    for iri, term in (found for one in vocabularies_ for found in one.defined.items()):
+    for iri, term in (entry for one in vocabularies_ for entry in one.defined.items()):
         first = known.setdefault(iri, term)
         if (first.types, first.iris("takes")) != (term.types, term.iris("takes")):
             name = terms.compact(iri)
@@ -140,7 +140,7 @@ def joined(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
         replace(hierarchy, perhaps=tuple(_possible_edges(hierarchy, known))),
         frozenset().union(*(one.profiles for one in vocabularies_)),
         tuple(digest for one in vocabularies_ for digest in one.digests),
-        tuple(found for one in vocabularies_ for found in one.wider),
+        tuple(entry for one in vocabularies_ for entry in one.wider),
     )
 
 

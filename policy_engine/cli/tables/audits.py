@@ -73,11 +73,11 @@ def marks_lines(audit: MembershipAudit) -> Iterator[str]:
         )
 
 
-def over_targets_table(found: OverTargets) -> Table:
+def over_targets_table(spread: OverTargets) -> Table:
     """Return what every attack reaches over all targets: means and standard deviations."""
-    head, rows = target_spread_rows(found)
+    head, rows = target_spread_rows(spread)
     short = [_FPR.sub("\nat ", name).removesuffix(" FPR") for name in head]
-    title = f"Over {found.targets} targets: mean \u00b1 standard deviation"
+    title = f"Over {spread.targets} targets: mean \u00b1 standard deviation"
     table = _plain(new_table(title, *short))
     for name, *cells in rows:
         table.add_row(escape(name), *(_below(cell) for cell in cells))
@@ -100,28 +100,30 @@ def _named(one: AttackResult) -> str:
 def _cells(figures: Figures) -> tuple[str, ...]:
     ends = f"{figures.accuracy.low * 100:.1f}-{share_text(figures.accuracy.high)}"
     accuracy = f"{share_text(figures.accuracy.value)}\n[dim]{ends}[/]"
-    found = (_found(at) for at in figures.tpr_at_fpr)
+    rates = (_rate_cell(at) for at in figures.tpr_at_fpr)
     auc = f"{figures.auc.value:.3f}"
-    return _share(figures.precision), _share(figures.recall), accuracy, auc, *found
+    return _share(figures.precision), _share(figures.recall), accuracy, auc, *rates
 
 
-def _found(at: TprAtFpr) -> str:
+def _rate_cell(at: TprAtFpr) -> str:
     """Return a rate, in brackets where no threshold but a coin among equal scores reaches it."""
     ends = f"{at.tpr.low * 100:.2g}-{share_text(at.tpr.high)}"
-    found = share_text(at.tpr.value)
-    return f"({found})\n[dim]by coin[/]" if at.randomised else f"{found}\n[dim]{ends}[/]"
+    rate = share_text(at.tpr.value)
+    return f"({rate})\n[dim]by coin[/]" if at.randomised else f"{rate}\n[dim]{ends}[/]"
 
 
 def _share(figure: Estimate | NotApplicable) -> str:
     return "-" if isinstance(figure, NotApplicable) else share_text(figure.value)
 
 
-def tradeoff_table(found: "Tradeoff") -> Table:
+def tradeoff_table(tradeoff: "Tradeoff") -> Table:
     """Return what each privacy costs the model and takes from the attacker, the original first."""
     names = ("privacy", "setting", "epsilon", "model\non others", "on its\nmembers")
     attack = ("attack:\nprecision", "attack:\nrecall", "phi by\nprecision", "phi by\nrecall")
-    table = _plain(new_table(f"{found.attack} against a model of {found.data}", *names, *attack))
-    for one in found.points:
+    table = _plain(
+        new_table(f"{tradeoff.attack} against a model of {tradeoff.data}", *names, *attack)
+    )
+    for one in tradeoff.points:
         table.add_row(
             "none" if one.kind == "original" else one.kind,
             _number(one.setting),

@@ -20,9 +20,9 @@ def dues_table(dues: Sequence[Due]) -> Table:
     title = ", ".join(f"{times[state]} {state}" for state in _ORDER)
     table = new_table(title, "state", "by", "what", "until", "duty", "of")
     for one in sorted(dues, key=_urgency):
-        what = " and ".join(map(terms.compact, one.actions))
+        actions = " and ".join(map(terms.compact, one.actions))
         of = f" of {', '.join(map(terms.compact, one.targets))}" if one.targets else ""
-        row = (_state(one), one.by, what + of, _day(one.until), one.duty, one.rule)
+        row = (_state(one), one.by, actions + of, _day(one.until), one.duty, one.rule)
         table.add_row(*map(escape, row))
     return table
 

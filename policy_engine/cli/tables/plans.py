@@ -66,15 +66,15 @@ def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     table.add_row(
         "", "generalise", escape(", ".join(map(_format_column, columns_of.quasi_identifier)))
     )
-    for what, names in (
+    for heading, names in (
         ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
         ("pseudonymise", columns_of.pseudonymize),
         ("in all releases of", tuple(filter(None, [columns_of.pseudonym_scope]))),
         ("redact", columns_of.redact),
         ("count persons by", tuple(filter(None, [columns_of.privacy_unit]))),
     ):
-        if names or what == "keep":
-            table.add_row("", what, printed_list(names))
+        if names or heading == "keep":
+            table.add_row("", heading, printed_list(names))
 
 
 def _training(modelling: Modelling) -> tuple[str, str]:

@@ -157,9 +157,9 @@ def _held(nodes: Mapping[str, Node], roots: set[str], others: tuple[str, ...]) -
         node = nodes.get(queue.pop())
         data = node.data if node else {}
         props = [prop for prop in data if prop in _HOLDING or prop.startswith(others)]
-        found = {one["@id"] for prop in props for one in _members(data[prop]) if "@id" in one}
-        queue += found - held
-        held |= found
+        names = {one["@id"] for prop in props for one in _members(data[prop]) if "@id" in one}
+        queue += names - held
+        held |= names
     return held
 
 

@@ -82,7 +82,7 @@ _RANGES: Mapping[str, tuple[int | None, int | None]] = MappingProxyType(
 )
 
 
-def read_literal(given: Any, kind: str) -> Literals:
+def read_literal(literal: Any, kind: str) -> Literals:
     """Return the value of a literal under the IRI of its data type; without one, as it is.
 
     Follows the lexical and value spaces of XSD 1.1 part 2. Digits of seconds beyond
@@ -94,22 +94,22 @@ def read_literal(given: Any, kind: str) -> Literals:
     if reader is None:
         raise ValueError(f"{terms.compact(kind)} is not a data type that can be read")
     try:
-        return reader(given)
+        return reader(literal)
     except (ValueError, OverflowError) as error:
         what = f"a value of {terms.compact(kind)}" if kind else "a literal"
         why = f": {error}" if str(error) else ""
-        raise ValueError(f"{_shortened(given)} is not {what}{why}") from None
+        raise ValueError(f"{_shortened(literal)} is not {what}{why}") from None
 
 
-def read_moment(given: Any) -> datetime:
+def read_moment(literal: Any) -> datetime:
     """Return the instant that a dateTime names, in UTC where it names no zone; of a day its start.
 
     Raises ValueError.
     """
     try:
-        moment = _moment(given)
+        moment = _moment(literal)
     except ValueError:
-        day = _day(given)
+        day = _day(literal)
         zone = day.zone if isinstance(day, ZonedDate) else UTC
         return midnight(day).replace(tzinfo=zone)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -138,46 +138,46 @@ def type_of(value: Literals) -> str:
 # -- reading ----------------------------------------------------------------------------------
 
 
-def _as_it_is(given: Any) -> Literals:
-    if isinstance(given, float) and given - given != 0:
+def _as_it_is(literal: Any) -> Literals:
+    if isinstance(literal, float) and literal - literal != 0:
         raise ValueError("no number of JSON is as large")
-    if not isinstance(given, str | bool | int | float):
+    if not isinstance(literal, str | bool | int | float):
         raise ValueError
-    if isinstance(given, int) and given.bit_length() > _MOST_BITS:
+    if isinstance(literal, int) and literal.bit_length() > _MOST_BITS:
         raise ValueError(_TOO_LONG)
-    return given
+    return literal
 
 
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
+def _text(literal: Any) -> str:
+    if not isinstance(literal, str):
         raise ValueError
-    return given
+    return literal
 
 
-def _matched(pattern: re.Pattern[str], given: Any) -> re.Match[str]:
+def _matched(pattern: re.Pattern[str], literal: Any) -> re.Match[str]:
     """Return the match of a literal without the space around it."""
-    match = pattern.fullmatch(_text(given).strip(" \t\r\n"))
+    match = pattern.fullmatch(_text(literal).strip(" \t\r\n"))
     if not match:
         raise ValueError
     return match
 
 
-def _one_line(given: Any) -> str:
-    return re.sub("[\t\r\n]", " ", _text(given))
+def _one_line(literal: Any) -> str:
+    return re.sub("[\t\r\n]", " ", _text(literal))
 
 
-def _token(pattern: re.Pattern[str], given: Any) -> str:
-    return _matched(pattern, re.sub("[ \t\r\n]+", " ", _text(given)))[0]
+def _token(pattern: re.Pattern[str], literal: Any) -> str:
+    return _matched(pattern, re.sub("[ \t\r\n]+", " ", _text(literal)))[0]
 
 
-def _boolean(given: Any) -> bool:
-    if isinstance(given, bool):
-        return given
-    return _matched(_BOOLEAN, given)[0] in ("true", "1")
+def _boolean(literal: Any) -> bool:
+    if isinstance(literal, bool):
+        return literal
+    return _matched(_BOOLEAN, literal)[0] in ("true", "1")
 
 
-def _integer(lowest: int | None, highest: int | None, given: Any) -> int:
-    number = _whole(given) if isinstance(given, int | float) else _text_of_integer(given)
+def _integer(lowest: int | None, highest: int | None, literal: Any) -> int:
+    number = _whole(literal) if isinstance(literal, int | float) else _text_of_integer(literal)
     if number.bit_length() > _MOST_BITS:
         raise ValueError(_TOO_LONG)
     if lowest is not None and number < lowest:
@@ -187,41 +187,41 @@ def _integer(lowest: int | None, highest: int | None, given: Any) -> int:
     return number
 
 
-def _text_of_integer(given: Any) -> int:
-    return int(_matched(_OF_INTEGER, given)[0])
+def _text_of_integer(literal: Any) -> int:
+    return int(_matched(_OF_INTEGER, literal)[0])
 
 
-def _whole(given: float) -> int:
-    if isinstance(given, bool) or given % 1 != 0:
+def _whole(literal: float) -> int:
+    if isinstance(literal, bool) or literal % 1 != 0:
         raise ValueError
-    return given if isinstance(given, int) else int(as_written(given))
+    return literal if isinstance(literal, int) else int(as_written(literal))
 
 
-def _decimal(given: Any) -> Literals:
-    if isinstance(given, int | float):
-        return _json_number(given)
-    text = _matched(_OF_DECIMAL, given)[0]
+def _decimal(literal: Any) -> Literals:
+    if isinstance(literal, int | float):
+        return _json_number(literal)
+    text = _matched(_OF_DECIMAL, literal)[0]
     near, exact = float(text), Decimal(text)
     return near + 0.0 if as_written(near) == exact else exact
 
 
-def _double(given: Any) -> Literals:
-    if isinstance(given, int | float):
-        return _json_number(given)
-    text = _matched(_OF_DOUBLE, given)[0]
+def _double(literal: Any) -> Literals:
+    if isinstance(literal, int | float):
+        return _json_number(literal)
+    text = _matched(_OF_DOUBLE, literal)[0]
     if text == "NaN":
         raise ValueError("it compares with nothing")
     return float(text)
 
 
-def _json_number(given: float) -> Literals:
-    if isinstance(given, bool):
+def _json_number(literal: float) -> Literals:
+    if isinstance(literal, bool):
         raise ValueError
-    return _as_it_is(given)
+    return _as_it_is(literal)
 
 
-def _moment(given: Any, *, zoned: bool = False) -> datetime:
-    match = _matched(_OF_MOMENT, given)
+def _moment(literal: Any, *, zoned: bool = False) -> datetime:
+    match = _matched(_OF_MOMENT, literal)
     if zoned and not match["zone"]:
         raise ValueError("it names no time zone")
     clock, is_next_day = _clock(match)
@@ -229,14 +229,14 @@ def _moment(given: Any, *, zoned: bool = False) -> datetime:
     return moment + timedelta(days=1) if is_next_day else moment
 
 
-def _day(given: Any) -> date:
-    match = _matched(_OF_DAY, given)
+def _day(literal: Any) -> date:
+    match = _matched(_OF_DAY, literal)
     zone = _zone(match["zone"])
     return ZonedDate(*_year_month_day(match), zone) if zone else date(*_year_month_day(match))
 
 
-def _time(given: Any) -> time:
-    match = _matched(_OF_TIME, given)
+def _time(literal: Any) -> time:
+    match = _matched(_OF_TIME, literal)
     return _clock(match)[0].replace(tzinfo=_zone(match["zone"]))
 
 
@@ -264,8 +264,8 @@ def _zone(text: str | None) -> tzinfo | None:
     return timezone(offset if text[0] == "+" else -offset)
 
 
-def _duration(pattern: re.Pattern[str], given: Any) -> Duration:
-    match = _matched(pattern, given)
+def _duration(pattern: re.Pattern[str], literal: Any) -> Duration:
+    match = _matched(pattern, literal)
     part = {name: digits or "0" for name, digits in match.groupdict().items()}
     months = int(part.get("years", 0)) * 12 + int(part.get("months", 0))
     whole, _, fraction = part.get("seconds", "0").partition(".")
@@ -381,9 +381,9 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
 )
 
 
-def _shortened(given: Any) -> str:
+def _shortened(literal: Any) -> str:
     try:
-        text = repr(given)
+        text = repr(literal)
     except (ValueError, RecursionError):
         return "what was given"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -56,15 +56,15 @@ def read_statements(
     text: bytes | str, syntax: Syntax, source: str, contexts: Mapping[str, Any], limits: Limits
 ) -> Statements:
     """Return the statements of a text, with places. Raises PolicyError for errors of syntax."""
-    whole = decoded(text, source, limits)
-    half = _HALF_PAIR.search(whole)
+    decoded_text = decoded(text, source, limits)
+    half = _HALF_PAIR.search(decoded_text)
     if half:
         message = "The text holds half of a surrogate pair."
-        before = whole[: half.start()]
+        before = decoded_text[: half.start()]
         place = Place("", before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise PolicyError(Problem("J004", message, "", place), source=source)
     if syntax == "json-ld":
-        return read_json_ld(whole, source, contexts, limits)
-    statements = read_rdf(whole, syntax, source, bounds_of(limits), PolicyError)
+        return read_json_ld(decoded_text, source, contexts, limits)
+    statements = read_rdf(decoded_text, syntax, source, bounds_of(limits), PolicyError)
     refuse_name_like_texts(statements)
     return statements

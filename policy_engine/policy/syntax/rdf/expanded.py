@@ -46,7 +46,7 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
     reader = _Reader(graph, text, source, limits)
     for context in graph.contexts:
         prefixes = {name: one.iri for name, one in context.definitions.items() if one.is_prefix}
-        reader.found.prefixes.update(prefixes)
+        reader.collector.prefixes.update(prefixes)
     for node in graph.nodes:
         reader.node(node.data)
     return reader.named_profile()
@@ -62,7 +62,7 @@ class _Reader:
 
     def __init__(self, graph: Graph, text: str, source: str, limits: Limits) -> None:
         self.graph = graph
-        self.found = Collector(text, source, bounds_of(limits), PolicyError)
+        self.collector = Collector(text, source, bounds_of(limits), PolicyError)
         self.described: dict[str, Spot] = {}
         self.settings: dict[str, tuple[Any, Spot]] = {}
 
@@ -71,13 +71,13 @@ class _Reader:
 
         A context is not a statement, so in another syntax the policy would leave the profile.
         """
-        found = self.found.statements()
+        statements = self.collector.statements()
         tops = [
             self._name(node.data["@id"], UNKNOWN)
             for node in self.graph.nodes
             if "@id" in node.data and "belongsTo" in self.graph.context_at(node.pointer).definitions
         ]
-        shape = Shape(found)
+        shape = Shape(statements)
         for node in tops:
             names_it = {
                 one.value for one in shape.statements_by_subject.get(node, {}).get(_PROFILE, ())
@@ -85,23 +85,23 @@ class _Reader:
             # Of many policies, none is searched: to name the profile that one is in is harmless.
             is_told = len(tops) <= MANY and shape.uses(node, terms.MOSAICROWN)
             if node in shape.policies and not names_it and not is_told:
-                self.found.add_statement(node, _PROFILE, terms.MOSAICROWN, UNKNOWN, UNKNOWN)
-        return self.found.statements()
+                self.collector.add_statement(node, _PROFILE, terms.MOSAICROWN, UNKNOWN, UNKNOWN)
+        return self.collector.statements()
 
     def node(self, data: Mapping[str, Any], *, is_rule: bool = False) -> str:
         spot = self._spot(data[POINTER])
         if "@id" in data:
             self._check_unique(data, spot, is_rule=is_rule)
-        subject = self._name(data["@id"], spot) if "@id" in data else self.found.blank()
-        self.found.note_subject(subject, spot)
+        subject = self._name(data["@id"], spot) if "@id" in data else self.collector.blank()
+        self.collector.note_subject(subject, spot)
         for kind in data.get("@type", []):
-            self.found.add_statement(subject, TYPE, self._name(kind, spot), spot, spot)
+            self.collector.add_statement(subject, TYPE, self._name(kind, spot), spot, spot)
         for predicate, values in data.items():
             if not predicate.startswith("@"):
-                name = self.found.iri(predicate, "", spot)
+                name = self.collector.iri(predicate, "", spot)
                 for value in values:
                     term = self._term(value, spot, holds_rules=name in _RULES)
-                    self.found.add_statement(subject, name, term, spot, spot)
+                    self.collector.add_statement(subject, name, term, spot, spot)
         return subject
 
     def _check_unique(self, data: Mapping[str, Any], spot: Spot, *, is_rule: bool) -> None:
@@ -112,7 +112,7 @@ class _Reader:
             kind, code = "rules", "P008"
         if kind and uid in self.described:
             line = self.described[uid][0]
-            self.found.fail(
+            self.collector.fail(
                 code, f"Two {kind} have the uid {uid!r}; the first is in line {line}.", spot
             )
         if kind:
@@ -122,7 +122,7 @@ class _Reader:
             line = self.settings[uid][1][0]
             message = f"The description of {uid!r} differs from that in line {line}."
             hint = "Outside JSON-LD, both would hold wherever it is named. Say the same of it."
-            self.found.fail("F002", message, spot, hint)
+            self.collector.fail("F002", message, spot, hint)
 
     def _term(self, data: Mapping[str, Any], spot: Spot, *, holds_rules: bool = False) -> Term:
         if "@value" in data:
@@ -133,15 +133,19 @@ class _Reader:
         return self.node(data, is_rule=holds_rules) if is_node else self._name(data["@id"], spot)
 
     def _list(self, items: list[dict[str, Any]], spot: Spot) -> str:
-        cells = [self.found.blank() for _ in items]
+        cells = [self.collector.blank() for _ in items]
         for cell, rest, item in zip(cells, [*cells[1:], NIL], items, strict=False):
-            self.found.note_subject(cell, spot)
-            self.found.add_statement(cell, FIRST, self._term(item, spot), spot, spot)
-            self.found.add_statement(cell, REST, rest, spot, spot)
+            self.collector.note_subject(cell, spot)
+            self.collector.add_statement(cell, FIRST, self._term(item, spot), spot, spot)
+            self.collector.add_statement(cell, REST, rest, spot, spot)
         return cells[0] if cells else NIL
 
     def _name(self, name: str, spot: Spot) -> str:
-        return self.found.blank(name) if name.startswith("_:") else self.found.iri(name, "", spot)
+        return (
+            self.collector.blank(name)
+            if name.startswith("_:")
+            else self.collector.iri(name, "", spot)
+        )
 
     def _spot(self, pointer: str) -> Spot:
         place = self.graph.document.place(pointer)
