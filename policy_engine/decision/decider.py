@@ -217,9 +217,9 @@ class Decider:
         """Return the owners' rules that let a policy make an output of their assets."""
         consents = (
             given_consent(asset, consent.clause, self._transformations)
-            for case, maker in self._making_cases(policy, world, history, purpose)
-            if maker.asset == output
-            for asset, consent in making_consents(case, maker.clause)
+            for case, output_rule in self._making_cases(policy, world, history, purpose)
+            if output_rule.asset == output
+            for asset, consent in making_consents(case, output_rule.clause)
             if consent.is_given and consent.clause
         )
         return tuple(dict.fromkeys(consents))
@@ -281,7 +281,7 @@ class Decider:
         Narrower purposes are included: what is prohibited for one of them may be valid for others.
         """
         view = self.view((world or _UNKNOWN_WORLD).memberships)
-        rules = [output.clause for output in self.index.makers.get(asset, ())]
+        rules = [output.clause for output in self.index.output_rules.get(asset, ())]
         purposes = (rule_purposes(one.rule, view.own_closures(one), view.closures) for one in rules)
         distinct = dict.fromkeys(chain.from_iterable(purposes))
         narrower_purposes = partial(view.closures.down, "purpose")

@@ -264,7 +264,7 @@ class Index:
         self.outputs.append(output)
 
     @cached_property
-    def makers(self) -> Mapping[str, Sequence[RuleOutput]]:
+    def output_rules(self) -> Mapping[str, Sequence[RuleOutput]]:
         """The rules that make outputs, by the output's IRI."""
         by_asset: dict[str, list[RuleOutput]] = {}
         for one in self.outputs:

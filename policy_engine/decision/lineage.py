@@ -151,17 +151,17 @@ class Lineage:
         """Return the assets from which the policy of an output makes it."""
         if output.plan is not None:
             return output.plan.assets
-        makers = self._makers(output.policy.uid, output.asset)
-        return sorted({target for maker in makers for target in maker.clause.targets})
+        output_rules = self._output_rules(output.policy.uid, output.asset)
+        return sorted({target for one in output_rules for target in one.clause.targets})
 
     def _named_need(self, path: str, one: Upstream) -> _Need:
         """Return the need for a release that is known by its digests."""
         if one.policy in self._view.void:
             return _Need(path, f"whose policy {one.policy} is void")
-        makers = self._makers(one.policy, one.asset)
-        if not makers:
+        output_rules = self._output_rules(one.policy, one.asset)
+        if not output_rules:
             return _Need(path, f"whose policy {one.policy} is not among those in force")
-        return self._need(path, makers, one.output_digest)
+        return self._need(path, output_rules, one.output_digest)
 
     def _unnamed_need(self, path: str, output: RuleOutput, *, is_named: bool) -> _Need:
         """Return the need for an input that is not named as a particular release.
@@ -173,10 +173,10 @@ class Lineage:
             return _Need(path, "a certified release whose certificate was not given")
         if is_named:
             return _Need(path, "an attested output whose attestation was not given")
-        return self._need(path, self._makers(output.policy.uid, output.asset))
+        return self._need(path, self._output_rules(output.policy.uid, output.asset))
 
-    def _need(self, path: str, makers: Sequence[RuleOutput], digest: str = "") -> _Need:
-        policy, asset = makers[0].policy, makers[0].asset
+    def _need(self, path: str, output_rules: Sequence[RuleOutput], digest: str = "") -> _Need:
+        policy, asset = output_rules[0].policy, output_rules[0].asset
         output = self._find_output(policy, asset, digest)
         releases = self._releases_of(output)
         if not releases:
@@ -184,13 +184,15 @@ class Lineage:
             return _Need(
                 path, f"for which no certificate valid for {policy.uid} was given.{remark}"
             )
-        end = self._find_end(makers)
+        end = self._find_end(output_rules)
         if end:
             return _Need(path, f"which may no longer be made: {end}")
         return _Need(path, "", releases)
 
-    def _makers(self, uid: str, asset: str) -> list[RuleOutput]:
-        return [one for one in self._view.index.makers.get(asset, ()) if one.policy.uid == uid]
+    def _output_rules(self, uid: str, asset: str) -> list[RuleOutput]:
+        return [
+            one for one in self._view.index.output_rules.get(asset, ()) if one.policy.uid == uid
+        ]
 
 
 def _sentence(reason: str) -> str:

@@ -89,9 +89,11 @@ class Origins:
 
     def _current_origins(self, asset: str) -> Iterator[MadeFrom]:
         """Yield the origins of an asset under the policies in force."""
-        for maker in self._view.makers(asset):
-            sources = output_inputs(self._output(maker.policy, maker.asset, ""), maker, (asset,))
-            yield MadeFrom(asset, tuple(sorted(maker.clause.assigners)), sources)
+        for output_rule in self._view.output_rules(asset):
+            sources = output_inputs(
+                self._output(output_rule.policy, output_rule.asset, ""), output_rule, (asset,)
+            )
+            yield MadeFrom(asset, tuple(sorted(output_rule.clause.assigners)), sources)
 
     def outputs(self, asset: str) -> frozenset[str]:
         """Return the outputs that an asset is, belongs to or contains, or may."""
@@ -112,11 +114,15 @@ class Origins:
     def _certified_past(self, one: Certificate) -> _PastOutput | None:
         """Return the output of a certificate, None if the policies in force say the same."""
         plan, asset = one.plan, one.plan.publish.asset
-        makers = self._view.index.makers.get(asset, ())
-        same_policy = [maker for maker in makers if maker.policy.uid == plan.policy]
-        if any(maker.policy.digest == plan.policy_digest for maker in same_policy):
+        output_rules = self._view.index.output_rules.get(asset, ())
+        same_policy = [
+            output_rule for output_rule in output_rules if output_rule.policy.uid == plan.policy
+        ]
+        if any(output_rule.policy.digest == plan.policy_digest for output_rule in same_policy):
             return None
-        assigners = [maker.clause.assigners for maker in same_policy] or [self._owners(asset)]
+        assigners = [output_rule.clause.assigners for output_rule in same_policy] or [
+            self._owners(asset)
+        ]
         return _PastOutput(asset, assigners[0], plan)
 
     def _owners(self, asset: str) -> frozenset[str]:

@@ -213,11 +213,11 @@ class Ownership:
         It does not if they make it of another's asset: if that is stated of the asset, or of the
         target as a part of it; nor if only policies say so. If its makers are unknown, it does.
         """
-        makers, speakers = self._standing.of(asset), self._standing.of(target)
+        asset_speakers, speakers = self._standing.of(asset), self._standing.of(target)
         if not parties:
             return True
         is_part = goes_on(asset, target) or asset in self._trusted.up("asset", target)
-        stated_speakers = [makers, speakers] if is_part else [makers]
+        stated_speakers = [asset_speakers, speakers] if is_part else [asset_speakers]
         if any(one.is_stated and not one.permit(parties) for one in stated_speakers):
             return False
         return self._trusted.overlaps("asset", target, asset) or speakers.own(parties)

@@ -80,8 +80,8 @@ class View:
         """Yield the outputs that an asset is, belongs to or contains, or may."""
         yield from (self.index.outputs[number].asset for number in self._outputs(asset))
 
-    def makers(self, asset: str) -> Iterator[RuleOutput]:
-        """Yield the makers of the outputs that an asset is, belongs to or contains, or may."""
+    def output_rules(self, asset: str) -> Iterator[RuleOutput]:
+        """Yield the rules of the outputs that an asset is, belongs to or contains, or may."""
         yield from (self.index.outputs[number] for number in sorted({*self._outputs(asset)}))
 
     def _outputs(self, asset: str) -> Iterator[int]:

@@ -42,7 +42,7 @@ class Case:
     """One request, and the policies that it is evaluated against.
 
     It `is_deciding` once a decision is asked for; `reader` is the request to read something that is
-    considered as an output to be made, `maker` the party that made it.
+    considered as an output to be made, `makers` the parties that made it.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Case:
         above: frozenset[str] = frozenset(),
         together: tuple[str, ...] = (),
         is_delegation: bool = False,
-        maker: frozenset[str] | None = None,
+        makers: frozenset[str] | None = None,
         carried: CarriedOutRule | None = None,
         reader: "Case | None" = None,
         judged: DecisionCache | None = None,
@@ -65,7 +65,7 @@ class Case:
         self.request = request
         self.world = world
         self.history = history
-        self.maker = maker
+        self.makers = makers
         self.carried = carried
         self.reader = reader
         self.cache = judged or DecisionCache()
@@ -78,7 +78,7 @@ class Case:
         self.facts.unclear = decider.unclear
         self.facts.rows = rows
         self.facts.together = together or request.targets
-        self.facts.is_derived = maker is not None
+        self.facts.is_derived = makers is not None
         self.members = RefinedMembers(
             world.of,
             lambda: (*request.targets, *chain(*world.memberships.asset)),
@@ -104,7 +104,7 @@ class Case:
         above: frozenset[str] = frozenset(),
         together: tuple[str, ...] = (),
         is_delegation: bool = False,
-        maker: frozenset[str] | None = None,
+        makers: frozenset[str] | None = None,
         reader: "Case | None" = None,
     ) -> "Case":
         """Return another request in the same state of the world, with the same log."""
@@ -116,7 +116,7 @@ class Case:
             above=above,
             together=together,
             is_delegation=is_delegation,
-            maker=maker,
+            makers=makers,
             reader=reader,
             judged=self.cache,
         )
@@ -169,21 +169,21 @@ class Case:
         return through_inputs_decision or answering.deny_unpermitted(self)
 
     def _deny_prohibited(
-        self, makers: Sequence[RuleOutput], outputs: Sequence[Output]
+        self, output_rules: Sequence[RuleOutput], outputs: Sequence[Output]
     ) -> Decision | None:
         """Return the denial by a prohibition, of the request or of its targets' inputs."""
         denying = prohibiting.denying_prohibition(self)
         if denying is None:
-            return inheriting.deny_inherited(self, makers, outputs)
+            return inheriting.deny_inherited(self, output_rules, outputs)
         reason = prohibition_reason(denying, self.facts)
         strategy: Literal["", "prohibit"] = "prohibit" if self.permits else ""
         return answering.deny(self, reason, denying, strategy=strategy)
 
     def _deny_unfit(
-        self, makers: Sequence[RuleOutput], outputs: Sequence[Output]
+        self, output_rules: Sequence[RuleOutput], outputs: Sequence[Output]
     ) -> Decision | None:
         """Return the denial of outputs that nobody may read as they are, None if there are none."""
-        refusals = ((one, making.making_refusal(self, one.clause)) for one in makers)
+        refusals = ((one, making.making_refusal(self, one.clause)) for one in output_rules)
         for one, refusal in chain(refusals, making.carried_out_refusals(self)):
             if refusal:
                 reason = f"{one.asset} may not be made by {one.policy.uid}: {refusal}."
@@ -205,16 +205,16 @@ class Case:
         concerned = [one for one in outputs if self.concerns(one.clause, self.request.targets)]
         return [one for one in concerned if self._is_read(one)] if self.facts.making else concerned
 
-    def _is_read(self, maker: RuleOutput) -> bool:
+    def _is_read(self, output_rule: RuleOutput) -> bool:
         """Return whether making something of the targets reads an output.
 
         A target that contains the output only as its own input does not contain any of it yet.
         """
-        closures, asset = self.view.closures, maker.asset
+        closures, asset = self.view.closures, output_rule.asset
         for target in self.request.targets:
             is_above = target in closures.reach("asset", asset)
             is_in = asset in closures.reach("asset", target)
-            if is_in or (is_above and target not in maker.clause.targets):
+            if is_in or (is_above and target not in output_rule.clause.targets):
                 return True
         return False
 

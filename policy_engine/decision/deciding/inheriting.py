@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 
 def deny_inherited(
-    case: "Case", makers: Sequence[RuleOutput], outputs: Sequence[Output]
+    case: "Case", output_rules: Sequence[RuleOutput], outputs: Sequence[Output]
 ) -> Decision | None:
     """Return the denial by a prohibition on what the requested outputs were made from.
 
     The maker's own prohibitions on the input do not reach the output; if no owners are given, all
     prohibitions are the maker's.
     """
-    inputs_by_maker = [
+    inputs_by_rule = [
         (one, output_inputs(output, one, case.request.targets))
-        for one, output in zip(makers, outputs, strict=True)
+        for one, output in zip(output_rules, outputs, strict=True)
         if case.ownership and one.asset not in case.above
     ]
-    case.cache.cut.update(one.asset for one in makers if one.asset in case.above)
-    assets = chain(case.facts.together, *(inputs for _, inputs in inputs_by_maker))
+    case.cache.cut.update(one.asset for one in output_rules if one.asset in case.above)
+    assets = chain(case.facts.together, *(inputs for _, inputs in inputs_by_rule))
     together = tuple(dict.fromkeys(assets))
-    for one, inputs in inputs_by_maker:
+    for one, inputs in inputs_by_rule:
         other = case.with_request(
             case.request.model_copy(update={"targets": inputs}),
             above=case.above | {one.asset},
             together=together,
-            maker=one.clause.assigners,
+            makers=one.clause.assigners,
             reader=case.reader,
         )
         other.facts.was_done = case.facts.was_done
@@ -60,7 +60,7 @@ def inherited_denial(case: "Case") -> Decision | None:
     parts = (request.assignee, request.action, request.targets, request.purpose)
     is_bound = case.decider.index.has_joint_conditions
     together = frozenset(facts.together) if is_bound else frozenset()
-    key = parts, together, facts.was_done, facts.is_derived, case.maker, case.reader
+    key = parts, together, facts.was_done, facts.is_derived, case.makers, case.reader
     denial, case.denied_target = case.cache.get_or_compute(
         key, case.above, lambda: _cacheable_denial(case)
     )
@@ -77,9 +77,9 @@ def _denial(case: "Case") -> Decision | None:
     if denying is not None:
         case.denied_target = _prohibited_target(case, denying.clause)
         return answering.deny(case, prohibition_reason(denying, case.facts), denying)
-    makers = case.touched_outputs()
+    output_rules = case.touched_outputs()
     return deny_inherited(
-        case, makers, [case.decider.output(one.policy, one.asset) for one in makers]
+        case, output_rules, [case.decider.output(one.policy, one.asset) for one in output_rules]
     )
 
 
@@ -94,15 +94,15 @@ def _prohibited_target(case: "Case", clause: Clause) -> str:
     return targets[0]
 
 
-def _related_target(case: "Case", maker: RuleOutput) -> str:
+def _related_target(case: "Case", output_rule: RuleOutput) -> str:
     """Return the target that is an output, or that is related to it."""
     overlaps = case.view.closures.overlaps
-    near = (one for one in case.request.targets if overlaps("asset", one, maker.asset))
+    near = (one for one in case.request.targets if overlaps("asset", one, output_rule.asset))
     return next(near, case.request.targets[0])
 
 
-def _denied_input(case: "Case", maker: Clause) -> str:
+def _denied_input(case: "Case", clause: Clause) -> str:
     """Return the input of a rule's output that its denial is about."""
     above = case.view.closures.up("asset", case.denied_target)
-    inputs = rule_inputs(maker)
+    inputs = rule_inputs(clause)
     return next((one for one in inputs if one in above), case.denied_target)

@@ -41,7 +41,7 @@ def lineage(case: "Case") -> Lineage:
 
 def _related_outputs(case: "Case", asset: str) -> list[RuleOutput]:
     """Return the outputs that an asset is, belongs to or contains."""
-    return [one for one in case.view.makers(asset) if case.concerns(one.clause, (asset,))]
+    return [one for one in case.view.output_rules(asset) if case.concerns(one.clause, (asset,))]
 
 
 def _end_reason(case: "Case", outputs: Sequence[RuleOutput]) -> str:
@@ -113,7 +113,7 @@ def _action_prohibition(case: "Case", making: Clause, request: Request, *, was_d
     other = case.with_request(
         request,
         above=frozenset((making.written_rule.output,)),
-        maker=making.assigners,
+        makers=making.assigners,
         reader=case if was_done else None,
     )
     # Prohibitions that are only about derived assets do not matter for the targets themselves.

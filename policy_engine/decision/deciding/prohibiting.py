@@ -91,7 +91,7 @@ def target_origins(case: "Case") -> tuple[MadeFrom, ...]:
 
 def _is_ineffective(case: "Case", clause: Clause) -> bool:
     """Return whether a prohibition does not count for the request, and note why."""
-    if case.maker is not None and clause.assigners <= case.maker:
+    if case.makers is not None and clause.assigners <= case.makers:
         return True
     targets, closures = case.request.targets, case.view.closures
     refusal = case.ownership and case.ownership.prohibition_refusal(clause, targets, closures)
@@ -112,7 +112,7 @@ def _reaches_reader(case: "Case", clause: Clause) -> bool:
     other = case.with_request(
         case.request.model_copy(update=parts),
         together=case.reader.facts.together,
-        maker=case.maker,
+        makers=case.makers,
     )
     trace_sources(other, clause)
     match = match_prohibition(

@@ -28,8 +28,8 @@ def check_certified(
     of the `request`: another certificate proves nothing about it. An output without a valid
     certificate is denied when it is decided. Raises CertificateError (V004).
     """
-    makers = [one for one in decider.policies if _makes(one, dataset.iri)]
-    outputs = [decider.output(policy, dataset.iri) for policy in makers]
+    making_policies = [one for one in decider.policies if _makes(one, dataset.iri)]
+    outputs = [decider.output(policy, dataset.iri) for policy in making_policies]
     if all(one.uncertified for one in outputs):
         return
     stored = _stored(dataset, catalog)
@@ -37,13 +37,13 @@ def check_certified(
     def standing(policy: Policy, digest: str) -> Output:
         return decider.valid_output(policy, dataset.iri, world, digest, history, request)
 
-    outputs_of_data = [standing(one, stored.digest) for one in makers]
+    outputs_of_data = [standing(one, stored.digest) for one in making_policies]
     if not all(one.uncertified for one in outputs_of_data):
         return
     for reason in (one.invalid_reason for one in outputs_of_data if one.invalid_reason):
         message = f"The output was certified, but nobody may read it. {reason}"
         raise CertificateError.of("V004", message, source=stored.location)
-    for one in (*(standing(policy, "") for policy in makers), *outputs):
+    for one in (*(standing(policy, "") for policy in making_policies), *outputs):
         if one.certificate:
             check_digest(one.certificate, stored)
         if one.attested:
