@@ -1,10 +1,16 @@
 """Which rows may be read, as the condition in SQL that policies come to."""
 
+from dataclasses import replace
+from datetime import UTC
+
 import pytest
+from building import ANALYST
 from query_samples import (
+    NOW,
     PEOPLE,
     VISITS,
     ask,
+    catalog,
     column,
     people_and_visits,
     policy,
@@ -14,7 +20,12 @@ from query_samples import (
 )
 from sqlglot import exp, parse_one
 
+from policy_engine.decision import Decider, Request
 from policy_engine.decision.query import logic
+from policy_engine.decision.query.filters import RowTable, row_filter
+from policy_engine.decision.query.tables import Tables
+from policy_engine.errors import QueryError
+from policy_engine.policy.model import READ
 
 OLD, NAMED, EARLY = where("age", "gt", 5), where("name", "eq", "x"), where("id", "lt", 9)
 SO, NOT_SO = (where("dateTime", "lt", f"20{year}-01-01T00:00:00Z") for year in (30, 20))
@@ -247,3 +258,51 @@ def test_condition_of_as_many_parts_as_are_allowed_is_run(monkeypatch):
     monkeypatch.setattr(logic, "_MOST_PARTS", 4)
     with pytest.raises(logic.NotUnderstood):
         logic.conjunction(pair)
+
+
+# -- what a rule's conditions evaluated to --------------------------------------------------------
+
+
+def filtered(permissions, prohibitions=(), change=lambda matches: matches):
+    """Return the condition on the people, and what was not understood, by changed matches."""
+    data = catalog()
+    tables = Tables(data)
+    request = Request(assignee=ANALYST, action=READ, targets=(column("id"),))
+    decider = Decider([policy(permissions, prohibitions)])
+    access = decider.row_access(request, NOW, [PEOPLE], request.targets, None)
+    matches = tuple(change(access.decision.matches))
+    decision = access.decision.model_copy(update={"matches": matches})
+    types = tables.types(PEOPLE, ("id", "name", "age"))
+    table = RowTable(data.dataset(PEOPLE), "People", types, (VISITS,), UTC)
+    found = row_filter(replace(access, decision=decision), table)
+    return sql_of(found.condition).replace('"', "").replace("People.", ""), found.not_understood
+
+
+NOT_KNOWN = "what its conditions evaluated to is not known."
+
+
+@pytest.mark.parametrize("change", [lambda _: (), lambda matches: matches * 2], ids=["no", "two"])
+@pytest.mark.parametrize("target", [PEOPLE, refined(PEOPLE, NAMED)], ids=["whole", "refined"])
+def test_rule_of_which_it_is_not_known_what_holds_permits_nothing_and_prohibits_all(target, change):
+    bound = rule(target, OLD)
+    assert filtered([bound])[1] == ()
+    p0, f0 = (f"http://x.org/policy/{name}" for name in ("p0", "f0"))
+    assert filtered([bound], change=change) == ("FALSE", (f"{p0} permits no row: {NOT_KNOWN}",))
+    found = filtered([rule(PEOPLE)], [bound], change)
+    assert found == ("FALSE", (f"{f0} prohibits every row: {NOT_KNOWN}",))
+
+
+def test_rule_without_conditions_needs_none_that_are_known():
+    for change in (lambda _: (), lambda matches: matches * 2):
+        assert filtered([rule(PEOPLE)], change=change) == ("TRUE", ())
+    refines = [rule(refined(PEOPLE, NAMED))]
+    assert filtered(refines, change=lambda _: ())[0] == "FALSE"
+
+
+def test_rules_that_are_too_many_to_run_together_are_told_with_their_table(monkeypatch):
+    monkeypatch.setattr(logic, "_MOST_PARTS", 12)
+    with pytest.raises(QueryError) as caught:
+        filtered([rule(PEOPLE, OLD), rule(PEOPLE, NAMED)])
+    [problem] = caught.value.problems
+    said = f"The rules on the rows of {PEOPLE} cannot be run together: "
+    assert (problem.code, problem.message) == ("Q007", f"{said}it has too many constraints.")
