@@ -471,6 +471,16 @@ def test_memberships_of_the_world_count_for_that_request_alone():
     assert not decider.decide(ASK, World(time=NOON)).permitted
 
 
+def test_every_one_of_many_states_of_the_world_is_decided_by_its_own_memberships():
+    decider = Decider([policy(permission(), hierarchy=Hierarchy())])
+    for _ in range(2):
+        for number in range(12):
+            group = "http://org/staff" if number % 2 else f"http://org/{number}"
+            edges = (("http://org/alice", group), ("urn:a", f"urn:b:{number}"))
+            found = decider.decide(ASK, World(time=NOON, memberships=Hierarchy(party=edges)))
+            assert found.permitted == bool(number % 2)
+
+
 def test_decision_is_the_same_after_a_round_trip_through_json():
     decision = ask(permission(constraints=(limit("lt", 2),)))
     assert type(decision).model_validate_json(decision.model_dump_json()) == decision

@@ -39,7 +39,9 @@ def test_who_reads_what_was_made_is_bound_by_what_bounds_its_making(
     policy, certificate = certified_until
     asked = Request(assignee=ANALYST, action=READ, targets=(OUTPUT,), purpose=MARKETING)
     world = World(time=datetime(2026, 6, day, tzinfo=UTC))
-    assert Decider([policy], [certificate]).decide(asked, world).permitted == permitted
+    found = Decider([policy], [certificate]).decide(asked, world)
+    assert found.permitted == permitted
+    assert found.rule == ("http://x.org/policy/1" if permitted else "")
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,21 @@
 
 import pytest
 from certifying import certified, sha256
-from policy.owners.owning import CLAIMS, HOSPITAL, NOON, VISITS, attested, makes, policy, rule
+from policy.owners.owning import (
+    CLAIMS,
+    HOSPITAL,
+    NOON,
+    STAFF,
+    VISITS,
+    attested,
+    makes,
+    policy,
+    rule,
+)
 
-from policy_engine.decision import Decider, World
+from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.derivations import Derivation, DerivationSource, derivations
+from policy_engine.policy.model import READ
 
 SUM = "http://e.org/Sum"
 
@@ -84,3 +95,10 @@ def test_what_is_not_made_any_more_is_told_to_be_so_with_what_was_made_from_it()
 def test_what_was_not_released_was_made_from_nothing():
     unreleased = OF_FIRST.model_copy(update={"output_digest": None})
     assert told([FIRST], [unreleased]) == ()
+
+
+def test_what_is_certified_under_a_policy_that_is_not_there_keeps_nobody_from_its_input():
+    reads = policy("", rule("permission", VISITS, action="read"))
+    asked = Request(assignee=STAFF, action=READ, targets=(VISITS,))
+    found = Decider([reads], [OF_FIRST]).decide(asked, World(time=NOON))
+    assert (found.permitted, found.made_from) == (True, ())

@@ -105,7 +105,7 @@ def _making_purposes(case: "Case", making: Clause) -> Sequence[str]:
     up = case.expand_for(making).purpose
     is_open = not making.purposes or not making.purposes.isdisjoint(up)
     is_for_it = is_open and may_be_for(making.rule, requested, own, closures)
-    return [requested] if is_for_it and (requested or every == ("",)) else every
+    return [requested] if is_for_it and requested else every
 
 
 def _action_prohibition(case: "Case", making: Clause, request: Request, *, was_done: bool) -> str:

@@ -176,8 +176,9 @@ def same(text):
 def test_an_entry_that_is_not_as_it_was_written_is_refused(change, parts, told):
     [one] = entries(1)
     row = Row(1, change(one.text()), **parts)
-    with pytest.raises(LogError, match=f"G002 The log does not show .*{told}"):
+    with pytest.raises(LogError, match=f"G002 The log does not show .*{told}") as caught:
         LogState(Chain(), "log.jsonl").read(iter([row]))
+    assert caught.value.problems[0].hint == "`log verify` tells all that is wrong."
 
 
 def test_a_row_of_a_table_has_the_number_and_the_hash_of_its_entry():

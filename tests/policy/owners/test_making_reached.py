@@ -161,6 +161,15 @@ def test_what_is_derived_of_a_release_and_its_input_stays_what_it_was_made_from(
     assert "prohibits it" in why(policies, model, owners=owners)[0]
 
 
+def test_a_release_in_a_collection_is_read_by_who_makes_something_of_the_collection():
+    parts = {"action": "anonymize", "assignees": [STAFF], "assigners": [LAB, LAB_2]}
+    both = policy("", rule("permission", MINE, **parts), uid="urn:both")
+    making = {"action": ANONYMIZE, "given": Hierarchy(asset=((SAFE, MINE),))}
+    policies = [*LEAVES, JOINED, both]
+    assert asked(policies, MINE, proofs=[OF_JOINED], **making).permitted
+    assert f"{SAFE} has no certificate" in asked(policies, MINE, **making).reason
+
+
 def test_an_output_that_lies_within_what_it_is_made_of_is_not_read_to_make_another():
     made = [makes(f"{VISITS}/{name}", VISITS, HOSPITAL) for name in ("One", "Two")]
     assert asked(made, VISITS, action=ANONYMIZE).permitted

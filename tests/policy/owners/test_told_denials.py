@@ -16,6 +16,9 @@ def test_a_prohibition_for_a_purpose_is_told_where_the_request_names_none():
     reason = decided([keeps]).reason
     assert reason.endswith(f"It is for the purpose {SALE}, and the request names none.")
     assert "names none" not in decided([keeps], purpose=SALE).reason
+    both = policy(HOSPITAL, rule("prohibition", VISITS, purposes=(SALE, STUDY)))
+    told = f" It is for the purpose {SALE} or {STUDY}, and the request names none."
+    assert decided([both]).reason == f"urn:prohibition prohibits it.{told}"
 
 
 def test_a_count_that_is_not_known_is_told_to_be_in_a_decision_log():
