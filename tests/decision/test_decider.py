@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import terms
-from policy_engine.decision import Decider, Request, World, read_request, read_world
+from policy_engine.decision import Decider, Request, World, decide, read_request, read_world
 from policy_engine.errors import ArgumentError, RequestError
 from policy_engine.policy import (
     Action,
@@ -453,6 +453,13 @@ def test_time_is_the_callers_or_the_clocks_and_the_decision_says_which():
     by_clock = ask(permission(), world=World())
     assert by_clock.time_by == "clock"
     assert abs((datetime.now(UTC) - by_clock.time).total_seconds()) < 60
+
+
+def test_one_request_is_decided_in_the_state_of_the_world_that_is_given():
+    end = Constraint(f"{ODRL}dateTime", f"{ODRL}lt", (Value(datetime(2001, 1, 1, tzinfo=UTC)),))
+    policies, then = [policy(permission(constraints=(end,)))], World(time=NOON.replace(year=2000))
+    assert decide(policies, [], ASK, world=then).permitted
+    assert not decide(policies, [], ASK).permitted
 
 
 def test_a_time_without_a_zone_is_in_the_zone_of_the_request():

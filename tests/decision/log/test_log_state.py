@@ -178,7 +178,7 @@ def test_an_entry_that_is_not_as_it_was_written_is_refused(change, parts, told):
     row = Row(1, change(one.text()), **parts)
     with pytest.raises(LogError, match=f"G002 The log does not show .*{told}") as caught:
         LogState(Chain(), "log.jsonl").read(iter([row]))
-    assert caught.value.problems[0].hint == "`log verify` tells all that is wrong."
+    assert caught.value.problems[0].hint == "`log verify` lists every problem."
 
 
 def test_a_row_of_a_table_has_the_number_and_the_hash_of_its_entry():
