@@ -173,6 +173,8 @@ def test_a_release_in_a_collection_is_read_by_who_makes_something_of_the_collect
 def test_an_output_that_lies_within_what_it_is_made_of_is_not_read_to_make_another():
     made = [makes(f"{VISITS}/{name}", VISITS, HOSPITAL) for name in ("One", "Two")]
     assert asked(made, VISITS, action=ANONYMIZE).permitted
+    reads = policy(HOSPITAL, rule("permission", VISITS, action="read"), uid="urn:reads")
+    assert f"{VISITS}/One has no certificate" in asked([*made, reads], VISITS).reason
 
 
 # -- together with what a neighbour was made from ------------------------------------------------
