@@ -139,7 +139,9 @@ def test_a_model_lies_alone_and_its_report_elsewhere(tmp_path):
         with pytest.raises(OutputError, match=r"O002 The report .* would be in the folder of"):
             check_model_folder(model, report)
     (tmp_path / "out" / "more.csv").touch()
-    with pytest.raises(OutputError, match=r"O001 A model is .* of its own.* contains 'more.csv'"):
+    with pytest.raises(
+        OutputError, match=r"O001 A model must be .* of its own.* contains 'more.csv'"
+    ):
         check_model_folder(model, tmp_path / "report")
 
 
