@@ -159,7 +159,7 @@ def _format_not_shown(areas: dict[str, Compared], among: int, figures: Figures) 
     more = ""
     if isinstance(one.needed, int) and one.difference.value > 0:
         count = _round_count(one.needed * stricter**2)
-        more = f", and about {count} members and as many others would show one of this size"
+        more = f", and about {count} members and as many non-members would show one of this size"
     return (
         f"Whether {attackers} more than the label-only baseline is undecided on "
         f"{format_sizes(figures)}: {largest}; {power}{more}."

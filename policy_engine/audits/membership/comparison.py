@@ -18,10 +18,10 @@ _SURE = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(_POWER)
 def gain(scores: Floats, called: Bools, is_right: Bools, is_member: Bools) -> Gain:
     """Return what an attack gains over calling members what the model classifies rightly.
 
-    All are (n,), of the same records, members and others among them. AUCs are compared by
+    All are (n,), of the same records, members and non-members among them. AUCs are compared by
     the placements of DeLong, DeLong and Clarke-Pearson (Biometrics 1988), calls by McNemar's
     test, in the form of an interval of the difference (Agresti and Min, Statistics in Medicine
-    2005), the members and the others counting half each.
+    2005), the members and the non-members counting half each.
     """
     own, other = _wins(scores, is_member), _wins(is_right.astype(np.float64), is_member)
     correct = (called == is_member).astype(np.float64) - (is_right == is_member)
@@ -70,7 +70,7 @@ def _variance(gains: Floats) -> float:
 
 
 def _needed_records(value: float, variance: float) -> int | NotApplicable:
-    """Return how many members, and as many others, would show the difference in 4 of 5 draws."""
+    """Return how many members, and as many non-members, would show it in 4 of 5 draws."""
     if abs(value) < _NO_DIFFERENCE:
         return NotApplicable(reason="the two reach the same")
     return ceil(_SURE**2 * variance / value**2)

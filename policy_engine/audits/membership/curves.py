@@ -35,7 +35,7 @@ class MembersBefore:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The number of members and others above each threshold, from the highest down.
+    """The number of members and non-members above each threshold, from the highest down.
 
     `true_positives` and `false_positives` (points,) start at 0 and end at all; records of one score
     come in together, as no threshold tells them apart.

@@ -14,13 +14,13 @@ class _Frozen(BaseModel):
 
 
 class TprAtFpr(_Frozen):
-    """How many members an attack finds where it wrongly accuses a share `fpr` of the others.
+    """How many members an attack finds where it wrongly accuses a share `fpr` of the non-members.
 
     `tpr` is interpolated between the thresholds on the records at hand (Carlini et al., IEEE S&P
     2022, section IV, whose thresholds are not randomised): of the records of one score some are
     called by a coin, so that who guesses finds a share `fpr`. Both ends of its interval are of a
     false-positive rate `fpr` in truth, not among the few others at hand; see `rate_at`.
-    `randomised` says that no threshold has that rate, for too many others share one score: a
+    `randomised` says that no threshold has that rate, for too many non-members share one score: a
     coin does it, and what it finds says nothing of what a finer score would.
     """
 

@@ -31,8 +31,8 @@ def play_games(
 ) -> SingleAndSet:
     """Play both games on the scores of one model or several, the higher the rather a member.
 
-    Each time `records` members and as many others are drawn, fewer where there are fewer; equal
-    scores are put in an order by draw. Single (D5.2, section 4.2.2): the share of members among
+    Each time `records` members and as many non-members are drawn, fewer where there are fewer;
+    equal scores are put in an order by draw. Single (D5.2, section 4.2.2): the share of members among
     the half with the highest scores. Set (section 4.2.3): whether they are the majority there,
     half a point for half of it, the expectation of picking a set by draw. `repetitions` games
     are played on each model.
@@ -42,7 +42,7 @@ def play_games(
     their means are spread too (Student's t), and both spreads are added, for the models may
     be of the same records; one model says nothing of others. The ends of `set` are what those
     of `single` make of a game that has its own spread. Raises AuditError (A011) without
-    members or without others.
+    members or without non-members.
     """
     sides = [_split_sides(*model) for model in models]
     drawn = min(records, *(len(side) for pair in sides for side in pair))
@@ -137,8 +137,8 @@ def _deviation(
 ) -> float:
     """Return the deviation of the share of members in the top half over samples of some sizes.
 
-    Members and others weigh the same as a whole, whatever their sizes; of equal scores the part
-    that is in the top half has as many members as all of them.
+    Members and non-members weigh the same as a whole, whatever their sizes; of equal scores the
+    part that is in the top half has as many members as all of them.
     """
     scores = np.concatenate(sides)
     order = np.argsort(-scores, kind="stable")

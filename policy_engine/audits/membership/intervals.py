@@ -55,7 +55,7 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
 
 
 def advantage(true_positives: tuple[int, int], false_positives: tuple[int, int]) -> Estimate:
-    """Return a true-positive rate less a false-positive one, of members and of others.
+    """Return a true-positive rate less a false-positive one, of members and of non-members.
 
     The interval is the hybrid one. Where next to all calls are right, or wrong, both rates have
     an end that cannot go further, and it is short (it covers 93%); there the share of right
@@ -152,7 +152,7 @@ def area(value: float, members: int, non_members: int) -> Estimate:
 
     The ends are those areas from which the one seen is 1.96 deviations away, by the variance of
     Hanley and McNeil (Radiology 1982) as Newcombe has it (Statistics in Medicine 2006, part 2,
-    method 5): unlike the plain one it has a width at 0 and 1 too. Without members or others
+    method 5): unlike the plain one it has a width at 0 and 1 too. Without members or non-members
     nothing is known: .5, from 0 to 1.
     """
     if not members or not non_members:
@@ -249,7 +249,7 @@ def _rates(fpr: float, non_members: int) -> tuple[tuple[float, int], ...]:
 
 @cache
 def most_false_positives(fpr: float, non_members: int) -> int:
-    """Return how many of the others a threshold with a true rate `fpr` accuses at most.
+    """Return how many of the non-members a threshold with a true rate `fpr` accuses at most.
 
     More of them with a probability of 1.1%, near half of what one end of an interval may miss.
     """

@@ -63,7 +63,7 @@ def attack_result(
 
     Parts of members alone, or of others alone, tell nothing and are left out. `fprs` are those
     of the overall figures. The worst slice is the one with the highest AUC among those with at
-    least 30 members and 30 others; its interval is its own, not that of a maximum. Raises
+    least 30 members and 30 non-members; its interval is its own, not that of a maximum. Raises
     AuditError (A011) where there are no members, or only members.
     """
     _check(judgement.scores, is_member)
@@ -228,7 +228,7 @@ def called_members(judgement: Judgement, is_member: Bools, seed: int) -> Bools:
     """Return which records are called members, (n,).
 
     Where the attack has no threshold of its own, the one that is best on a seeded half of the
-    members and of the others is used on the other half, and the other way round: no record is
+    members and of the non-members is used on the other half, and the other way round: no record is
     called by a threshold that its own membership had a part in.
     """
     if judgement.threshold is not None:
@@ -242,7 +242,7 @@ def called_members(judgement: Judgement, is_member: Bools, seed: int) -> Bools:
 
 
 def _draw_half(is_member: Bools, seed: int) -> Bools:
-    """Draw half of the members and half of the others."""
+    """Draw half of the members and half of the non-members."""
     generator = np.random.default_rng([seed, _HALVES])
     half = np.zeros(len(is_member), bool)
     for side in (is_member, ~is_member):
@@ -286,7 +286,9 @@ def _slices(
 def _worst_slice(slices: Sequence[Slice]) -> Slice | NotApplicable:
     large = [one for one in slices if _smaller_side(one.figures) >= FEWEST_IN_WORST]
     if not large:
-        return NotApplicable(reason=f"no slice has {FEWEST_IN_WORST} members and as many others")
+        return NotApplicable(
+            reason=f"no slice has {FEWEST_IN_WORST} members and as many non-members"
+        )
     return max(large, key=lambda one: one.figures.auc.value)
 
 

@@ -1,4 +1,4 @@
-"""How given members differ from the others."""
+"""How given members differ from the non-members."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class LabelClasses:
 def side_differences(
     records: Records, splits: Splits, other_columns: Mapping[str, NDArray[Any]] | None = None
 ) -> Iterator[str]:
-    """Yield by what the members of records differ from the others.
+    """Yield by what the members of records differ from the non-members.
 
     A forest is trained to tell the two sides by their features alone, on folds of which no record
     and no repetition of it is in two (the test of two samples by a classifier of Lopez-Paz and
@@ -64,7 +64,7 @@ def side_differences(
     classifier_auc = _classifier_auc(records.features[audited].astype(np.float32), is_member)
     if classifier_auc is not None and classifier_auc.low > 0.5:
         yield (
-            "Members differ from the others in kind: their features alone, without the model, "
+            "Members differ from the non-members in kind: their features alone, without the model, "
             f"distinguish them with an AUC of {classifier_auc.value:.3f} (95% interval "
             f"{classifier_auc.low:.3f} to {classifier_auc.high:.3f}). An attack that gains no "
             "more has found nothing."
@@ -104,7 +104,7 @@ def column_differences(
     if differing:
         names = join_names([name for _, name in differing[:_NAMED]])
         more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
-        yield f"Members and others are distributed differently in {names}{more} ({over})."
+        yield f"Members and non-members are distributed differently in {names}{more} ({over})."
 
 
 def _format_label_difference(classes: LabelClasses, is_member: Bools, over: str) -> str:
@@ -116,10 +116,10 @@ def _format_label_difference(classes: LabelClasses, is_member: Bools, over: str)
     )
     most = int(np.abs(shares[0] - shares[1]).argmax())
     return (
-        f"Members and others differ in their labels ({over}), most in the class "
+        f"Members and non-members differ in their labels ({over}), most in the class "
         f"{classes.names[most]!r}: {shares[0, most]:.1%} of the members have it, and "
-        f"{shares[1, most]:.1%} of the others. A model that is more confident about some classes "
-        "than about others separates the two sides without memorising anybody."
+        f"{shares[1, most]:.1%} of the non-members. A model that is more confident about some "
+        "classes than about others separates the two sides without memorising anybody."
     )
 
 

@@ -25,9 +25,9 @@ def parse_membership(members: list[str]) -> Bools:
     """
     is_member = parse_truths(members, "Membership")
     if is_member.all() or not is_member.any():
-        lacking = "others" if is_member.all() else "members"
+        lacking = "non-members" if is_member.all() else "members"
         message = (
-            f"All {len(is_member):,} records are {'members' if is_member.all() else 'others'}."
+            f"All {len(is_member):,} records are {'members' if is_member.all() else 'non-members'}."
         )
         raise AuditError.of("A011", message, f"An attack is measured on {lacking} too.")
     return is_member
@@ -68,7 +68,7 @@ def _cell_kind(text: str) -> str:
 
 
 def imbalance_warnings(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Return what is to be said where there are not as many members as others."""
+    """Return what is to be said where there are not as many members as non-members."""
     members, non_members = int(is_member.sum()), int((~is_member).sum())
     if members == non_members:
         return ()

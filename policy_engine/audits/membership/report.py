@@ -84,7 +84,7 @@ def _lower(
     if not ranking:
         return NotApplicable(reason="no attack ranks the records by confidence")
     if pairs_of(is_member, labels) < FEWEST_PAIRS:
-        return NotApplicable(reason="there are too few members and others of the same class")
+        return NotApplicable(reason="there are too few members and non-members of the same class")
     delta = default_delta(int(is_member.sum()))
     if isinstance(upper, EpsilonUpper):
         delta = upper.substitution_delta

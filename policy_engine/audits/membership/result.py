@@ -40,7 +40,7 @@ class Compared(_Frozen):
 
     `p` is the probability of a difference as large where there is none. With so many records, a
     difference of `smallest` would be shown in four draws of five; showing the observed one would
-    take `needed` members and as many others.
+    take `needed` members and as many non-members.
     """
 
     difference: Estimate

@@ -50,7 +50,7 @@ class Structure(BaseModel):
 
     @property
     def is_memorised(self) -> bool:
-        """Whether the model is right about all members, and clearly less often about others.
+        """Whether the model is right about all members, and clearly less often about non-members.
 
         By Fisher's exact test; fewer than ten records of a side show nothing.
         """
@@ -59,7 +59,7 @@ class Structure(BaseModel):
         return min(self.members, self.others) >= FEW and self._chance() < _LEVEL
 
     def _chance(self) -> float:
-        """Return how likely the members would be as often right, were they as the others."""
+        """Return how likely the members would be as often right, were they like the non-members."""
         from scipy.stats import fisher_exact  # noqa: PLC0415 (slow to import, an extra)
 
         right = round(self.right_on_others * self.others)
@@ -68,7 +68,7 @@ class Structure(BaseModel):
 
     @property
     def answers_are_shared(self) -> bool:
-        """Whether the members' answers are for the most part those of others too."""
+        """Whether the members' answers are for the most part those of non-members too."""
         return 2 * self.answers <= self.members
 
 
@@ -106,7 +106,7 @@ def structure_sentences(structure: Structure) -> Iterator[str]:
     if structure.is_memorised:
         yield (
             f"The model is right about all {structure.members:,} members and about "
-            f"{structure.right_on_others:.0%} of the others: it has memorised its records."
+            f"{structure.right_on_others:.0%} of the non-members: it has memorised its records."
         )
     if structure.answers_are_shared and structure.in_small_groups:
         yield (

@@ -85,7 +85,7 @@ def _gain_sentences(
         if baseline:
             against = f", and the label-only baseline {share_text(baseline.figures.accuracy.value)}"
         yield (
-            f"Given a model's answer about a record, {attacker} tells members from others in "
+            f"Given a model's answer about a record, {attacker} tells members from non-members in "
             f"{cases}; guessing reaches 50%{against}."
         )
         return
@@ -111,14 +111,14 @@ def shown_if_turned(attacks: Sequence[AttackResult]) -> float:
 
 
 def _turned_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
-    """Yield the attack by which members rank below others, if one is shown to do so."""
+    """Yield the attack by which members rank below non-members, if one is shown to do so."""
     best = min(attacks, key=lambda one: one.figures.auc.high)
     auc = best.figures.auc
     if widen_for(auc, len(attacks)).high < _GUESSING:
         yield (
-            f"Members rank below others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
-            f"{auc.low:.3f} to {auc.high:.3f}): its scores inverted would tell members from others "
-            f"better than guessing; {_NO_PROOF}."
+            f"Members rank below non-members by {best.attack} (AUC {auc.value:.3f}, 95% interval "
+            f"{auc.low:.3f} to {auc.high:.3f}): its scores inverted would tell members from "
+            f"non-members better than guessing; {_NO_PROOF}."
         )
 
 
@@ -126,7 +126,7 @@ def _format_undecided(attacker: str, figures: Figures, among: int) -> str:
     accuracy = figures.accuracy
     best = f", and being the best of {among} is partly chance" if accuracy.low > _GUESSING else ""
     return (
-        f"Whether {attacker} tells members from others better than guessing is undecided on "
+        f"Whether {attacker} tells members from non-members better than guessing is undecided on "
         f"{format_sizes(figures)}: it is right in {interval_text(accuracy)} of cases (95% "
         f"interval), guessing in 50%{best}; {_least_accuracy(figures, among)}, and {_NO_PROOF}."
     )
@@ -154,13 +154,13 @@ def _format_strongest(attacks: Sequence[AttackResult], measure: str) -> str:
 
 
 def _ranking_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
-    """Yield the attack that ranks members above others though its own threshold misses them."""
+    """Yield the attack that ranks members higher though its own threshold misses them."""
     best = max(attacks, key=lambda one: one.figures.auc.low)
     auc = best.figures.auc
     if widen_for(auc, len(attacks)).low > _GUESSING:
         yield (
-            f"Yet members do rank above others by {best.attack} (AUC {auc.value:.3f}, 95% interval "
-            f"{auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
+            f"Yet members do rank above non-members by {best.attack} (AUC {auc.value:.3f}, 95% "
+            f"interval {auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
         )
 
 
@@ -188,7 +188,7 @@ def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         least = rates[0][0].fpr
         yield (
             f"How many members are found at a false-positive rate of {rate_text(least)} was not "
-            "measured: for every attack, too many others share the score at that rate."
+            "measured: for every attack, too many non-members share the score at that rate."
         )
         return
     rate, best = max(finest, key=lambda pair: (pair[0].tpr.low, pair[0].tpr.value))

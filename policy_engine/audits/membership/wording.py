@@ -30,6 +30,6 @@ def rate_text(rate: float) -> str:
 
 
 def format_sizes(figures: Figures) -> str:
-    """Return how many members and others there are, as `1 member and 3 others`."""
-    non_members = format_count(figures.non_members, "other")
+    """Return how many members and non-members there are, as `1 member and 3 non-members`."""
+    non_members = format_count(figures.non_members, "non-member")
     return f"{format_count(figures.members, 'member')} and {non_members}"

@@ -93,11 +93,11 @@ def _key_figures(audit: MembershipAudit) -> dict[str, str]:
     measure = "" if audit.strongest_by == "accuracy" else f" by {audit.strongest_by}"
     return {
         f"strongest attack{measure}": best.attack,
-        "tells members from others": share_text(best.figures.accuracy.value),
+        "tells members from non-members": share_text(best.figures.accuracy.value),
         "baseline (label-only)": share_text(baseline.value) if baseline else "not run",
         "AUC": f"{best.figures.auc.value:.3f}",
         "model right on members": share_text(audit.target_train.accuracy),
-        "model right on others": share_text(audit.target_test.accuracy),
+        "model right on non-members": share_text(audit.target_test.accuracy),
     }
 
 
@@ -131,8 +131,8 @@ def _footnotes(audit: MembershipAudit) -> Iterator[str]:
         yield "* Guessing may find as many: so few records do not show a difference."
     if any(rate.randomised for rate in rates):
         yield (
-            f"{_COIN} Too many others share one score: no threshold has so low a false-positive "
-            "rate, only a random choice among them. A finer score might find more."
+            f"{_COIN} Too many non-members share one score: no threshold has so low a "
+            "false-positive rate, only a random choice among them. A finer score might find more."
         )
     for one in audit.attacks:
         if one.degenerate:
@@ -220,7 +220,7 @@ def _classes(audit: MembershipAudit) -> PagePicture | None:
         return None
     means = f"{_mean_cell(best.mean_precision)} and {_mean_cell(best.mean_recall)}"
     caption = f"Precision and recall of {best.attack}; their means over the classes are {means}."
-    head = ("class", "members", "others", "precision", "recall", "accuracy")
+    head = ("class", "members", "non-members", "precision", "recall", "accuracy")
     rows = [(one.name, *_slice_cells(one.figures)) for one in best.classes]
     return picture("Precision and recall", classes_chart(best), caption, Table("", head, rows))
 
@@ -255,7 +255,7 @@ def _slices(audit: MembershipAudit) -> Table:
     if isinstance(worst, Slice) and worst not in parts:
         parts = (worst, *parts)
     marked = [place for place, one in enumerate(parts) if one == worst]
-    head = ("slice", "members", "others", "precision", "recall", "accuracy", "AUC")
+    head = ("slice", "members", "non-members", "precision", "recall", "accuracy", "AUC")
     rows = [(slice_text(one), *_slice_cells(one.figures), _auc_cell(one.figures)) for one in parts]
     return Table("The worst is marked", head, rows, marked=marked)
 

@@ -53,8 +53,8 @@ def test_what_an_attacker_gains_comes_first_with_its_interval_and_the_baseline()
     first, *_ = said(BASELINE, best, strongest="lira-online")
     assert first == (
         "Given a model's answer about a record, the strongest of 2 attacks (lira-online) tells "
-        "members from others in 71.2% of cases (95% interval 69.8% to 72.6%); guessing reaches "
-        "50%, and the label-only baseline 55.4%."
+        "members from non-members in 71.2% of cases (95% interval 69.8% to 72.6%); guessing "
+        "reaches 50%, and the label-only baseline 55.4%."
     )
 
 
@@ -67,9 +67,9 @@ def test_an_interval_that_holds_a_half_is_not_told_from_guessing_and_no_proof():
     weak = made("loss", (0.51, 0.49, 0.53))
     first, *others = said(made("label-only", (0.5, 0.48, 0.52)), weak, strongest="loss")
     assert first == (
-        "Whether the strongest of 2 attacks (loss) tells members from others better than guessing "
-        "is undecided on 1,000 members and 1,000 others: it is right in 49.0% to 53.0% of "
-        "cases (95% interval), guessing in 50%; so many records show, four times in five, "
+        "Whether the strongest of 2 attacks (loss) tells members from non-members better than "
+        "guessing is undecided on 1,000 members and 1,000 non-members: it is right in 49.0% to "
+        "53.0% of cases (95% interval), guessing in 50%; so many records show, four times in five, "
         "an attack that is right in 53.4%, and that is not a proof of safety."
     )
     assert not any("rank above" in one for one in others)
@@ -80,7 +80,7 @@ def test_six_and_six_records_all_told_apart_are_not_said_to_be_all_of_them():
     best = few(made("loss", (1.0, 0.49, 1.0), found=(at(0.001, 1.0, 0.0, 1.0),)), 6, 6)
     many = [few(made(f"other-{n}", (0.5, 0.2, 0.8)), 6, 6) for n in range(8)]
     sentences = said(best, *many, strongest="loss")
-    assert "is undecided on 6 members and 6 others" in sentences[0]
+    assert "is undecided on 6 members and 6 non-members" in sentences[0]
     assert "so few records can hardly show that any attack is better" in sentences[0]
     assert " ".join(sentences).count("100.0% of cases") == 1  # the end of an interval
     assert not any(one.startswith("Where 1% of the world") for one in sentences)
@@ -104,8 +104,10 @@ def test_an_attack_that_is_right_less_often_than_guessing_is_no_proof_either():
 def test_an_attack_that_ranks_members_below_others_is_told_first():
     turned = made("loss", (0.5, 0.48, 0.52), auc=estimate(0.08, 0.06, 0.1))
     first, second, *others = said(made("label-only", (0.5, 0.48, 0.52)), turned, strongest="loss")
-    assert first.startswith("Members rank below others by loss (AUC 0.080, 95% interval 0.060 to ")
-    assert "its scores inverted would tell members from others" in first
+    assert first.startswith(
+        "Members rank below non-members by loss (AUC 0.080, 95% interval 0.060 to "
+    )
+    assert "its scores inverted would tell members from non-members" in first
     assert "is undecided" in second
     assert not any("rank above" in one for one in others)
     one = made("loss", (0.5, 0.48, 0.52), auc=estimate(0.47, 0.44, 0.5))
@@ -122,9 +124,9 @@ def test_what_a_turned_score_is_shown_to_reach_follows_from_its_auc(high, right)
 
 def test_counts_of_one_and_differences_of_nothing_are_written_as_such():
     assert [format_count(n, "other") for n in (0, 1, 1200)] == [
-        "0 others",
+        "0 non-members",
         "1 other",
-        "1,200 others",
+        "1,200 non-members",
     ]
     assert [format_signed(value) for value in (-0.0001, 0.0, -0.0006)] == [
         "0.000",
@@ -138,7 +140,10 @@ def test_counts_of_one_and_differences_of_nothing_are_written_as_such():
 def test_an_attack_with_a_poor_threshold_that_ranks_members_higher_is_told():
     weak = made("rmia", (0.5, 0.49, 0.51), auc=estimate(0.8, 0.78, 0.82))
     _, second, *_ = said(weak, strongest="rmia")
-    assert "members do rank above others by rmia (AUC 0.800, 95% interval 0.780 to 0.820)" in second
+    assert (
+        "members do rank above non-members by rmia (AUC 0.800, 95% interval 0.780 to 0.820)"
+        in second
+    )
 
 
 def test_the_strongest_is_so_by_the_measure_that_was_asked_for():
@@ -187,9 +192,9 @@ def test_what_could_not_be_told_from_the_baseline_is_no_absence():
     """A gain of one comparison of six has to be 2.64 deviations from none, not 1.96."""
     assert compared(0.02, 0.01, -0.03) == (
         "Whether any of 3 attacks gains more than the label-only baseline is undecided on "
-        "1,000 members and 1,000 others: the largest difference in AUC is 0.020 (rmia, 95% "
+        "1,000 members and 1,000 non-members: the largest difference in AUC is 0.020 (rmia, 95% "
         "interval -0.030 to 0.070); so many records show a difference of 0.087 four times in five, "
-        "and about 2,000 members and as many others would show one of this size."
+        "and about 2,000 members and as many non-members would show one of this size."
     )
     assert "rmia gains more than the label-only baseline is undecided" in compared(-0.02)
     assert "of this size" not in compared(-0.02)
@@ -210,9 +215,9 @@ def test_attacks_that_gain_less_are_told_so():
 
 def test_attacks_that_are_shown_to_gain_less_stand_beside_those_untold():
     assert compared(0.02, -0.2, -0.1) == (
-        "Against the label-only baseline on the same 1,000 members and 1,000 others: by AUC, 2 of "
-        "3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by AUC, whether any "
-        "other gains more is undecided (rmia: 0.020, 95% interval -0.030 to 0.070); by calls, "
+        "Against the label-only baseline on the same 1,000 members and 1,000 non-members: by AUC, "
+        "2 of 3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by AUC, whether "
+        "any other gains more is undecided (rmia: 0.020, 95% interval -0.030 to 0.070); by calls, "
         "2 of 3 attacks gain less, entropy by 0.100 (95% interval 0.050 to 0.150); by calls, "
         "whether any other gains more is undecided (rmia: 0.020, 95% interval -0.030 to "
         "0.070)."
@@ -226,9 +231,9 @@ def mixed(auc, calls):
 
 def test_a_lower_auc_is_told_though_the_calls_are_not():
     assert mixed(-0.215, 0.01).endswith(
-        "others: by AUC, the other attack gains less, loss by 0.215 (95% interval 0.165 to 0.265); "
-        "by calls, whether loss gains more is undecided (loss: 0.010, 95% interval -0.040 to "
-        "0.060)."
+        "non-members: by AUC, the other attack gains less, loss by 0.215 (95% interval 0.165 to "
+        "0.265); by calls, whether loss gains more is undecided (loss: 0.010, 95% interval -0.040 "
+        "to 0.060)."
     )
 
 
@@ -274,7 +279,7 @@ def test_what_guessing_might_find_is_not_told_of_an_attack():
     one = few(made("loss", (0.7, 0.6, 0.8), found=(at(0.001, 0.02, 0.0005, 0.09),)), 100, 100)
     assert (
         "Whether more members are found at a false-positive rate of 0.1% than the 0.1% that "
-        "guessing finds is undecided on 100 others: loss comes nearest, with 0.05% to 9.0% "
+        "guessing finds is undecided on 100 non-members: loss comes nearest, with 0.05% to 9.0% "
         "(95% interval)."
     ) in said(one, strongest="loss")
 
@@ -285,7 +290,9 @@ def test_what_a_coin_or_a_dead_score_finds_is_not_told_as_the_attacks():
     one = "it gives all records one score"
     dead = made("shokri", (0.5, 0.49, 0.51), found=(coin,), degenerate=one)
     sentences = said(tied, dead, strongest="loss")
-    assert any("was not measured: for every attack, too many others share" in s for s in sentences)
+    assert any(
+        "was not measured: for every attack, too many non-members share" in s for s in sentences
+    )
     assert (
         "What 'shokri' did not find proves nothing (shokri: it gives all records one score)."
         in sentences
@@ -335,8 +342,8 @@ def test_the_worst_slice_is_named():
     worst = Slice(kind="correctness", name="classified wrongly", figures=one.figures)
     sentence = said(one.model_copy(update={"worst": worst}), strongest="loss")[-1]
     assert sentence == (
-        "The worst slice is the records classified wrongly (1,000 members, 1,000 others): there "
-        "the AUC of loss is 0.700 (95% interval 0.690 to 0.710), against 0.700 over all records."
+        "The worst slice is the records classified wrongly (1,000 members, 1,000 non-members): "
+        "there the AUC of loss is 0.700 (95% interval 0.690 to 0.710), against 0.700 over all records."
     )
 
 

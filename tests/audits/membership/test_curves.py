@@ -32,7 +32,7 @@ def test_between_two_thresholds_a_coin_decides():
 
 
 def test_who_gives_all_one_score_finds_as_many_as_he_accuses():
-    """4 members and 4 others, all tied: a coin that accuses a share of them finds that share."""
+    """4 members and 4 non-members, all tied: a coin that accuses a share finds that share."""
     tied = of([(0, True)] * 4 + [(0, False)] * 4)
     assert [tied.true_positives_at(fpr) / 4 for fpr in (0, 0.001, 0.01, 0.5, 1)] == [
         0,
@@ -50,7 +50,7 @@ def test_a_rate_that_is_a_whole_number_of_records_is_kept():
 
 
 def test_equal_scores_are_put_in_an_order_by_draw():
-    """Of 2 members and 2 others of one score: how many members come before the first other?
+    """Of 2 members and 2 non-members of one score: how many members come before the first other?
 
     Of the 6 orders 3 begin with an other, 2 with one member before it, 1 with two.
     """

@@ -198,7 +198,7 @@ def test_a_difference_in_labels_beside_answers_is_warned_of():
 
 def test_ties_and_a_mixture_are_warned_of():
     found = read(p0=[1.0, 0, 1, 0.5], p1=[0.0, 1, 0, 0.5], member=[1, 0, 0, 0])
-    assert "1 member and 3 others" in found.warnings[0]
+    assert "1 member and 3 non-members" in found.warnings[0]
     assert "75% of the records" in found.warnings[1]
 
 

@@ -193,7 +193,9 @@ def test_members_of_another_kind_are_told_with_how_well_and_where():
     records = records_of_arrays(features, np.arange(400) % 2)
     kinds, columns = side_differences(records, sides(records, members=np.flatnonzero(later)))
     assert "distinguish them with an AUC of 0.6" in kinds
-    assert columns.startswith("Members and others are distributed differently in 'features 1' (")
+    assert columns.startswith(
+        "Members and non-members are distributed differently in 'features 1' ("
+    )
 
 
 def test_members_drawn_by_lot_are_of_one_kind():

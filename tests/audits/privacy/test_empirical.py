@@ -92,7 +92,7 @@ def test_coverage_over_many_runs(epsilon, records):
 
 
 def _trained(noise, records, random):
-    """Return how a model scores its members and others: a noisy sum of one axis for each record.
+    """Return how a model scores its members and non-members: a noisy sum of one axis a record.
 
     That is one step of DP-SGD on all records, whose gradients are as long as clipping allows.
     """
@@ -136,7 +136,7 @@ def test_members_who_were_told_contradict_nothing():
 
 
 def test_pairs_are_of_one_class():
-    """The classes tell members from others by their scores, and no pair is of two of them."""
+    """The classes tell members from non-members by their scores, and no pair is of two of them."""
     labels = np.repeat([0, 1], 300)
     is_member = np.concatenate([np.arange(300) < 200, np.arange(300) < 100])
     scores = np.where(labels == 0, 1.0, 0.0)

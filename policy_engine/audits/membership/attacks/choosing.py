@@ -23,7 +23,7 @@ from policy_engine.audits.membership.observations import Bools, Evidence, Floats
 from policy_engine.kernels.estimates import Estimate
 
 FEWEST = 10
-"""How many members, and how many others, of its class an attack model needs to learn from."""
+"""How many members, and how many non-members, of its class an attack model needs to learn from."""
 FEWEST_TO_CHOOSE = 100
 """How many of each have to be held out for a class to choose by itself."""
 _MOST_CLASSES = 12

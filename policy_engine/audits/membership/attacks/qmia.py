@@ -17,7 +17,7 @@ from policy_engine.audits.membership.observations import (
 
 _MIDDLE, _HIGH = 0.5, 0.9
 _ALARMS = 0.05
-"""The share of others that the threshold is to accuse: nothing is known of members."""
+"""The share of non-members that the threshold is to accuse: nothing is known of members."""
 _LEARN = 2 / 3
 _DRAW = 23
 

@@ -36,8 +36,8 @@ class Rmia:
 
     `a` ties the two worlds, p_in = a p_out + 1 - a. As in the paper it is tuned with shadows taken
     for the target: of the slope for which this holds on average over their own members and
-    others, and of the steps from 0 to 1, it is the one with the highest AUC. The threshold is the
-    best with each shadow taken in turn for the target.
+    non-members, and of the steps from 0 to 1, it is the one with the highest AUC. The threshold is
+    the best with each shadow taken in turn for the target.
     """
 
     notation: ClassVar[str] = "rmia"
@@ -69,7 +69,7 @@ _STEPS = tuple(step / 10 for step in range(11))
 
 
 def estimate_slope(evidence: Evidence) -> float:
-    """Return a: the mean doubt on the shadows' members over that on others, at most 1.
+    """Return a: the mean doubt on the shadows' members over that on non-members, at most 1.
 
     Of reference models no members are known. Theirs on the audited records is that on others, and
     the target's the mean of both kinds where half of these are members, as they mostly are.

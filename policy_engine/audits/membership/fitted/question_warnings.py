@@ -30,7 +30,7 @@ def question_warnings(
     """Yield what is wrong with records, as a model takes them, with their labels (n,).
 
     Repetitions and labels are sought in `records`, as the model is given them; what differs between
-    members and others in all columns.
+    members and non-members in all columns.
     """
     sides = np.flatnonzero(questions.is_member), np.flatnonzero(~questions.is_member)
     classes_of_labels = LabelClasses(labels, classes)

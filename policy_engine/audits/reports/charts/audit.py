@@ -105,7 +105,7 @@ def _log_log(axes: "Axes", floor: float) -> None:
         axis.set_ticks([], minor=True)
     axes.set_xlim(floor, 1.1)
     axes.set_ylim(floor, 1.1)
-    axes.set_xlabel("others wrongly called members (false-positive rate)")
+    axes.set_xlabel("non-members wrongly called members (false-positive rate)")
     axes.set_ylabel("members found")
 
 
@@ -176,7 +176,7 @@ def _measured_estimate(one: Slice, name: str) -> Estimate | None:
 
 
 def scores_chart(attack: AttackResult, place: int) -> str:
-    """Return how members and others score, as SVG; `place` tells it from its neighbours."""
+    """Return how members and non-members score, as SVG; `place` tells it from its neighbours."""
     bins = attack.histogram
     with canvas(2.5, margins=Margins(top=_ABOVE)) as (figure, axes):
         for counts, hue, name in (

@@ -323,7 +323,7 @@ def test_records_of_a_fitted_model_are_looked_at_as_those_of_one_that_is_trained
     again = warned(twice, np.tile(labels[is_member], 2), np.arange(300) < 150)
     assert "150 of the 150 members are repeated exactly" in again
     shifted = warned(features + 4 * is_member[:, None], labels, is_member)
-    assert "Members differ from the others in kind" in shifted
+    assert "Members differ from the non-members in kind" in shifted
     assert all(f"'features {place}'" in shifted for place in range(4))
     contained = warned(np.column_stack([features, 3.0 * labels]), labels, is_member)
     assert "The label follows from 'features 4' alone" in contained
