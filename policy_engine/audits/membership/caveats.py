@@ -15,8 +15,8 @@ from policy_engine.errors import join_names
 
 MEMBERS_GIVEN = (
     "Members were given, not drawn at random: where they differ from the non-members in kind, such "
-    "as by time or place, attacks distinguish the kinds, and every figure includes that. No bound on "
-    "epsilon follows; the figure is what it would be if members had been drawn at random."
+    "as by time or place, attacks distinguish the kinds, and every figure includes that. No bound "
+    "on epsilon follows; the figure is what it would be if members had been drawn at random."
 )
 _SEEDED_NOISE = (
     "The noise of the training follows from the seed: the model is differentially private only "

@@ -72,5 +72,5 @@ def imbalance_warnings(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     members, non_members = int(is_member.sum()), int((~is_member).sum())
     if members == non_members:
         return ()
-    are = f"{format_count(members, 'member')} and {format_count(non_members, 'other')} were given"
-    return (f"{are}: precision is of this mixture, accuracy of a balanced one.",)
+    given = f"{format_count(members, 'member')} and {format_count(non_members, 'non-member')}"
+    return (f"{given} were given: precision is of this mixture, accuracy of a balanced one.",)

@@ -160,7 +160,8 @@ def _ranking_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
     if widen_for(auc, len(attacks)).low > _GUESSING:
         yield (
             f"Yet members do rank above non-members by {best.attack} (AUC {auc.value:.3f}, 95% "
-            f"interval {auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat guessing."
+            f"interval {auc.low:.3f} to {auc.high:.3f}): with a better threshold it would beat "
+            "guessing."
         )
 
 
@@ -205,7 +206,7 @@ def _low_fpr_sentences(attacks: Sequence[AttackResult]) -> Iterator[str]:
         return
     yield (
         f"Whether more members are found at {rate_name} than the {rate_text(rate.fpr)} that "
-        f"guessing finds is undecided on {format_count(non_members, 'other')}: {best.attack} "
+        f"guessing finds is undecided on {format_count(non_members, 'non-member')}: {best.attack} "
         f"comes nearest, with {interval_text(rate.tpr)} (95% interval{caveat})."
     )
 
@@ -238,9 +239,9 @@ def _worst_slice_sentences(best: AttackResult) -> Iterator[str]:
         yield (
             f"The worst {f'of {several} slices' if several > 1 else 'slice'} is "
             f"{slice_text(best.worst)} ({format_count(slice_figures.members, 'member')}, "
-            f"{format_count(slice_figures.non_members, 'other')}): there the AUC of {best.attack} "
-            f"is {slice_figures.auc.value:.3f} (95% interval {slice_figures.auc.low:.3f} to "
-            f"{slice_figures.auc.high:.3f}), against {all_figures.auc.value:.3f} over all "
+            f"{format_count(slice_figures.non_members, 'non-member')}): there the AUC of "
+            f"{best.attack} is {slice_figures.auc.value:.3f} (95% interval "
+            f"{slice_figures.auc.low:.3f} to {slice_figures.auc.high:.3f}), against {all_figures.auc.value:.3f} over all "
             f"records{chance}."
         )
 

@@ -263,7 +263,7 @@ def test_of_four_and_four_all_tied_nothing_is_known():
 
 
 def test_few_others_give_a_low_end_by_a_coin():
-    """100 members above 100 non-members: the rate at which one of 100 is surely accused, by coin."""
+    """100 members above 100 non-members: the rate at which one of 100 is accused, by coin."""
     found = rate_at(points_of(np.arange(200.0), np.arange(200) >= 100), 0.001)
     tail = 0.9 * 0.0125 / 2
     rate = 1 - tail ** (1 / 100)

@@ -123,9 +123,9 @@ def test_what_a_turned_score_is_shown_to_reach_follows_from_its_auc(high, right)
 
 
 def test_counts_of_one_and_differences_of_nothing_are_written_as_such():
-    assert [format_count(n, "other") for n in (0, 1, 1200)] == [
+    assert [format_count(n, "non-member") for n in (0, 1, 1200)] == [
         "0 non-members",
-        "1 other",
+        "1 non-member",
         "1,200 non-members",
     ]
     assert [format_signed(value) for value in (-0.0001, 0.0, -0.0006)] == [
@@ -134,7 +134,7 @@ def test_counts_of_one_and_differences_of_nothing_are_written_as_such():
         "-0.001",
     ]
     one = few(made("loss", (0.5, 0.48, 0.52)), 1, 1)
-    assert "on 1 member and 1 other: it is right" in said(one, strongest="loss")[0]
+    assert "on 1 member and 1 non-member: it is right" in said(one, strongest="loss")[0]
 
 
 def test_an_attack_with_a_poor_threshold_that_ranks_members_higher_is_told():
@@ -343,7 +343,8 @@ def test_the_worst_slice_is_named():
     sentence = said(one.model_copy(update={"worst": worst}), strongest="loss")[-1]
     assert sentence == (
         "The worst slice is the records classified wrongly (1,000 members, 1,000 non-members): "
-        "there the AUC of loss is 0.700 (95% interval 0.690 to 0.710), against 0.700 over all records."
+        "there the AUC of loss is 0.700 (95% interval 0.690 to 0.710), against 0.700 over all "
+        "records."
     )
 
 

@@ -224,7 +224,7 @@ def test_labels_that_differ_between_the_sides_are_told():
     labels = np.where(np.arange(200) % 10 == 0, is_member, ~is_member).astype(int)
     [warning] = answer_differences({}, LabelClasses(labels, ("no", "yes")), is_member)
     assert "differ in their labels (at 5%), most in the class 'no': 90.0% of the members" in warning
-    assert "10.0% of the others" in warning
+    assert "10.0% of the non-members" in warning
     records = records_of_arrays(RANDOM.normal(size=(200, 2)), labels)
     splits = Splits(*map(np.flatnonzero, (is_member, ~is_member)), (), (), (), "")
     [warning] = side_differences(records, splits)

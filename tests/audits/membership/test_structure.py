@@ -47,8 +47,8 @@ def test_a_model_that_is_right_about_members_alone_has_learnt_them_by_heart():
     assert found.is_memorised
     [said] = structure_sentences(found)
     assert said == (
-        "The model is right about all 40 members and about 50% of the others: it has memorised "
-        "its records."
+        "The model is right about all 40 members and about 50% of the non-members: it has "
+        "memorised its records."
     )
 
 
