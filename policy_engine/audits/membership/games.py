@@ -34,8 +34,8 @@ def play_games(
     Each time `records` members and as many non-members are drawn, fewer where there are fewer;
     equal scores are put in an order by draw. Single (D5.2, section 4.2.2): the share of members
     among the half with the highest scores. Set (section 4.2.3): whether they are the majority
-    there, half a point for half of it, the expectation of picking a set by draw. `repetitions` games
-    are played on each model.
+    there, half a point for half of it, the expectation of picking a set by draw. `repetitions`
+    games are played on each model.
 
     The intervals are over records and models, and not over other draws of the same records,
     which give nearly the same. The records of each model are resampled. With several models

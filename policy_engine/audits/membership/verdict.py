@@ -241,8 +241,8 @@ def _worst_slice_sentences(best: AttackResult) -> Iterator[str]:
             f"{slice_text(best.worst)} ({format_count(slice_figures.members, 'member')}, "
             f"{format_count(slice_figures.non_members, 'non-member')}): there the AUC of "
             f"{best.attack} is {slice_figures.auc.value:.3f} (95% interval "
-            f"{slice_figures.auc.low:.3f} to {slice_figures.auc.high:.3f}), against {all_figures.auc.value:.3f} over all "
-            f"records{chance}."
+            f"{slice_figures.auc.low:.3f} to {slice_figures.auc.high:.3f}), against "
+            f"{all_figures.auc.value:.3f} over all records{chance}."
         )
 
 

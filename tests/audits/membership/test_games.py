@@ -60,7 +60,7 @@ def test_the_same_seed_draws_the_same():
 
 
 def test_many_draws_are_made_in_blocks(monkeypatch):
-    monkeypatch.setattr(games, "_AT_ONCE", 300)
+    monkeypatch.setattr(games, "_BLOCK_SIZE", 300)
     found = play_games("loss", [(HALVES.astype(float), HALVES)], 0, records=50, repetitions=10)
     assert found.single.value == 1
 

@@ -115,5 +115,5 @@ def test_one_record_does_not_show_in_a_column_of_bits():
 
 def test_a_class_of_few_records_is_refused():
     table = pa.table({"x": [1, 2] * 15, "ill": ["no"] * 21 + ["yes"] * 9})
-    with pytest.raises(AuditError, match=r"A001 The class 'yes' has 9 of the records"):
+    with pytest.raises(AuditError, match=r"A001 The class 'yes' has only 9 of the records"):
         fit_for_release(table, "ill", 10)

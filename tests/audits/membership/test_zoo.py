@@ -114,7 +114,7 @@ def test_of_differentially_private_training_nothing_beyond_its_epsilon_is_found(
 def test_of_records_that_stand_on_both_sides_it_is_said():
     """Four times over, a record is a member and none at once: no figure means what it says."""
     found = audited(RandomForestClassifier(10), records("fourfold"))
-    assert "stands on both sides" in " ".join(found.warnings)
+    assert "records that are on both sides" in " ".join(found.warnings)
 
 
 def test_of_a_dozen_records_nothing_can_be_told_and_that_is_said():
