@@ -229,7 +229,6 @@ def test_a_label_that_tells_no_rule_is_unclear():
         ({"p": 2, "r": 1}, set(), 1),
         ({"r": {"x": 1}}, set(), None),
     ],
-    ids=str,
 )
 def test_what_is_stated_under_the_policy_comes_before_what_is_stated_of_the_label(
     stated, unclear, value
