@@ -36,6 +36,7 @@ from policy_engine.policy.structure import (
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.syntax.repetition import repeated_names
 from policy_engine.policy.xsd.values import Literals
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
@@ -143,7 +144,7 @@ class ConstraintReader:
             )
             self.walker.add("J003", message, "", node)
         elif not {*LOGICAL, *CONSTRAINT_PROPERTIES} & node.data.keys():
-            names = _property_names(node)
+            names = sorted(prop for prop in node.data if not prop.startswith("@"))
             given = join_names(map(terms.compact, names)) if names else "nothing"
             message = f"{_capitalized(kind)} has a leftOperand and an operator. Given: {given}."
             self.walker.add("P007", message, "", node)
@@ -165,9 +166,13 @@ class ConstraintReader:
     ) -> Condition | None:
         self.walker.check_properties(node, {prop}, "a logical constraint")
         name = terms.compact(prop)
-        if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
+        is_ordered = prop == f"{_ODRL}andSequence" and is_list(node.data[prop])
+        if prop == f"{_ODRL}andSequence" and not is_ordered:
             hint = 'Write it as {"@list": [...]}.'
             self.walker.add_strict("P014", f"{name} takes an ordered list.", hint, node, prop)
+        for index, one in repeated_names(() if is_ordered else property_values(node, prop)):
+            message = f"{name} names each constraint once. Given twice: {one!r}."
+            self.walker.add("P014", message, "", node, prop, index)
         conditions = tuple(
             self._condition(child, kind, ancestors) for child in self.walker.nodes(node, prop)
         )
@@ -388,10 +393,6 @@ class ConstraintReader:
 
 def _capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _property_names(node: Node) -> list[str]:
-    return sorted(prop for prop in node.data if not prop.startswith("@"))
 
 
 def _right_operands(node: Node) -> list[dict[str, Any]]:

@@ -252,6 +252,22 @@ def test_logical_constraint_that_is_not_well_formed_is_refused_once(constraint, 
     assert permission_problems(constraint=constraint) == [("P014", f"/constraint{pointer}")]
 
 
+@pytest.mark.parametrize("operator", ["and", "or", "odrl:xone"])
+@pytest.mark.parametrize("again", ["ex:c", "HTTP://e.org/c"])
+@pytest.mark.parametrize("form", [lambda operands: operands, lambda operands: {"@list": operands}])
+def test_logical_constraint_that_names_an_operand_twice_is_refused(operator, again, form):
+    operands = form([{"uid": "ex:c", **COUNT}, {"uid": again}, DAY])
+    step = "/@list/1" if "@list" in operands else "/1"
+    found = permission_problems(constraint={operator: operands})
+    assert found == [("P014", f"/constraint/{operator}{step}")]
+
+
+def test_sequence_may_name_an_operand_again():
+    operands = {"@list": [{"uid": "ex:c", **COUNT}, DAY, {"uid": "ex:c"}]}
+    [found] = permission(constraint={"odrl:andSequence": operands}).constraints
+    assert found.operands[0] == found.operands[2]
+
+
 def test_bad_operand_of_a_logical_constraint_is_told_alone():
     bad = {**COUNT, "operator": "=="}
     found = permission_problems(constraint={"and": [bad, "ex:nowhere"]})

@@ -66,7 +66,7 @@ def test_constraints_are_as_many_as_is_allowed_wherever_they_stand():
 
 
 def test_constraints_that_are_referenced_count_each_time():
-    nodes = [{"uid": f"ex:c{n}", "and": [f"ex:c{n + 1}"] * 2} for n in range(12)]
+    nodes = [{"uid": f"ex:c{n}", "andSequence": [f"ex:c{n + 1}"] * 2} for n in range(12)]
     whole = text(*nodes, {"uid": "ex:c12", **COUNT}, permission={**RULE, "constraint": "ex:c0"})
     assert [code for code, _ in refused(whole, constraints=1000)] == ["J003"]
     [found] = read_policy(whole).permissions[0].constraints

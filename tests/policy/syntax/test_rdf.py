@@ -437,6 +437,29 @@ def test_a_policy_and_a_rule_described_twice_are_refused_wherever_they_stand():
             convert_text(f"{head}{nodes}}}", "json-ld", "turtle")
 
 
+@pytest.mark.parametrize("operator", ["and", "or", "xone"])
+@pytest.mark.parametrize("name", ["ex:c", "_:c"])
+def test_logical_constraint_that_names_an_operand_twice_is_not_one_of_fewer(operator, name):
+    condition = '"leftOperand": "spatial", "operator": "eq", "rightOperand": {"@id": "ex:%s"}'
+    operands = f'{{"uid": "{name}%s", {condition}}}, {{"uid": "{name}%s"}}, {{{condition}}}'
+    text = two_rules_with(f'"constraint": {{"{operator}": [{operands}]}}')
+    for syntax in ("json-ld", "turtle"):
+        with pytest.raises(PolicyError) as caught:
+            convert_text(text, "json-ld", syntax)
+        assert [one.code for one in caught.value.problems] == ["P014"]
+
+
+@pytest.mark.parametrize("prop", ["odrl:xone", "<HTTP://www.w3.org/ns/odrl/2/xone>"])
+def test_constraint_named_in_two_spellings_is_refused_in_turtle_too(prop):
+    condition = "odrl:leftOperand odrl:spatial ; odrl:operator odrl:eq ; odrl:rightOperand"
+    operands = "ex:c, <HTTP://example.com/c>, ex:d"
+    text = f"""{HEAD}ex:p a odrl:Set ; odrl:permission [ odrl:target ex:T ; odrl:action odrl:read ;
+        odrl:constraint [ {prop} {operands} ] ] .
+        ex:c {condition} ex:IT . ex:d {condition} ex:DE ."""
+    with pytest.raises(PolicyError, match="P014"):
+        read_policies(text, syntax="turtle")
+
+
 def test_what_adds_to_a_name_is_said_of_it_in_many_places():
     part = '"assignee": {"uid": "ex:c", "partOf": "ex:of%s", "dc:title": "%s"}'
     written = convert_text(two_rules_with(part), "json-ld", "turtle")

@@ -20,11 +20,13 @@ from policy_engine.data.rdf.statements import (
     Term,
 )
 from policy_engine.errors import PolicyError
+from policy_engine.policy.structure import LOGICAL_PROPERTIES
 from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
+from policy_engine.policy.syntax.repetition import repeated_names
 
 _XSD = terms.XSD
 _PROFILE = f"{terms.ODRL}profile"
@@ -38,7 +40,8 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
 
     Raises PolicyError with every problem that the strict expansion finds, for a relative IRI
     (L006), and for two nodes with one name that would become another: rules (P008), constraints
-    (P007), collections (P015), refined actions (P006), policies (D002), settings (F002).
+    (P007), collections (P015), refined actions (P006), policies (D002), settings (F002);
+    and for a constraint that a logical one names twice (P014).
     """
     graph = expand(read_json(text, source, limits), contexts, limits)
     if graph.problems:
@@ -99,6 +102,8 @@ class _Reader:
         for predicate, values in data.items():
             if not predicate.startswith("@"):
                 name = self.collector.iri(predicate, "", spot)
+                if terms.canonical(predicate) in LOGICAL_PROPERTIES:
+                    self._check_operands(predicate, values, spot)
                 for value in values:
                     term = self._term(value, spot, holds_rules=name in _RULES)
                     self.collector.add_statement(subject, name, term, spot, spot)
@@ -123,6 +128,13 @@ class _Reader:
             message = f"The description of {uid!r} differs from that in line {line}."
             hint = "Outside JSON-LD, both would hold wherever it is named. Say the same of it."
             self.collector.fail("F002", message, spot, hint)
+
+    def _check_operands(self, prop: str, values: list[dict[str, Any]], spot: Spot) -> None:
+        """Refuse a constraint named twice: as statements it is there once, which `xone` tells."""
+        for index, name in repeated_names(values):
+            at = self._spot(values[index].get(POINTER, ""))
+            message = f"{terms.compact(prop)} names each constraint once. Given twice: {name!r}."
+            self.collector.fail("P014", message, spot if at == UNKNOWN else at)
 
     def _term(self, data: Mapping[str, Any], spot: Spot, *, holds_rules: bool = False) -> Term:
         if "@value" in data:
