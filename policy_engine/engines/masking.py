@@ -38,6 +38,10 @@ def mask_column(
                 masking, f"values that are not finite numbers, or have {_LONGEST} digits"
             )
         masked_numbers = [masking.mask(number) for number in values if number is not None]
+        if is_text(plain.type) and any(_number(_text(one)) is None for one in masked_numbers):
+            raise _column_type_error(
+                masking, f"a value whose {masking.masking} has {_LONGEST} digits"
+            )
         values = _cast_numbers(plain.type, masked_numbers, masking).take(distinct.indices)
     return pa.chunked_array(
         [
@@ -49,15 +53,45 @@ def mask_column(
 
 
 def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: Masking) -> int:
-    """Return how many cells of a column do not satisfy its masking, or are not numbers."""
+    """Return how many cells of a column do not satisfy its masking, are not numbers, or are texts
+    that are not written as the others: their spelling would show which were changed."""
+    return min(count_by_spelling(column, masking))
+
+
+def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: Masking) -> tuple[int, int]:
+    """Return what `count_unmasked` counts if texts are to be spelled as numbers in texts are, and
+    if they are to be spelled as floats are. A release has the one or the other in a column."""
     plain = _plain(column)
     if not (_is_number(plain.type) or is_text(plain.type)):
-        return int(len(plain) - plain.null_count)
+        missed = int(len(plain) - plain.null_count)
+        return missed, missed
     counts = pc.value_counts(plain.drop_null())
     with localcontext(Context(prec=_DIGITS)):
-        keeps = list(_check_values(counts.field("values"), masking))
+        values = counts.field("values")
+        keeps = list(_check_values(values, masking))
+        spelled = [*_check_spelling(values)]
     times = counts.field("counts").to_pylist()
-    return sum(count for count, is_kept in zip(times, keeps, strict=True) if not is_kept)
+    exact, floats = (
+        sum(
+            count
+            for count, is_kept, is_spelled in zip(times, keeps, spellings, strict=True)
+            if not (is_kept and is_spelled)
+        )
+        for spellings in spelled
+    )
+    return exact, floats
+
+
+def _check_spelling(values: pa.Array) -> Iterator[Sequence[bool]]:
+    """Yield which values are spelled as numbers in texts are, and which as floats are."""
+    if not is_text(values.type):
+        yield from ([True] * len(values),) * 2
+        return
+    texts, numbers = values.cast(pa.string()).to_pylist(), [*_numbers(values)]
+    exact = [None if number is None else _text(number) for number in numbers]
+    floats = [None if number is None else float(number) + 0.0 for number in numbers]
+    for spelled in (exact, pa.array(floats, pa.float64()).cast(pa.string()).to_pylist()):
+        yield [text == given for text, given in zip(spelled, texts, strict=True)]
 
 
 def _check_values(values: pa.Array, masking: Masking) -> Iterator[bool]:

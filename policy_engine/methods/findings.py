@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping
+from datetime import date, time
+from decimal import Decimal
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -35,6 +37,8 @@ def format_value(value: Any) -> str:
     """Return a value as a policy writes it, for a message."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, Decimal | date | time):
+        return str(value)
     return "infinite" if value in (math.inf, -math.inf) else repr(value)
 
 

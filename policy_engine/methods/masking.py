@@ -1,12 +1,13 @@
 """Columns that are masked value by value: what all maskings have in common."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field, ValidationInfo, create_model
 
 from policy_engine import terms
 from policy_engine.methods import class_of, parameters
@@ -15,9 +16,25 @@ from policy_engine.methods.privacy_model import Bound
 
 Number = int | Decimal
 """A value as it is masked and measured, exactly: an integer, or a decimal as it is written."""
-Threshold = Annotated[float, Field(ge=-(10**12), le=10**12, strict=True, allow_inf_nan=False)]
+_MOST_DIGITS = 15
+
+
+def _check_digits(value: Any, info: ValidationInfo) -> Any:
+    """Return a parameter. Raises ValueError where floats may round a number of so many digits."""
+    is_decimal = isinstance(value, float | Decimal)
+    digits = re.sub("[eE].*|[^0-9]", "", str(value)).strip("0") if is_decimal else ""
+    if len(digits) > _MOST_DIGITS:
+        message = f"{info.field_name} is not allowed to be {value!s:.80}. "
+        raise ValueError(f"{message}Allowed are numbers of up to {_MOST_DIGITS} digits.")
+    return value
+
+
+_Exact = BeforeValidator(_check_digits)
+Threshold = Annotated[
+    float, Field(ge=-(10**12), le=10**12, strict=True, allow_inf_nan=False), _Exact
+]
 """Where values are cut off: a number that is exact as it is written, up to 15 digits."""
-Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=False)]
+Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=False), _Exact]
 """The step that values are rounded to: such a number above zero."""
 
 

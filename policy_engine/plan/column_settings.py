@@ -1,23 +1,39 @@
 """What a policy says of single columns, as numbers and truth values where it is written so."""
 
 import re
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from policy_engine.methods import is_text, parameters
 from policy_engine.methods.columns import Column
 from policy_engine.policy import Value
+from policy_engine.policy.xsd.values import LongFloat, read_float
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,400}")
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?")
 
 
 def read_settings(value: Value, kind: type[Column]) -> dict[str, Any]:
-    """Return the settings of a column, by name; `kind` is their model."""
+    """Return the settings of a column, by name; `kind` is their model.
+
+    A number that no float is stays exact: what is done with it is for the model to say.
+    """
     fields = parameters(kind)
     return {
-        name: one.value if is_text(fields[name]) else to_plain(one.value)
+        name: one.value if is_text(fields[name]) else _to_exact(one.value)
         for name, one in value.settings.items()
     }
+
+
+def _to_exact(value: Any) -> Any:
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        value = read_float(value)
+    if not isinstance(value, LongFloat):
+        return to_plain(value)
+    try:
+        return Decimal(value.text)
+    except InvalidOperation:  # an exponent beyond those of decimals
+        return value.text
 
 
 def to_plain(value: Any) -> Any:

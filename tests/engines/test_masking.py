@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.engines.masking import count_unmasked, mask_column
+from policy_engine.engines.masking import count_by_spelling, count_unmasked, mask_column
 from policy_engine.errors import DataError
 from policy_engine.methods.masking import masking_class
 
@@ -145,10 +145,55 @@ def test_the_longest_numbers_are_masked_exactly(masking):
 
 
 def test_cells_that_do_not_keep_a_masking_are_counted():
-    column = pa.chunked_array([["30", "30.0", "31", "31", None, "", "[30 - 40]", "inf"]])
+    column = pa.chunked_array([["30", "40", "31", "31", None, "", "[30 - 40]", "inf"]])
     assert count_unmasked(column, TENS) == 5
     assert count_unmasked(pa.array([7.5, 7.6, None]), TOP) == 1
     assert count_unmasked(pa.array([date(2026, 1, 1)]), TOP) == 1
+
+
+SPELLINGS = [
+    "3_0",
+    " 30 ",
+    "\u0663\u0660",
+    "30.00",
+    "3e1",
+    "+30",
+    "30 ",
+    "\xa030",
+    "030",
+    "3E+1",
+    "30.",
+]
+
+
+@pytest.mark.parametrize("spelling", [*SPELLINGS, "-0"])
+def test_a_number_that_is_not_written_as_the_others_is_counted(spelling):
+    assert count_unmasked(pa.array([spelling, "10", "20"]), TENS) == 1
+    assert count_unmasked(pa.array([spelling, "10"]).dictionary_encode(), TENS) == 1
+
+
+@pytest.mark.parametrize(
+    "spelling", ["0_7.5", "\u0667.\u0665", "+7.5", "\xa07.5", "7.5 ", "7.500", "75e-1"]
+)
+def test_a_decimal_that_is_not_written_as_the_others_is_counted(spelling):
+    assert count_unmasked(pa.array([spelling, "7.5"]), TOP) == 1
+
+
+def test_floats_in_texts_are_written_as_floats_are_or_as_numbers_in_texts_are_and_not_as_both():
+    floats = mask_column(pa.array([1e20, 2e-7, 25]), BOTTOM).cast(pa.string())
+    assert floats.to_pylist()[0] == "1e+20"
+    texts = pa.chunked_array([["100000000000000000000", "0.0000002", "25"]])
+    assert (count_unmasked(floats, BOTTOM), count_unmasked(texts, BOTTOM)) == (0, 0)
+    assert count_by_spelling(floats, BOTTOM) == (2, 0)
+    assert count_unmasked(pa.chunked_array([*floats.chunks, *texts.chunks]), BOTTOM) == 2
+
+
+@pytest.mark.parametrize("long", ["1e399", "9" * 399, f"-{'9' * 399}"])
+def test_a_number_that_is_too_long_once_it_is_masked_is_refused(long):
+    with pytest.raises(
+        DataError, match=r"R013 .*'pay' holds a value whose rounding has 400 digits"
+    ):
+        mask_column(pa.array(["1", long]), TENS, pa.float64())
 
 
 @given(

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pytest
 from pydantic import ValidationError
 
@@ -37,6 +39,14 @@ def test_a_parameter_is_exactly_what_its_text_says():
 def test_a_base_that_is_none_is_refused(base):
     with pytest.raises(ValidationError):
         masking_class("rounding")(name="pay", base=base)
+
+
+@pytest.mark.parametrize("digits", ["0.1234567890123456", "99999999.9999999999", "1e-1000"])
+def test_a_parameter_of_more_digits_than_a_float_keeps_is_refused(digits):
+    for number_ in (Decimal(digits), float("0.1234567890123456")):
+        with pytest.raises(ValidationError):
+            masking_class("rounding")(name="pay", base=number_)
+    assert masking_class("rounding")(name="pay", base=0.123456789012345).base == 0.123456789012345
 
 
 def test_a_masking_says_what_it_does_to_which_column():

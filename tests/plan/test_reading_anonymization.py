@@ -12,6 +12,7 @@ from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.plan import Plan, make_plan
 from policy_engine.plan.reading_anonymization import transformations
 from policy_engine.policy import read_policy
+from policy_engine.policy.syntax.rdf import convert_text
 
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age", "city"]}
 
@@ -222,3 +223,34 @@ def test_whatever_is_given_is_refused_or_comes_back_from_the_plan(methods, value
     except (PolicyError, PlanError) as error:
         problems = error.problems
     assert all(problem.place.line for problem in problems)
+
+
+def masked(text, syntax="json-ld"):
+    [found] = transformations(read_policy(text, syntax=syntax))
+    return [one.threshold for one in found.maskings]
+
+
+LONG = [
+    "99999999.9999999999",
+    "0.3333333333333333333",
+    "1000000000000.00001",
+    "0.00009999999999999999999999",
+    "0.1234567890123456",
+    "1e-99999999999999999999",
+]
+
+
+@pytest.mark.parametrize("number", LONG)
+def test_a_number_of_a_masking_is_refused_where_a_float_has_not_all_its_digits(number):
+    text = written(masked=[column("pay", masking="top-coding", threshold=7.25)])
+    assert masked(text) == masked(convert_text(text, "json-ld", "turtle"), "turtle") == [7.25]
+    decimal, double = (f"http://www.w3.org/2001/XMLSchema#{kind}" for kind in ("decimal", "double"))
+    spelled = [number, f'"{number}"', f'{{"@value": "{number}", "@type": "{double}"}}']
+    if "e" not in number:
+        spelled.append(f'{{"@value": "{number}", "@type": "{decimal}"}}')
+    for value in spelled:
+        long = text.replace("7.25", value)
+        for syntax in ("json-ld", "turtle"):
+            one = convert_text(long, "json-ld", syntax)
+            with pytest.raises(PlanError, match=r"M003 .*threshold is not allowed to be"):
+                masked(one, syntax)

@@ -6,7 +6,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
-from policy_engine.engines.masking import count_unmasked, mask_column
+from policy_engine.engines.masking import count_by_spelling, mask_column
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
@@ -33,10 +33,11 @@ def count_unmasked_cells(frame: DataFrame, columns: Sequence[Masking]) -> dict[s
     counts_by_task = map_in_tasks(
         frame.select([quote_name(column.name) for column in columns]),
         _counting_task(columns),
-        "place int, broken long",
+        "place int, exact long, floats long",
     )
-    rows = counts_by_task.groupBy("place").agg(F.sum("broken").alias("broken")).collect()
-    counts = {row.place: int(row.broken) for row in rows}
+    sums = [F.sum(name).alias(name) for name in ("exact", "floats")]
+    rows = counts_by_task.groupBy("place").agg(*sums).collect()
+    counts = {row.place: min(int(row.exact), int(row.floats)) for row in rows}
     return {column.name: counts.get(place, 0) for place, column in enumerate(columns)}
 
 
@@ -60,8 +61,9 @@ def _counting_task(columns: Sequence[Masking]) -> Task:
     @carry_errors
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
-            counts = [count_unmasked(table.column(column.name), column) for column in columns]
+            counts = [count_by_spelling(table.column(column.name), column) for column in columns]
+            arrays = [pa.array(one, pa.int64()) for one in zip(*counts, strict=True)]
             places = pa.array(range(len(columns)), pa.int32())
-            yield pa.record_batch([places, pa.array(counts, pa.int64())], ["place", "broken"])
+            yield pa.record_batch([places, *arrays], ["place", "exact", "floats"])
 
     return count

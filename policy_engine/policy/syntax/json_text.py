@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.xsd.values import read_float
 
 MAX_DIGITS = 400
 
@@ -229,7 +230,7 @@ class _Reader:
         match = _NUMBER.match(self.text, self.position)
         if match is None:
             self._fail(f"Expected a value here, found {self._found()}.")
-        number = float(match[0]) if match[1] or match[2] else match[0]
+        number = read_float(match[0]) if match[1] or match[2] else match[0]
         if len(match[0]) > MAX_DIGITS or (isinstance(number, float) and math.isinf(number)):
             self._fail("The number is too large.")
         self.position = match.end()

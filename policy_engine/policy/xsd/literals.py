@@ -17,6 +17,7 @@ from policy_engine.policy.xsd.values import (
     as_written,
     kind_of,
     midnight,
+    read_float,
 )
 
 __all__ = [
@@ -211,7 +212,7 @@ def _double(literal: Any) -> Literals:
     text = _matched(_OF_DOUBLE, literal)[0]
     if text == "NaN":
         raise ValueError("it compares with nothing")
-    return float(text)
+    return read_float(text)
 
 
 def _json_number(literal: float) -> Literals:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, SupportsIndex
 
@@ -66,6 +66,30 @@ _KINDS: Mapping[type, str] = MappingProxyType(
     {str: "text", bool: "boolean", int: "number", float: "number", Decimal: "number"}
     | {datetime: "moment", date: "day", time: "time", Duration: "duration", ZonedDate: "day"}
 )
+
+
+class LongFloat(float):
+    """The float nearest to a number that no float is; `text` is how it was written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "LongFloat":
+        """Return the float of a text."""
+        number = super().__new__(cls, text)
+        number.text = str(text)
+        return number
+
+
+def read_float(text: str) -> float:
+    """Return the float of a text, which keeps its text where it prints as another number."""
+    number = float(text)
+    if number - number != 0:  # infinite, or no number
+        return number
+    try:
+        is_exact = as_written(number) == Decimal(text)
+    except InvalidOperation:  # an exponent beyond those of decimals
+        is_exact = False
+    return number if is_exact else LongFloat(text)
 
 
 def as_written(number: float | Decimal) -> int | Decimal:

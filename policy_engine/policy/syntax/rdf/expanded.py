@@ -27,6 +27,7 @@ from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
 from policy_engine.policy.syntax.repetition import repeated_names
+from policy_engine.policy.xsd.values import LongFloat
 
 _XSD = terms.XSD
 _PROFILE = f"{terms.ODRL}profile"
@@ -180,6 +181,8 @@ def _literal(data: Mapping[str, Any]) -> Literal:
 
 def _double(value: float) -> str:
     """Return a number as XML Schema writes a double (XSD 1.1 part 2, appendix E)."""
+    if isinstance(value, LongFloat):
+        return value.text
     sign, digits, exponent = Decimal(repr(value)).as_tuple()
     text = "".join(map(str, digits)).lstrip("0").rstrip("0") or "0"
     power = exponent + len(digits) - 1 if value else 0  # type: ignore[operator]
