@@ -18,8 +18,8 @@ Never lets pass: a property of ODRL's where it means nothing, any other that sta
 a constraint, an operator, an action or a left operand that ODRL lacks, a literal in the place of a
 name, a value that is none of its type, a rule of a policy of which nothing is said, a part of a
 policy that no policy holds, a nameless collection with two sources or with more than ODRL says of
-one, a name that is almost one of ODRL's, a request that is a policy, a parent that is not in the
-text, and whatever is too large.
+one, an action with a name of its own and an rdf:value, a name that is almost one of ODRL's, a
+request that is a policy, a parent that is not in the text, and whatever is too large.
 """
 
 import re

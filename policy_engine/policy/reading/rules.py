@@ -201,13 +201,15 @@ class RuleReader:
         return self._refined(node)
 
     def _refined(self, node: Node) -> Action | None:
-        name = self.walker.read_uid(node) if self.walker.is_lenient else ""
+        uid = self.walker.read_uid(node)
+        name = uid if self.walker.is_lenient else ""
         known = REFINED_ACTION_PROPERTIES | ACTION_PROPERTIES if name else REFINED_ACTION_PROPERTIES
         check = (
             self.walker.check_odrl_properties if is_absolute(name) else self.walker.check_properties
         )
         check(node, known, "a refined action")
-        self.walker.check_unique(node, "P006", "Two refined actions have")
+        if not self._has_own_name(node, uid):
+            self.walker.check_unique(node, "P006", "Two refined actions have")
         actions = self.walker.iris(node, VALUE, role="action")
         count = len(node.data.get(VALUE, []))
         if name and not count:
@@ -223,6 +225,15 @@ class RuleReader:
         if iri == ANONYMIZE:
             return Action(iri, tuple(self.constraints.parameters(node)), place)
         return Action(iri, self.constraints.conditions(node, REFINEMENT), place)
+
+    def _has_own_name(self, node: Node, uid: str) -> bool:
+        """Note a name beside the rdf:value: a rule about the one would not be about the other."""
+        if not is_absolute(uid) or VALUE not in node.data:
+            return False
+        message = f"A refined action is named by its rdf:value, not by a uid. Given: {uid!r}."
+        hint = "Remove its uid, or write one that begins with '_:'."
+        self.walker.add("P006", message, hint, node, "@id")
+        return True
 
     def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
         iri = self.walker.canonical_action(terms.canonical(given))

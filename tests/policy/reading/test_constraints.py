@@ -335,11 +335,21 @@ def test_action_is_refined_by_constraints():
     assert isinstance(found.refinements[1], LogicalConstraint)
 
 
-@pytest.mark.parametrize("name", ["ex:few", "_:few"])
-def test_refined_action_may_stand_elsewhere(name):
-    node = {"uid": name, "rdf:value": {"@id": "odrl:print"}, "refinement": "_:c"}
-    [found] = permission(node, {"uid": "_:c", **COUNT}, action=name).actions
+def test_refined_action_may_stand_elsewhere():
+    node = {"uid": "_:few", "rdf:value": {"@id": "odrl:print"}, "refinement": "_:c"}
+    [found] = permission(node, {"uid": "_:c", **COUNT}, action="_:few").actions
     assert (found.iri, len(found.refinements)) == (odrl("print"), 1)
+
+
+@pytest.mark.parametrize("name", ["ex:look", "odrl:print"])
+@pytest.mark.parametrize("more", [{}, {"refinement": COUNT}])
+def test_action_that_has_a_value_has_no_name_that_a_request_could_ask_for(name, more):
+    action = {"uid": name, "rdf:value": {"@id": "odrl:print"}, **more}
+    look = {"uid": name, "includedIn": "use"}
+    assert permission_problems(action=action) == [("P006", "/action/uid")]
+    assert permission_problems(look, action=action) == [("P006", "/action/uid")]
+    assert permission_problems(look, action, action=name) == [("P006", "/@graph/2")]
+    assert permission_problems(action, look, action=name) == [("P006", "/@graph/1/uid")]
 
 
 def test_refined_action_of_ones_own_says_what_it_is_included_in():

@@ -71,3 +71,18 @@ def test_plain_odrl_is_let_pass(name):
 def test_what_would_mean_something_else_is_never_let_pass(name):
     with pytest.raises(PolicyError):
         read(BAD / f"{name}.jsonld")
+
+
+def test_action_is_refined_under_its_own_name_or_has_a_value(tmp_path):
+    path = tmp_path / "policy.ttl"
+    text = """@prefix odrl: <http://www.w3.org/ns/odrl/2/> .
+        @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+        @prefix ex: <http://example.com/> .
+        ex:p a odrl:Set ; odrl:prohibition [ odrl:target ex:T ; odrl:action ex:look ] .
+        ex:look odrl:refinement [ odrl:leftOperand odrl:spatial ; odrl:operator odrl:eq ;
+            odrl:rightOperand ex:IT ] ."""
+    path.write_text(text, "utf-8")
+    assert read(path).prohibitions[0].actions[0].iri == "http://example.com/look"
+    path.write_text(text.replace("ex:look odrl:", "ex:look rdf:value odrl:read ; odrl:"), "utf-8")
+    with pytest.raises(PolicyError, match="P006"):
+        read(path)
