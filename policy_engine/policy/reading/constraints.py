@@ -166,11 +166,10 @@ class ConstraintReader:
     ) -> Condition | None:
         self.walker.check_properties(node, {prop}, "a logical constraint")
         name = terms.compact(prop)
-        is_ordered = prop == f"{_ODRL}andSequence" and is_list(node.data[prop])
-        if prop == f"{_ODRL}andSequence" and not is_ordered:
+        if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
             hint = 'Write it as {"@list": [...]}.'
             self.walker.add_strict("P014", f"{name} takes an ordered list.", hint, node, prop)
-        for index, one in repeated_names(() if is_ordered else property_values(node, prop)):
+        for index, one in repeated_names(node.data[prop]):
             message = f"{name} names each constraint once. Given twice: {one!r}."
             self.walker.add("P014", message, "", node, prop, index)
         conditions = tuple(
