@@ -315,10 +315,15 @@ class Index:
     @cached_property
     def assets(self) -> Mapping[str, Sequence[str]]:
         """The assets that rules and hierarchies name, by the prefixes of their IRIs."""
-        rules = [rule for policy in self.policies for rule in policy.rules]
-        names = [*chain(*self.joint.asset), *(rule.output for rule in rules if rule.output)]
-        names += [target.iri for rule in rules for target in rule.targets]
-        return group_by_prefix(names)
+        return named_assets(self.policies, self.joint)
+
+
+def named_assets(policies: Iterable[Policy], hierarchy: Hierarchy) -> Mapping[str, Sequence[str]]:
+    """Return the assets that rules and a hierarchy name, by the prefixes of their IRIs."""
+    rules = [rule for policy in policies for rule in policy.rules]
+    names = [*chain(*hierarchy.asset), *(rule.output for rule in rules if rule.output)]
+    names += [target.iri for rule in rules for target in rule.targets]
+    return group_by_prefix(names)
 
 
 def group_by_prefix(names: Iterable[str]) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """How a rule applies to a request, part by part, with the same functions as in a decision."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import cast
@@ -33,10 +33,11 @@ _STATES: tuple[State, ...] = ("unsatisfied", "unknown", "satisfied")
 class Applicability:
     """The application of a policy's rules to one rule of a request, at one moment.
 
-    The `world` has the facts about parties, assets and actions, `told` those about left operands. A
-    decision answers yes or no; only a report gives the result of each part. A request that could
-    give its purpose or delivery channel but does not, has none: something that is permitted for all
-    but some purposes is permitted without one. A prohibition is not lifted by that.
+    The `world` has the facts about parties, assets and actions, `told` those about left operands,
+    and `known_assets` gives the assets named elsewhere, as for `RefinedMembers`. A decision answers
+    yes or no; only a report gives the result of each part. A request that could give its purpose or
+    delivery channel but does not, has none: something that is permitted for all but some purposes
+    is permitted without one. A prohibition is not lifted by that.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Applicability:
         world: World,
         told: Mapping[str, Terms],
         time: Term,
+        known_assets: Callable[[], Mapping[str, Sequence[str]]],
     ) -> None:
         self.closures = Closures(hierarchy)
         self._policy = policy
@@ -54,7 +56,7 @@ class Applicability:
         self._world = world
         self._told = told
         self._time = cast("datetime", value_of(time).value)
-        self._members = RefinedMembers(world.of, lambda: request.targets)
+        self._members = RefinedMembers(world.of, lambda: request.targets, known_assets)
         self._requests: dict[str, ExpandedRequest] = {}
 
     def clause(self, rule: Rule) -> Clause:

@@ -17,6 +17,8 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 
 Terms: TypeAlias = tuple[Term, ...]
+Told: TypeAlias = dict[str, dict[Term, None]]
+"""The values that are told, each once, by left operand."""
 _NOTHING = ("urn:x-policy-engine:nothing",)
 """The value of a left operand that a request could give but does not: a name of nothing."""
 
@@ -30,11 +32,9 @@ def told_by(world: StatementGraph, request: RequestedRule, time: Term) -> Mappin
 
     An operand given in several places has all those values.
     """
-    world_values: dict[str, dict[Term, None]] = {}
+    world_values: Told = {}
     for node in world.typed(_WORLDS):
-        for operand in world.about[node]:
-            values = world_values.setdefault(terms.canonical(operand), {})
-            values |= dict.fromkeys(world.objects(node, operand))
+        _tell(world_values, world, node)
     operands = {
         **request.values,
         **{operand: (*values,) for operand, values in world_values.items()},
@@ -59,7 +59,10 @@ def purposes_of(operands: Mapping[str, Terms], *, is_closed: bool) -> tuple[Lite
 
 def world_of(graph: StatementGraph) -> World:
     """Return what a world says about parties, assets and actions, and about references."""
-    of = {graph.name(node): _facts(graph, node) for node in graph.about}
+    told: dict[str, Told] = {}
+    for node in graph.about:
+        _tell(told.setdefault(graph.name(node), {}), graph, node)
+    of = {name: _facts(one) for name, one in told.items()}
     referenced = {name: facts[VALUE] for name, facts in of.items() if VALUE in facts}
     # Unlike those of JSON, the values here may be durations.
     return World.model_construct(values=cast("Any", referenced), of=cast("Any", of))
@@ -111,8 +114,15 @@ def with_own_purposes(
     return hierarchy.joined([Hierarchy(purpose=own)]) if own else hierarchy
 
 
-def _facts(graph: StatementGraph, node: str) -> dict[str, tuple[Literals, ...]]:
-    facts = {terms.canonical(of): _values(graph.objects(node, of)) for of in graph.about[node]}
+def _tell(told: Told, graph: StatementGraph, node: str) -> None:
+    """Add what a graph says of a node to what is told: several values, if it says several."""
+    for operand in graph.about[node]:
+        values = told.setdefault(terms.canonical(operand), {})
+        values |= dict.fromkeys(graph.objects(node, operand))
+
+
+def _facts(told: Told) -> dict[str, tuple[Literals, ...]]:
+    facts = {operand: _values((*operand_terms,)) for operand, operand_terms in told.items()}
     return {operand: values for operand, values in facts.items() if values is not None}
 
 

@@ -1,9 +1,9 @@
 """One policy evaluated against one rule of a request: the state of each rule and its premises."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, TypeAlias, cast
 
 from policy_engine import terms
@@ -33,6 +33,7 @@ from policy_engine.decision.compliance.requested_rules import DutyState, Request
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import PURPOSE
+from policy_engine.decision.index import named_assets
 from policy_engine.decision.model import World
 from policy_engine.decision.rule_verdicts import Member
 from policy_engine.decision.voiding import has_conflict
@@ -57,6 +58,7 @@ class Setting:
     hierarchy: Hierarchy
     told: Mapping[str, Sequence[DutyState]]
     world: World
+    known_assets: Callable[[], Mapping[str, Sequence[str]]]
     speaking: Speaking | None = None
 
     @classmethod
@@ -71,7 +73,8 @@ class Setting:
         hierarchy = memberships(first.hierarchy, texts[2], first.vocabulary)
         caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
-        parts = (texts, seed, hierarchy, duty_states, world_of(texts[2]), speaking)
+        known_assets = cache(lambda: named_assets(policies, hierarchy))
+        parts = (texts, seed, hierarchy, duty_states, world_of(texts[2]), known_assets, speaking)
         return [cls(policy, *parts) for policy in policies]
 
     @cached_property
@@ -226,8 +229,10 @@ class ComplianceCase:
     @cached_property
     def _applicability(self) -> Applicability:
         hierarchy = with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
-        world, operands = self._setting.world, self._told
-        return Applicability(self.policy, self.asked, hierarchy, world, operands, self.time)
+        world, known_assets = self._setting.world, self._setting.known_assets
+        return Applicability(
+            self.policy, self.asked, hierarchy, world, self._told, self.time, known_assets
+        )
 
 
 def _why_unknown(name: str, names: tuple[str, ...]) -> str:
