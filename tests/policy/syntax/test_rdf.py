@@ -293,6 +293,36 @@ def test_numbers_of_json_become_what_json_ld_says():
     assert [one.split('"')[1] for one in lines] == ["5", "1.5E0", "1.0E-1", "1.0E30", "true"]
 
 
+@pytest.mark.parametrize(
+    ("number", "kind", "text"),
+    [
+        ("5.0", "integer", "5"),
+        ("2E1", "unsignedByte", "20"),
+        ("1e22", "decimal", "1" + "0" * 22),
+        ("1e-7", "decimal", "0.0000001"),
+        ("-2.50", "decimal", "-2.5"),
+        ("5.0", "float", "5.0E0"),
+        ("5", "decimal", "5"),
+    ],
+)
+def test_number_of_json_is_written_as_its_type_is(number, kind, text):
+    value = f'{{"@value": {number}, "@type": "{terms.XSD}{kind}"}}'
+    whole = f'{{"@id": "http://e.x/a", "http://e.x/p": {value}}}'
+    [line] = convert_text(whole, "json-ld", "n-triples").splitlines()
+    assert line.split('"')[1] == text
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [("5", "string"), ("true", "string"), ("5.5", "integer"), ("1", "boolean"), ("300", "byte")],
+)
+def test_value_of_json_that_is_none_of_its_type_does_not_become_one(value, kind):
+    literal = f'{{"@value": {value}, "@type": "{terms.XSD}{kind}"}}'
+    text = f'{{"@id": "http://e.x/a", "http://e.x/p": [{literal}]}}'
+    with pytest.raises(PolicyError, match="P007"):
+        convert_text(text, "json-ld", "turtle")
+
+
 # -- as a person would write it ------------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
 from policy_engine.policy.syntax.repetition import repeated_names
+from policy_engine.policy.xsd.literals import can_be_read, lexical, read_literal
 from policy_engine.policy.xsd.values import LongFloat
 
 _XSD = terms.XSD
@@ -42,7 +43,8 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
     Raises PolicyError with every problem that the strict expansion finds, for a relative IRI
     (L006), and for two nodes with one name that would become another: rules (P008), constraints
     (P007), collections (P015), refined actions (P006), policies (D002), settings (F002);
-    and for a constraint that a logical one names twice (P014).
+    for a constraint that a logical one names twice (P014), and a number or truth value that
+    is none of its type (P007).
     """
     graph = expand(read_json(text, source, limits), contexts, limits)
     if graph.problems:
@@ -139,11 +141,21 @@ class _Reader:
 
     def _term(self, data: Mapping[str, Any], spot: Spot, *, holds_rules: bool = False) -> Term:
         if "@value" in data:
+            self._check_literal(data, spot)
             return _literal(data)
         if "@list" in data:
             return self._list(data["@list"], spot)
         is_node = POINTER in data
         return self.node(data, is_rule=holds_rules) if is_node else self._name(data["@id"], spot)
+
+    def _check_literal(self, data: Mapping[str, Any], spot: Spot) -> None:
+        """Refuse a number or a truth value that is none of its type: its text might be one."""
+        value, kind = data["@value"], data.get("@type", "")
+        if kind and not isinstance(value, str) and can_be_read(kind):
+            try:
+                read_literal(value, kind)
+            except ValueError as error:
+                self.collector.fail("P007", f"{error}.", spot)
 
     def _list(self, items: list[dict[str, Any]], spot: Spot) -> str:
         cells = [self.collector.blank() for _ in items]
@@ -175,7 +187,9 @@ def _literal(data: Mapping[str, Any]) -> Literal:
         return Literal(str(value), kind or f"{_XSD}integer")
     if isinstance(value, float):
         is_double = kind in ("", f"{_XSD}double", f"{_XSD}float")
-        return Literal(_double(value) if is_double else str(value), kind or f"{_XSD}double")
+        # A decimal has no exponent, and an integer no fraction.
+        text = lexical(Decimal(repr(value))) if can_be_read(kind) else str(value)
+        return Literal(_double(value) if is_double else text, kind or f"{_XSD}double")
     return Literal(value, kind or STRING)
 
 
