@@ -12,7 +12,12 @@ from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting
 from policy_engine.decision.compliance.model import PolicyReport
 from policy_engine.decision.compliance.reading import read_policies
-from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests, time_of
+from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
+from policy_engine.decision.compliance.worlds import (
+    refuse_unclear_nodes,
+    requested_time,
+    time_of,
+)
 from policy_engine.decision.compliance.writing import Report
 from policy_engine.errors import PolicyError, RequestError
 from policy_engine.policy.collecting.files import Reading, VocabularySource
@@ -57,8 +62,11 @@ def compliance_report(
         read_policies(texts[0], limits, vocabulary),
         read_requests(texts[1], vocabulary),
     )
+    refuse_unclear_nodes(texts[2], policies, requested_rules)
     stated = load_owners(owners, policies, contexts)
-    moments = [(one, time_of(texts[2], one)) for one in requested_rules]
+    world_time = time_of(texts[2])
+    times = [requested_time(texts[1], one) for one in requested_rules]
+    moments = [(one, world_time or time) for one, time in zip(requested_rules, times, strict=True)]
     now = Literal(datetime.now(UTC).isoformat().replace("+00:00", "Z"), f"{terms.XSD}dateTime")
     by_clock = not all(time for _, time in moments)
     seed_texts = (

@@ -7,7 +7,8 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
-from policy_engine.decision.compliance.requested_rules import CHANNEL, SOTW, TOLD, RequestedRule
+from policy_engine.decision.compliance.requested_rules import CHANNEL, TOLD, RequestedRule
+from policy_engine.decision.compliance.worlds import world_nodes
 from policy_engine.decision.facts import DATE_TIME, PURPOSE
 from policy_engine.decision.model import World
 from policy_engine.policy.hierarchy import Hierarchy
@@ -24,23 +25,23 @@ _NOTHING = ("urn:x-policy-engine:nothing",)
 
 _UNTOLD = (Literal("", STRING),)
 _SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
-_WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
 
 
-def told_by(world: StatementGraph, request: RequestedRule, time: Term) -> Mapping[str, Terms]:
-    """Return the left operands given by the world, or else by the request.
-
-    An operand given in several places has all those values.
-    """
-    world_values: Told = {}
-    for node in world.typed(_WORLDS):
-        _tell(world_values, world, node)
-    operands = {
-        **request.values,
-        **{operand: (*values,) for operand, values in world_values.items()},
-    }
+def told_by(
+    world_values: Mapping[str, Terms], request: RequestedRule, time: Term
+) -> Mapping[str, Terms]:
+    """Return the left operands given by the world, or else by the request."""
+    operands = {**request.values, **world_values}
     own = {DATE_TIME: (time,), JOINTLY: request.targets}
     return {**operands, PURPOSE: operands.get(PURPOSE, ()), **own}
+
+
+def world_values_of(graph: StatementGraph) -> Mapping[str, Terms]:
+    """Return the left operands that a world gives; one given in several places has all values."""
+    values: Told = {}
+    for node in world_nodes(graph):
+        _tell(values, graph, node)
+    return {operand: (*operand_terms,) for operand, operand_terms in values.items()}
 
 
 def shown(operands: Mapping[str, Terms], left_operand: str) -> Terms:

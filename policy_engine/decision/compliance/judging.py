@@ -17,6 +17,7 @@ from policy_engine.decision.compliance.facts import (
     told_by,
     with_own_purposes,
     world_of,
+    world_values_of,
 )
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.model import (
@@ -58,6 +59,7 @@ class Setting:
     hierarchy: Hierarchy
     told: Mapping[str, Sequence[DutyState]]
     world: World
+    world_values: Mapping[str, Terms]
     known_assets: Callable[[], Mapping[str, Sequence[str]]]
     speaking: Speaking | None = None
 
@@ -74,7 +76,8 @@ class Setting:
         caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
         known_assets = cache(lambda: named_assets(policies, hierarchy))
-        parts = (texts, seed, hierarchy, duty_states, world_of(texts[2]), known_assets, speaking)
+        stated = (world_of(texts[2]), world_values_of(texts[2]))
+        parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, speaking)
         return [cls(policy, *parts) for policy in policies]
 
     @cached_property
@@ -224,7 +227,7 @@ class ComplianceCase:
 
     @cached_property
     def _told(self) -> Mapping[str, Terms]:
-        return told_by(self._texts[2], self.asked, self.time)
+        return told_by(self._setting.world_values, self.asked, self.time)
 
     @cached_property
     def _applicability(self) -> Applicability:

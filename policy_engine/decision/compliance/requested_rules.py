@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NoReturn
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import TYPE, Literal, Term, is_blank
 from policy_engine.decision.compliance.graph import StatementGraph
-from policy_engine.decision.compliance.reading import value_of
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.decision.facts import PURPOSE as PURPOSE_OPERAND
 from policy_engine.errors import RequestError, did_you_mean, join_names
@@ -30,9 +28,6 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 SOTW = "https://w3id.org/force/sotw#"
 REPORT = "https://w3id.org/force/compliance-report#"
-_NOW = "http://example.com/request/currentTime"
-_CURRENT = f"{SOTW}currentTime"
-_ISSUED = "http://purl.org/dc/terms/issued"
 _PERMISSION, _UID = f"{terms.ODRL}permission", f"{terms.ODRL}uid"
 CHANNEL = f"{terms.ODRL}deliveryChannel"
 TOLD = (PURPOSE_OPERAND, CHANNEL)
@@ -105,37 +100,6 @@ def read_requests(
     return tuple(rules)
 
 
-def time_of(world: StatementGraph, request: RequestedRule) -> Term | None:
-    """Return the time that the world, or else a request, gives; None if neither does.
-
-    Raises RequestError (D003) for several times, or one that is not valid.
-    """
-    issued = world.objects(_NOW, _ISSUED)
-    for node in world.having(_CURRENT):
-        for one in world.objects(node, _CURRENT):
-            issued += world.objects(one, _ISSUED) if isinstance(one, str) else (one,)
-    moments = [
-        _moment(world, terms_given) for terms_given in (issued, request.values.get(DATE_TIME, ()))
-    ]
-    return moments[0] or moments[1]
-
-
-def _moment(world: StatementGraph, terms_given: Iterable[Term]) -> Term | None:
-    moments = dict.fromkeys(terms_given)
-    if not moments:
-        return None
-    if len(moments) > 1:
-        _refuse(world, f"Several times are given: {join_names(map(_shown, moments))}.")
-    [moment] = moments
-    try:
-        value = value_of(moment).value
-    except ValueError as error:
-        _refuse(world, f"{error}.")
-    if not isinstance(value, datetime):
-        _refuse(world, f"The time must be an xsd:dateTime. Given: {_shown(moment)}.")
-    return moment
-
-
 def duties_of(world: StatementGraph) -> tuple[DutyState, ...]:
     """Return what the world says about duties."""
     return tuple(
@@ -153,7 +117,7 @@ def _state(world: StatementGraph, node: str, kind: str) -> str:
     names = {str(one).removeprefix(REPORT) for one in values}
     if len(names) > 1 or not names <= set(allowed):
         others = join_names(sorted(names))
-        _refuse(
+        refuse(
             world,
             f"The {kind}State of {node} must be one of {join_names(allowed)}. Given: {others}.",
         )
@@ -202,7 +166,7 @@ class _Requests:
             self._known(node, {LEFT, OPERATOR, RIGHT, _UID})
             operator = self.graph.objects(node, OPERATOR)
             if operator not in ((f"{terms.ODRL}eq",), ()) or not self.graph.objects(node, LEFT):
-                _refuse(
+                refuse(
                     self.graph,
                     f"{node} gives no value for its left operand: it needs the operator eq.",
                 )
@@ -225,14 +189,14 @@ class _Requests:
         if operand not in operands:
             names = [terms.local_name(one) for one in operands]
             hint = did_you_mean(name, [f"{one[:1].upper()}{one[1:]}" for one in names])
-            _refuse(self.graph, f"sotw:{name} is not a known feature.", hint)
+            refuse(self.graph, f"sotw:{name} is not a known feature.", hint)
         return operand
 
     def _name(self, node: str) -> str:
         """Return the name of a party, an asset or an action."""
         names = self.graph.nodes(node, VALUE, _UID) if is_blank(node) else (node,)
         if len(names) != 1 or is_blank(names[0]) or self.graph.objects(node, REFINEMENT):
-            _refuse(
+            refuse(
                 self.graph,
                 f"A party, an asset or an action in a request needs an IRI. Given: {node}.",
             )
@@ -242,7 +206,7 @@ class _Requests:
         for term in self.graph.objects(node, *props):
             if isinstance(term, Literal):
                 names = join_names(map(terms.local_name, props), "or")
-                _refuse(
+                refuse(
                     self.graph, f"The {names} of {node} must be an IRI. Given: {term.text!r:.40}."
                 )
         return self.graph.nodes(node, *props)
@@ -252,12 +216,14 @@ class _Requests:
         for prop in self.graph.about.get(node, {}):
             if prop.startswith((terms.ODRL, SOTW)) and prop not in {*properties, TYPE}:
                 near = did_you_mean(terms.local_name(prop), map(terms.local_name, properties))
-                _refuse(self.graph, f"{prop} is not allowed in a request. {node} has it.", near)
+                refuse(self.graph, f"{prop} is not allowed in a request. {node} has it.", near)
 
 
-def _refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
+def refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
+    """Refuse a request or a state of the world. Raises RequestError (D003)."""
     raise RequestError.of("D003", message, hint, graph.source)
 
 
-def _shown(term: Term) -> str:
+def shown_term(term: Term) -> str:
+    """Return a term as a message shows it."""
     return term.text if isinstance(term, Literal) else term

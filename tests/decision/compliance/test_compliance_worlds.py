@@ -3,12 +3,14 @@
 import json
 
 import pytest
-from compliance_texts import constrained, limit, policy, request, world
+from compliance_texts import PREFIXES, constrained, limit, policy, request, world
 
 from policy_engine.decision.compliance import compliance_report
+from policy_engine.errors import RequestError
 
 IN_ITALY = f"odrl:refinement [ {limit('odrl:spatial', 'eq', ':IT')} ]"
 OF_NURSES = f"odrl:assignee [ odrl:source :nurse ; {IN_ITALY} ] ; odrl:action odrl:read"
+DATE_TIME = "^^xsd:dateTime"
 FRANCE, ITALY = ":nurse odrl:spatial :FR .", "[ odrl:uid :nurse ; odrl:spatial :IT ] ."
 
 
@@ -53,3 +55,66 @@ def test_what_two_descriptions_of_a_reference_say_is_several_values(first):
     home = ":w a sotw:SotW ; odrl:spatial :IT ."
     assert active(text, told=world(f"{home} {told}")) == {"Permission": False}
     assert active(text, told=world(f"{home} :here rdf:value :IT ."))["Permission"]
+
+
+# -- the time and the state of the world ------------------------------------------------------
+
+
+def claimed(operand, value):
+    return request(
+        told=f"; sotw:context [ odrl:leftOperand {operand} ; odrl:rightOperand {value} ]"
+    )
+
+
+def refusal(text, asked, told):
+    with pytest.raises(RequestError) as caught:
+        compliance_report(text, asked, told)
+    [problem] = caught.value.problems
+    assert problem.code == "D003"
+    return str(problem)
+
+
+SOON = f'"2031-01-01T00:00:00Z"{DATE_TIME}'
+LATE = f'"2050-01-01T00:00:00Z"{DATE_TIME}'
+BEFORE_2032 = limit("odrl:dateTime", "lt", f'"2032-01-01T00:00:00Z"{DATE_TIME}')
+
+
+@pytest.mark.parametrize(("time", "is_active"), [(LATE, False), (SOON, True)])
+@pytest.mark.parametrize("prop", ["odrl:dateTime", "<HTTPS://w3id.org/force/sotw#currentTime>"])
+def test_time_that_the_world_tells_comes_before_the_requests(prop, time, is_active):
+    told = f"{PREFIXES}:w a sotw:SotW ; {prop} {time} ."
+    for asked in (request(), claimed("odrl:dateTime", SOON)):
+        assert active(constrained(BEFORE_2032), asked, told) == {"Permission": is_active}
+
+
+def test_two_times_that_the_world_tells_are_refused():
+    told = f"{PREFIXES}:w a sotw:SotW ; sotw:currentTime {SOON} ; odrl:dateTime {LATE} ."
+    assert "Several times" in refusal(constrained(BEFORE_2032), request(), told)
+
+
+@pytest.mark.parametrize("kind", ["", "a :World ;", "a sotw:Sotw ;", "a :SotW ;"])
+def test_claim_is_not_believed_where_it_is_unclear_if_the_world_tells_otherwise(kind):
+    told = world(f":w {kind} odrl:spatial :FR .")
+    text = constrained(limit("odrl:spatial", "eq", ":IT"))
+    assert "D003" in refusal(text, claimed("odrl:spatial", ":IT"), told)
+
+
+@pytest.mark.parametrize("operand", ["odrl:purpose", "odrl:deliveryChannel", "odrl:dateTime"])
+def test_what_is_assumed_where_nobody_tells_it_is_told_by_a_node_of_a_known_class(operand):
+    text = constrained(limit(operand, "neq", ":ads"))
+    assert "says what that is" in refusal(text, request(), world(f":w {operand} :ads ."))
+
+
+@pytest.mark.parametrize(
+    "kind", ["a <HTTPS://w3id.org/force/sotw#SotW>", f"sotw:currentTime {SOON}"]
+)
+def test_state_of_the_world_has_its_class_or_the_time(kind):
+    told = f"{PREFIXES}:w {kind} ; odrl:spatial :FR ."
+    text = constrained(limit("odrl:spatial", "eq", ":IT"))
+    assert active(text, claimed("odrl:spatial", ":IT"), told) == {"Permission": False}
+
+
+@pytest.mark.parametrize("told", [FRANCE, ":a a odrl:Party ; odrl:spatial :FR .", ":w :age 5 ."])
+def test_world_may_tell_of_others_what_a_request_tells_of_itself(told):
+    text = constrained(limit("odrl:spatial", "eq", ":IT"))
+    assert active(text, claimed("odrl:spatial", ":IT"), world(told)) == {"Permission": True}

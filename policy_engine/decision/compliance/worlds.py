@@ -1,0 +1,139 @@
+"""The nodes of a text that tell the state of the world, and its time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from policy_engine import terms
+from policy_engine.data.rdf.statements import Term
+from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.reading import value_of
+from policy_engine.decision.compliance.requested_rules import (
+    SOTW,
+    TOLD,
+    RequestedRule,
+    refuse,
+    shown_term,
+)
+from policy_engine.decision.facts import DATE_TIME
+from policy_engine.errors import join_names
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import Policy
+
+_WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
+_OF_THINGS = {
+    f"{terms.ODRL}{name}"
+    for name in ("Party", "PartyCollection", "Asset", "AssetCollection", "Action")
+}
+_NOW = "http://example.com/request/currentTime"
+_CURRENT = f"{SOTW}currentTime"
+_ISSUED = "http://purl.org/dc/terms/issued"
+
+
+def world_nodes(world: StatementGraph) -> tuple[str, ...]:
+    """Return the nodes that tell the state of the world: by their class, or by their time."""
+    return tuple(
+        node
+        for node in world.about
+        if not _classes(world, node).isdisjoint(_WORLDS)
+        or any(terms.canonical(prop) == _CURRENT for prop in world.about[node])
+    )
+
+
+def told_values(world: StatementGraph, node: str, operand: str) -> tuple[Term, ...]:
+    """Return what a world tells of a left operand at a node, whichever way its name is spelled."""
+    props = [prop for prop in world.about.get(node, ()) if terms.canonical(prop) == operand]
+    return world.objects(node, *props)
+
+
+def time_of(world: StatementGraph) -> Term | None:
+    """Return the time that the world gives; None if it gives none.
+
+    Raises RequestError (D003) for several times, or one that is not valid.
+    """
+    return _moment(world, _times(world))
+
+
+def requested_time(graph: StatementGraph, request: RequestedRule) -> Term | None:
+    """Return the time that a rule of a request gives, as `time_of` does."""
+    return _moment(graph, request.values.get(DATE_TIME, ()))
+
+
+def refuse_unclear_nodes(
+    world: StatementGraph, policies: Sequence[Policy], requested: Sequence[RequestedRule]
+) -> None:
+    """Refuse a world with nodes that might tell its state, though nothing says that they do.
+
+    Otherwise a request would be believed where the world tells something else. Raises RequestError
+    (D003) for a class that is almost that of a state of the world; and for a left operand that a
+    request gives (or the clock, or nobody), told of a node without a class of its own that is no
+    party, asset or action of the policies or the requests.
+    """
+    for node in world.about:
+        near = [one for one in sorted(_classes(world, node)) if _is_nearly_world(one)]
+        if near:
+            hint = f"A state of the world is of the class {_WORLDS[0]!r}."
+            refuse(world, f"{near[0]!r} is almost the class of a state of the world.", hint)
+    operands = {DATE_TIME, *TOLD}.union(*(one.values for one in requested))
+    known = {*world_nodes(world), *_named(policies, requested)}
+    for node in world.about:
+        told = sorted(operands.intersection(map(terms.canonical, world.about[node])))
+        is_known = node in known or world.name(node) in known
+        if told and not is_known and _classes(world, node).isdisjoint(_OF_THINGS):
+            message = (
+                f"The world tells {terms.compact(told[0])} of {world.name(node)!r}, and nothing"
+            )
+            hint = (
+                "Give it the class sotw:SotW if it is the state of the world, or else odrl:Party,"
+            )
+            refuse(world, f"{message} says what that is.", f"{hint} odrl:Asset or odrl:Action.")
+
+
+def _named(policies: Sequence[Policy], requested: Sequence[RequestedRule]) -> Iterator[str]:
+    """Yield the parties, assets and actions that the policies and the requests name."""
+    for one in requested:
+        yield from (*one.parties, *one.targets, *one.actions)
+    for hierarchy in {id(one.hierarchy): one.hierarchy for one in policies}.values():
+        yield from _ends(hierarchy)
+    for rule in (rule for policy in policies for rule in policy.rules):
+        for members in (rule.targets, rule.assignees, rule.actions):
+            yield from (one.iri for one in members)
+
+
+def _ends(hierarchy: Hierarchy) -> Iterator[str]:
+    for edge in (*hierarchy.party, *hierarchy.asset, *hierarchy.action):
+        yield from edge
+
+
+def _classes(world: StatementGraph, node: str) -> set[str]:
+    return {terms.canonical(one) for one in world.types(node)}
+
+
+def _is_nearly_world(kind: str) -> bool:
+    return kind not in _WORLDS and terms.local_name(kind).casefold() == "sotw"
+
+
+def _times(world: StatementGraph) -> tuple[Term, ...]:
+    """Return the times that a world tells."""
+    nows = [node for node in world.about if terms.canonical(node) == _NOW]
+    issued = [one for node in nows for one in told_values(world, node, _ISSUED)]
+    for node in world_nodes(world):
+        issued += told_values(world, node, DATE_TIME)
+        for one in told_values(world, node, _CURRENT):
+            issued += told_values(world, one, _ISSUED) if isinstance(one, str) else (one,)
+    return (*issued,)
+
+
+def _moment(graph: StatementGraph, terms_given: Iterable[Term]) -> Term | None:
+    moments = dict.fromkeys(terms_given)
+    if not moments:
+        return None
+    if len(moments) > 1:
+        refuse(graph, f"Several times are given: {join_names(map(shown_term, moments))}.")
+    [moment] = moments
+    try:
+        value = value_of(moment).value
+    except ValueError as error:
+        refuse(graph, f"{error}.")
+    if not isinstance(value, datetime):
+        refuse(graph, f"The time must be an xsd:dateTime. Given: {shown_term(moment)}.")
+    return moment
