@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from policy_engine.authoring.policy_tests.model import LoggedDuty, LoggedEntry, LoggedRequest
+from policy_engine.authoring.policy_tests.model import EarlierDuty, EarlierEntry, EarlierRequest
 from policy_engine.decision import Decider
 from policy_engine.decision.duties import find_duty
 from policy_engine.decision.history import History
@@ -14,7 +14,7 @@ from policy_engine.errors import RequestError
 from policy_engine.policy.doing import meaning_of
 
 
-def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History, tuple[str, ...]]:
+def history_of(decider: Decider, logged: Sequence[EarlierEntry]) -> tuple[History, tuple[str, ...]]:
     """Return the state of a log with these entries, and mismatches with the expected answers.
 
     Each request is decided with the entries before it, as with a log. Raises RequestError: D006 for
@@ -24,7 +24,7 @@ def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History
     failures: list[str] = []
     for number, one in enumerate(logged, 1):
         try:
-            if isinstance(one, LoggedDuty):
+            if isinstance(one, EarlierDuty):
                 record_entry(history, _duty_record(decider, one))
             else:
                 failures += _replay_request(decider, one, history, number)
@@ -36,7 +36,7 @@ def history_of(decider: Decider, logged: Sequence[LoggedEntry]) -> tuple[History
 
 
 def _replay_request(
-    decider: Decider, one: LoggedRequest, history: History, number: int
+    decider: Decider, one: EarlierRequest, history: History, number: int
 ) -> list[str]:
     """Add a request as often as it was made, and return mismatches with its expected answer."""
     for _ in range(one.times):
@@ -51,7 +51,7 @@ def _replay_request(
     return []
 
 
-def _duty_record(decider: Decider, one: LoggedDuty) -> dict[str, object]:
+def _duty_record(decider: Decider, one: EarlierDuty) -> dict[str, object]:
     is_violated = one.state == "violated"
     policy, duty = find_duty(decider.policies, one.duty, one.policy, violated=is_violated)
     time = (one.time or datetime.now(UTC)).isoformat()

@@ -21,7 +21,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class LoggedRequest:
+class EarlierRequest:
     """A request logged before a test, some number of `times`, with its answer."""
 
     request: Request
@@ -32,7 +32,7 @@ class LoggedRequest:
 
 
 @dataclass(frozen=True)
-class LoggedDuty:
+class EarlierDuty:
     """A duty that was fulfilled or violated before a test, as `fulfil` logs it.
 
     `policy` is the uid of its policy, empty if only one has it.
@@ -46,7 +46,7 @@ class LoggedDuty:
     policy: str = ""
 
 
-LoggedEntry = LoggedRequest | LoggedDuty
+EarlierEntry = EarlierRequest | EarlierDuty
 """An entry in the log before a test."""
 
 
@@ -62,7 +62,7 @@ class PolicyTest:
     world: World
     expect: Expectation
     place: Place
-    log: tuple[LoggedEntry, ...] | None = None
+    log: tuple[EarlierEntry, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from policy_engine.authoring.policy_tests.model import (
+    EarlierDuty,
+    EarlierEntry,
+    EarlierRequest,
     Expectation,
-    LoggedDuty,
-    LoggedEntry,
-    LoggedRequest,
     PolicyTest,
     Suite,
 )
@@ -101,7 +101,7 @@ class _Reader:
         return parsed
 
     def _test(
-        self, item: Item, default: Mapping[str, Any], before: tuple[LoggedEntry, ...] | None
+        self, item: Item, default: Mapping[str, Any], before: tuple[EarlierEntry, ...] | None
     ) -> PolicyTest:
         self._check_keys(item, _TEST_KEYS, ("name", "request", "expect"), "A test")
         own = item.keys.get("world")
@@ -124,13 +124,13 @@ class _Reader:
 
     # -- what was logged before ---------------------------------------------------------------
 
-    def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[LoggedEntry, ...] | None:
+    def _logged(self, item: Item, world: Mapping[str, Any]) -> tuple[EarlierEntry, ...] | None:
         """Return the entries of the log, in order; None if there is none."""
         if "log" not in item.keys:
             return None
         return tuple(self._entry(one, world) for one in self._items(item, "log"))
 
-    def _entry(self, item: Item, default: Mapping[str, Any]) -> LoggedEntry:
+    def _entry(self, item: Item, default: Mapping[str, Any]) -> EarlierEntry:
         own = item.keys.get("time")
         world = self._world({**default, **({"time": own.plain()} if own else {})}, item)
         duty_keys = [key for key in get_args(Performance) if key in item.keys]
@@ -139,7 +139,7 @@ class _Reader:
             expected = item.keys.get("expect")
             effect = self._effect(expected) if expected else "permit"
             request = self._request(item.keys.get("request"))
-            return LoggedRequest(
+            return EarlierRequest(
                 request, world, item.place, effect, self._times(item.keys.get("times"))
             )
         self._check_keys(item, _DUTY_ENTRY_KEYS, ("by",), "A duty in the log")
@@ -147,7 +147,7 @@ class _Reader:
             self._add("A duty was either fulfilled or violated. Write one entry for each.", item)
         [by] = self._names(item, "by", "assignee") or ("",)
         duty, of = self._text(item, duty_keys[0]), self._text(item, "of")
-        return LoggedDuty(duty_keys[0], duty, by, world.time, item.place, of)
+        return EarlierDuty(duty_keys[0], duty, by, world.time, item.place, of)
 
     def _times(self, item: Item | None) -> int:
         times = 1 if item is None else item.value
