@@ -34,8 +34,13 @@ from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
 from policy_engine.engines.spark.masking import count_unmasked_cells, mask
 from policy_engine.engines.spark.measuring import measure
+from policy_engine.engines.spark.released_frames import (
+    check_same_rows,
+    stored_frame,
+    typed_frame,
+)
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
-from policy_engine.engines.spark.values import cast_texts, quote_name
+from policy_engine.engines.spark.values import quote_name
 from policy_engine.errors import CertificateError, DataError, InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
@@ -220,17 +225,17 @@ class SparkRun:
         with running(self._engine.spark, "writing"):
             stored = self._write_to(anonymized, str(destination))
             if written.table is not None:
-                _check_same(anonymized, *self._read_stored(WrittenTable(stored)))
+                check_same_rows(anonymized, *self._read_stored(WrittenTable(stored)))
                 _check_kept(written)
         return replace(written, stored=stored)
 
     def _write_to(self, anonymized: AnonymizedTable, location: str) -> StoredData:
         if location.startswith(TABLE):
-            writing.write_table(_typed_frame(anonymized), location)
+            writing.write_table(typed_frame(anonymized), location)
             return self._engine.stored_data(location)
         kind = match_format(location, SPARK_FORMATS) or "parquet"
         writing.write(
-            _stored_frame(anonymized, kind), location, kind, anonymized.engine_state.masked
+            stored_frame(anonymized, kind), location, kind, anonymized.engine_state.masked
         )
         return StoredData(
             location, writing.manifest_digest(self._engine.spark, location), anonymized.rows
@@ -240,7 +245,7 @@ class SparkRun:
         frame = anonymized.engine_state.frame
         if not any(held_frame is frame for held_frame in self._held):
             frame = self._hold(anonymized.table)
-        output = _typed_frame(anonymized)
+        output = typed_frame(anonymized)
         digest, rows = writing.row_digest(output)
         return WrittenTable(
             StoredData(MEMORY, digest, rows), anonymized, KeptRelease(output, digest, frame)
@@ -281,7 +286,7 @@ class SparkRun:
                     check_unlinked(name, table, step)
                 # Checked last: rows that were lost meanwhile have been computed again by now.
                 if step.columns.privacy_unit:
-                    _check_same(_require_made(written), table, kind)
+                    check_same_rows(_require_made(written), table, kind)
                 if stored.location == MEMORY:
                     _check_kept(written)
         return measured
@@ -328,7 +333,7 @@ class SparkRun:
         if written.stored.location == MEMORY:
             return _require_kept(written).frame
         with running(self._engine.spark, "reading"):
-            return _typed_frame(_require_made(written), self._read_stored(written)[0])
+            return typed_frame(_require_made(written), self._read_stored(written)[0])
 
     def _hold(self, frame: DataFrame) -> DataFrame:
         self._held.append(frame.persist())
@@ -355,22 +360,6 @@ def _require_kept(written: WrittenTable) -> KeptRelease:
     return written.table
 
 
-def _typed_frame(anonymized: AnonymizedTable, frame: DataFrame | None = None) -> DataFrame:
-    """Return the frame of a release, or another with its columns, with inferred types."""
-    frame = anonymized.table if frame is None else frame
-    return (
-        cast_texts(frame, anonymized.engine_state.untyped)
-        if anonymized.engine_state.untyped
-        else frame
-    )
-
-
-def _stored_frame(anonymized: AnonymizedTable, kind: str) -> DataFrame:
-    """Return the frame of a release with the types that a file of a format has."""
-    frame: DataFrame = anonymized.table if kind.startswith("csv") else _typed_frame(anonymized)
-    return frame
-
-
 def _person_frame(written: WrittenTable, step: Anonymize) -> DataFrame:
     """Return the rows of the release with their persons, which only the run that made it knows."""
     if written.anonymized is None:
@@ -381,19 +370,6 @@ def _person_frame(written: WrittenTable, step: Anonymize) -> DataFrame:
         raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
     frame: DataFrame = written.anonymized.engine_state.frame
     return frame
-
-
-def _check_same(anonymized: AnonymizedTable, table: DataFrame, kind: str) -> None:
-    """Raise CertificateError (V003) where a stored table has different rows from the release."""
-    frame = _stored_frame(anonymized, kind)
-    frame = (
-        writing.csv_texts(frame, anonymized.engine_state.masked)
-        if kind.startswith("csv")
-        else frame
-    )
-    if writing.row_digest(_texts(table)) != writing.row_digest(_texts(frame)):
-        message = "The rows of the output are not those that the input gives."
-        raise CertificateError.of("V003", message)
 
 
 def _check_kept(written: WrittenTable) -> None:
@@ -409,10 +385,3 @@ def _check_kept(written: WrittenTable) -> None:
             "and their source has changed."
         )
         raise CertificateError.of("V004", message, "Apply the policy again, with an output.")
-
-
-def _texts(frame: DataFrame) -> DataFrame:
-    """Return a frame with every cell as text, as in a file without types."""
-    return frame.select(
-        [F.col(quote_name(name)).cast("string").alias(name) for name in frame.columns]
-    )
