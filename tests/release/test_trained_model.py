@@ -116,7 +116,7 @@ def test_whatever_lies_beside_a_released_model_is_noticed(released, tmp_path):
     for name in ("model.pkl", ".hidden", ".policy-engine.claim.pkl"):
         (copied / name).write_bytes(b"a pickle")
         for place in (copied, copied / "certificate.jsonld"):
-            with pytest.raises(CertificateError, match=f"V004 .* says nothing of '{name}' beside"):
+            with pytest.raises(CertificateError, match=f"V004 .* does not cover '{name}' beside"):
                 decision_on(of_release(), place, ANALYST)
         with pytest.raises(CertificateError, match="V004"):
             certify_output(copied, of_release())
@@ -131,7 +131,7 @@ def test_a_model_is_released_into_a_folder_of_its_own(table, tmp_path):
         apply_policy(of_release(), {DATASET: table}, tmp_path, report=tmp_path / "audit")
     for number in range(4):
         (tmp_path / f"{number}.csv").touch()
-    with pytest.raises(OutputError, match=r"O001 .* holds '0.csv', '1.csv', '2.csv' and 1 more"):
+    with pytest.raises(OutputError, match=r"O001 .* contains '0.csv', '1.csv', '2.csv' and 1 more"):
         apply_policy(of_release(), {DATASET: table}, tmp_path)
 
 

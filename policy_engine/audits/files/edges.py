@@ -1,5 +1,6 @@
 """Edges of levels that reveal more than that there are records on both sides of them."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -57,10 +58,11 @@ def revealing_edges(edges: tuple[float, ...], values: Counts, fewest: int) -> fr
 
     For any numbers, an edge is half a unit below a whole number of units, where the unit is the
     last decimal that `fewest` of the numbers have: an edge elsewhere follows from a few of them.
-    So does one beside a cell of fewer numbers.
+    So does one beside a cell of fewer numbers. What would be beyond the largest float is there.
     """
     unit = _unit(values, fewest)
-    off = {one for one in edges if unit is None or (Decimal(repr(one)) / unit + _HALF) % 1}
+    inner = [one for one in edges if abs(one) < sys.float_info.max]
+    off = {one for one in inner if unit is None or (Decimal(repr(one)) / unit + _HALF) % 1}
     return frozenset(off | set(_edges_of_small_cells(edges, values, fewest)))
 
 

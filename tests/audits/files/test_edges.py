@@ -1,8 +1,9 @@
+import sys
 from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.audits.files.edges import revealing_edges
@@ -29,6 +30,7 @@ NUMBERS = st.one_of(
         ((29.5, 30.5), AGES, (29.5, 30.5)),  # five between them
         ((0.5,), {0.0: 30}, (0.5,)),
         ((0.5,), {0.0: 3, 1.0: 3}, (0.5,)),
+        ((sys.float_info.max,), {0.0: 10, sys.float_info.max: 10}, ()),
         ((10.99995,), {(100_000 + n) / 10_000: 1 for n in range(20_000)}, ()),
     ],
 )
@@ -37,6 +39,7 @@ def test_an_edge_tells_where_a_few_records_moved_it(edges, values, telling):
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=80), st.integers(2, 12))
+@example([0.0, 0.0, sys.float_info.max, sys.float_info.max], 2)
 @settings(max_examples=80, deadline=None)
 def test_the_edges_of_levels_tell_nothing(values, fewest):
     values = [one + 0.0 for one in values]

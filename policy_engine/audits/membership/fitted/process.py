@@ -134,8 +134,11 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             process.stdin.close()
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-    with suppress(subprocess.TimeoutExpired):
+    try:
         process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        # A process that waits for a disk ends when it is done; whoever asks need not wait for that.
+        threading.Thread(target=process.wait, daemon=True).start()
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             stream.close()

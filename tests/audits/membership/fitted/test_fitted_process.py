@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import struct
+import time
 import zipfile
 
 import numpy as np
@@ -23,6 +24,7 @@ from fitted_faults import (
 )
 
 from policy_engine import FittedModel, audit_membership
+from policy_engine.audits.membership.fitted import process
 from policy_engine.audits.membership.fitted.kinds import fitted_file
 from policy_engine.audits.membership.fitted.loading import OpeningOptions, load
 from policy_engine.audits.membership.fitted.process import open_process
@@ -156,3 +158,13 @@ def test_arrays_of_objects_are_not_unpickled_as_data(tmp_path):
     with pytest.raises(Exception, match="C003"):
         audit_membership(path, fitted=Memory())
     assert not mark.exists()
+
+
+def test_a_process_that_is_slow_to_end_is_reaped_once_it_does(monkeypatch):
+    monkeypatch.setattr(process, "_GRACE", 0)
+    with process._process() as child:
+        pass
+    deadline = time.monotonic() + 60
+    while child.returncode is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert child.returncode
