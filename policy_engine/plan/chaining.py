@@ -12,7 +12,8 @@ from policy_engine.plan.reading_anonymization import column_places
 from policy_engine.plan.training import Modelling
 from policy_engine.policy import Policy
 
-_PREDICTED, _LEARNT = "predicted", "learnt from"
+_BESIDE = "released beside the columns of another table"
+_PREDICTED, _LEARNT, _KEY = "predicted", "learnt from", "joined on"
 
 
 def check_read_as_meant(
@@ -37,11 +38,11 @@ def check_read_as_meant(
     uses = (*_uses(transformation), *_released_columns(transformation)) if transformation else ()
     used = dict.fromkeys((*uses, *_learnt_from(learnt, cells_by_name)))
     problems = [
-        _problem(cells_by_name[name], use, upstream, places)
+        _problem(cells_by_name[name], use, upstream, places, is_joined=bool(joined))
         for name, use in used
         if name in cells_by_name
     ]
-    problems += [_problem(column, "joined on", [of], places) for column, of in keys]
+    problems += [_problem(column, _KEY, [of], places, is_joined=True) for column, of in keys]
     if problems:
         raise PlanError(*problems, source=policy.source)
     return tuple(cells_by_name.values())
@@ -52,7 +53,7 @@ def _released_columns(transformation: Transformation) -> Iterator[tuple[str, str
     rows beside the columns of other tables."""
     columns = transformation.anonymization.columns
     for name in (*columns.sensitive_names, *columns.insensitive) if transformation.joined else ():
-        yield name, "released beside the columns of another table"
+        yield name, _BESIDE
 
 
 def _joined_on(
@@ -118,7 +119,12 @@ def _uses(transformation: Transformation) -> Iterator[tuple[str, str]]:
 
 
 def _problem(
-    column: Generalised, use: str, upstream: Sequence[Upstream], places: Mapping[str, Place]
+    column: Generalised,
+    use: str,
+    upstream: Sequence[Upstream],
+    places: Mapping[str, Place],
+    *,
+    is_joined: bool,
 ) -> Problem:
     of = next(one.asset for one in upstream if column in one.generalised)
     change = "masked" if column.generalization in terms.maskings() else "generalised"
@@ -126,9 +132,23 @@ def _problem(
         f"The column {column.name!r} of {of} was {change}{column.how}: its cells stand for "
         f"several values, and are not to be {use}."
     )
-    hint = "Anonymise the data that it was made from anew, or name the column as insensitive."
-    if column.generalization in terms.maskings():
-        hint = "Use the data that it was made from, name it as insensitive, or leave it out."
-    elif use in (_PREDICTED, _LEARNT):
-        hint = "Train in the policy that anonymises the data, or leave the column out."
+    hint = _hint(column, use, is_joined=is_joined)
     return Problem("M015", message, hint, places.get(column.name, NOWHERE))
+
+
+def _hint(column: Generalised, use: str, *, is_joined: bool) -> str:
+    """Return what else can be done: beside another table's columns, a column is not kept."""
+    if use in (_PREDICTED, _LEARNT) and column.generalization not in terms.maskings():
+        return "Train in the policy that anonymises the data, or leave the column out."
+    if use == _BESIDE:
+        return "Leave the column out, or redact it."
+    is_masked = column.generalization in terms.maskings()
+    made = "Use the data that it was made from"
+    made = made if is_masked else "Anonymise the data that it was made from anew"
+    if use == _KEY:
+        return f"{made}."
+    if is_joined:
+        return f"{made}, leave the column out, or redact it."
+    if is_masked:
+        return f"{made}, name it as insensitive, or leave it out."
+    return f"{made}, or name the column as insensitive."

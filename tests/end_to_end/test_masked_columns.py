@@ -261,6 +261,25 @@ def test_masked_cells_are_not_read_as_values(made, parts, use):
         again(made, **parts)
 
 
+def test_beside_another_table_it_is_not_advised_to_keep_masked_cells(made, tmp_path):
+    other = "http://x.org/Claims"
+    (tmp_path / "b.csv").write_text("pid,zip\n20,1\n21,2\n40,1\n41,2\n")
+    action = anonymize(
+        method="k-anonymity", k=2, quasi=["zip"], insensitive=["pay"], joinOn=["cap"]
+    )
+    action = json.loads(json.dumps(action).replace(f"{DATASET}/zip", f"{other}/zip"))
+    action = json.loads(json.dumps(action).replace(f"{DATASET}/", f"{OUTPUT}/"))
+    action["refinement"][-1]["rightOperand"].append(f"{other}/pid")
+    rule = permission(action=action, target=[OUTPUT, other], output=AGAIN)
+    data = {OUTPUT: made.path, other: tmp_path / "b.csv"}
+    with pytest.raises(PlanError) as caught:
+        apply_policy(policy([rule], uid=f"{AGAIN}#policy"), data)
+    assert {(one.code, one.hint) for one in caught.value.problems} == {
+        ("M015", "Leave the column out, or redact it."),
+        ("M015", "Use the data that it was made from."),
+    }
+
+
 def test_masked_cells_are_kept_and_known_for_what_they_are(data):
     made = applied(data, data.parent / "one" / "a.csv", **PLAIN, masked=[PAY], insensitive=["cap"])
     second = again(made, quasi=["cap"], insensitive=["pay", "age"])

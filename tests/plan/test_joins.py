@@ -305,16 +305,28 @@ def test_a_release_that_is_joined_is_known_by_its_certificate(safe, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("parts", "use"),
+    ("parts", "use", "advice"),
     [
-        ({"quasi": [f"{VISITS}/Age"]}, "generalised again"),
-        ({"joinOn": [f"{VISITS}/Age", f"{CLAIMS}/Insured"]}, "joined on"),
-        ({"insensitive": [f"{VISITS}/Age"]}, "released beside the columns of another"),
+        (
+            {"quasi": [f"{VISITS}/Age"]},
+            "generalised again",
+            "anew, leave the column out, or redact",
+        ),
+        ({"joinOn": [f"{VISITS}/Age", f"{CLAIMS}/Insured"]}, "joined on", "made from anew"),
+        ({"insensitive": [f"{VISITS}/Age"]}, "released beside the columns of another", "redact it"),
     ],
 )
-def test_what_a_release_generalised_is_no_value_of_a_join(safe, tmp_path, parts, use):
-    with pytest.raises(PlanError, match=f"M015 .*'Age' .*{use}"):
+def test_what_a_release_generalised_is_no_value_of_a_join(safe, tmp_path, parts, use, advice):
+    with pytest.raises(PlanError, match=f"M015 .*'Age' .*{use}") as caught:
         apply_policy(of_safe(**parts), safe, tmp_path / "none")
+    hints = [one.hint for one in caught.value.problems if use in one.message]
+    assert [advice in hint for hint in hints] == [True]
+    assert "insensitive" not in hints[0]
+
+
+@pytest.mark.parametrize("role", ["redact", "identifier", "pseudonymize"])
+def test_what_a_release_generalised_is_left_out_redacted_or_pseudonymised_in_a_join(safe, role):
+    assert "Age" in str(plan_policy(of_safe(**{role: [f"{VISITS}/Age"]}), safe).steps)
 
 
 def test_a_name_that_another_release_generalised_is_a_value_here(safe, tmp_path):

@@ -179,7 +179,11 @@ def _masking_rules() -> Iterator[Schema]:
             **_has_property(masking),
             "patternProperties": {one_of_terms(masking)["pattern"]: values},
         }
-        yield when(is_it, {"allOf": [*map(_has_property, term.iris("requires"))]})
+        foreign = [iri for iri in own if iri not in term.iris("requires")]
+        message = f"{notation} has no such parameter."
+        none = {"not": one_of_terms(*foreign), "errorMessage": message}
+        rules = [*map(_has_property, term.iris("requires")), {"propertyNames": none}]
+        yield when(is_it, {"allOf": rules})
 
 
 def _has_property(iri: str) -> Schema:
