@@ -107,6 +107,23 @@ def constraint(left="count", operator="lteq", right=3, **parts):
     return {key: value for key, value in whole.items() if value is not None}
 
 
+def masked(**settings):
+    """Return a policy that rounds a column, with parameters."""
+    settings = {f"pe:{name}": value for name, value in settings.items()}
+    refinements = [
+        constraint("mosaicrown:method", "eq", "k-anonymity"),
+        constraint("mosaicrown:k", "eq", 2),
+        constraint("mosaicrown:quasi-identifier", "isAllOf", [f"{DATA}/age"]),
+        constraint(
+            "pe:masked",
+            "isAllOf",
+            [{"@id": f"{DATA}/pay", "pe:masking": "rounding", **settings}],
+        ),
+    ]
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": refinements}
+    return policy(permission=rule(action=action, output=f"{DATA}/out"))
+
+
 def under(condition):
     return policy(permission=rule(constraint=condition))
 
@@ -347,6 +364,8 @@ REFUSED = {
     "other type of rule": (policy(permission=rule(type="Duty")), "'Duty'"),
     "replaced": (policy(**{"dct:isReplacedBy": {"@id": "http://x.org/new"}}), "False schema"),
     "bound of an attack in a constraint": (under(constraint("pe:auc", right=0.6)), "'pe:auc'"),
+    "parameter of another masking": (masked(base=10, threshold=40), "'pe:threshold'"),
+    "masking without its parameter": (masked(threshold=40), "(base)"),
     "model without output": (
         policy(
             permission=rule(
