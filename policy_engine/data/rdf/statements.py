@@ -88,6 +88,7 @@ class Collector:
         self.spots: dict[str, Spot] = {}
         self._statements: dict[tuple[str, str, Term], Statement] = {}
         self._labels: dict[str, str] = {}
+        self._iris: dict[str, str] = {}
         self._blanks = 0
 
     def statements(self) -> Statements:
@@ -124,7 +125,14 @@ class Collector:
         return node
 
     def iri(self, reference: str, base: str, spot: Spot) -> str:
-        """Return an IRI in full. Raises the error for a malformed (F001) or relative (L006) one."""
+        """Return an IRI in full, the same object each time: it may be long, and repeated often.
+
+        Raises the error for a malformed (F001) or relative (L006) one.
+        """
+        iri = self._whole(reference, base, spot)
+        return self._iris.setdefault(iri, iri)
+
+    def _whole(self, reference: str, base: str, spot: Spot) -> str:
         character = _FORBIDDEN.search(reference)
         if character:
             given = f"Given: {reference!r:.80}."

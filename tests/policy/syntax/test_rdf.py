@@ -18,7 +18,7 @@ from policy_engine.errors import PolicyError
 from policy_engine.policy.reading.reader import read_policies
 from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.limits import Limits
-from policy_engine.policy.syntax.rdf import convert_text, to_json_ld
+from policy_engine.policy.syntax.rdf import convert_text, read_statements, to_json_ld
 
 SUITE = ROOT.parent / "shared" / "data" / "odrl-test-suite" / "policies"
 RDFLIB = {"turtle": "turtle", "n-triples": "nt", "rdf-xml": "xml"}
@@ -754,6 +754,13 @@ def test_what_every_name_repeats_is_not_long(form):
     assert [(one.code, one.place.line) for one in caught.value.problems] == [("J003", 1)]
     limits = Limits(namespace_characters=len(LONG))
     assert len(convert_text(text, syntax, "n-triples", limits=limits)) > len(LONG)
+
+
+@pytest.mark.parametrize("name", ["ex:name", "<http://example.com/name>"])
+def test_a_name_is_held_once_however_often_it_is_written(name):
+    statements = read_statements(f"{HEAD}{name} {name} {name} .", "turtle", "", {}, Limits())
+    [one] = statements.items
+    assert one.subject is one.predicate is one.value
 
 
 def test_a_name_in_full_may_be_long():
