@@ -30,6 +30,7 @@ from policy_engine.decision.compliance.model import (
     RuleReport,
 )
 from policy_engine.decision.compliance.reading import values
+from policy_engine.decision.compliance.refined_collections import refuse_lost_refinements
 from policy_engine.decision.compliance.requested_rules import DutyState, RequestedRule, duties_of
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
@@ -67,7 +68,10 @@ class Setting:
     def of(
         cls, policies: Sequence[Policy], texts: Texts, seed: uuid.UUID, owners: Owners
     ) -> "list[Setting]":
-        """Return the settings of the policies of one text, in the world of the texts."""
+        """Return the settings of the policies of one text, in the world of the texts.
+
+        Raises PolicyError or RequestError for a collection whose refinements would be lost.
+        """
         duty_states: dict[str, list[DutyState]] = {}
         for one in duties_of(texts[2]):
             duty_states.setdefault(terms.canonical(one.duty), []).append(one)
@@ -76,7 +80,9 @@ class Setting:
         caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
         known_assets = cache(lambda: named_assets(policies, hierarchy))
-        stated = (world_of(texts[2]), world_values_of(texts[2]))
+        facts = world_of(texts[2])
+        refuse_lost_refinements(texts[0], texts[2], policies, hierarchy, facts)
+        stated = (facts, world_values_of(texts[2]))
         parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, speaking)
         return [cls(policy, *parts) for policy in policies]
 

@@ -1,0 +1,77 @@
+"""Collections with refinements, where these would be lost."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NoReturn
+
+from policy_engine.data.rdf.statements import is_blank
+from policy_engine.decision.compliance.expanding import expanded
+from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.model import World
+from policy_engine.decision.rule_verdicts import Member
+from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, RequestError
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.model import Constraint, Policy, Rule
+from policy_engine.policy.structure import REFINEMENT, VALUE
+
+_HINT = "Only a rule's parts may name it: there, its refinements are evaluated."
+
+
+def refuse_lost_refinements(
+    policy: StatementGraph,
+    world: StatementGraph,
+    policies: Sequence[Policy],
+    hierarchy: Hierarchy,
+    facts: World,
+) -> None:
+    """Refuse collections with refinements that are used as if they had none.
+
+    What belongs to a collection's source belongs to the collection, and its refinements are
+    evaluated where a rule names it. They would be lost where it is a part of something else, where
+    a value is compared with it, and where the world describes it and not the policy. `hierarchy`
+    has the memberships of all texts, `facts` what the world says. Raises PolicyError (P015) for a
+    collection of the policy, and RequestError (D003) for one of the world.
+    """
+    own, others = _refined(policy), _refined(world) if world.text != policy.text else set()
+    for name in sorted(others):
+        if not is_blank(name):
+            _refuse(world, RequestError, name, "is in the world, where they are not evaluated")
+    compared = {*_compared_values(policies, facts)}
+    for name in sorted(own | others):
+        graph, error = (policy, PolicyError) if name in own else (world, RequestError)
+        wider = {*hierarchy.above("party", name), *hierarchy.above("asset", name)} - {name}
+        if wider:
+            _refuse(graph, error, name, f"is a part of {min(wider)!r}: they would be lost")
+        if name in compared:
+            _refuse(graph, error, name, "is compared with a value: they would be lost")
+
+
+def _refined(graph: StatementGraph) -> set[str]:
+    return {node.data["@id"] for node in expanded(graph).nodes if REFINEMENT in node.data}
+
+
+def _compared_values(policies: Sequence[Policy], facts: World) -> Iterator[object]:
+    """Yield what values are compared with: right operands, and what the world says they are."""
+    rules = [rule for policy in policies for rule in policy.rules]
+    for rule in chain.from_iterable((one, *one.below()) for one in rules):
+        for leaf in _leaves(rule):
+            yield from (value.value for value in leaf.right_operands)
+    for of in facts.of.values():
+        yield from of.get(VALUE, ())
+
+
+def _leaves(rule: Rule) -> Iterator[Constraint]:
+    parties = (rule.assigners, rule.assignees, *rule.functions.values())
+    members: Iterator[Member] = chain(rule.targets, rule.actions, *parties)
+    refinements = (condition for one in members for condition in one.refinements)
+    for condition in chain(rule.constraints, refinements):
+        yield from condition.constraints()
+
+
+def _refuse(
+    graph: StatementGraph, error: type[PolicyEngineError], name: str, what: str
+) -> NoReturn:
+    code = "P015" if error is PolicyError else "D003"
+    place = Place("", *graph.spot(graph.written.get(name, name)))
+    message = f"The collection {name!r} has refinements, and {what}."
+    raise error(Problem(code, message, _HINT, place), source=graph.source)
