@@ -118,4 +118,6 @@ def _refined_action() -> Schema:
     refinements = {"properties": {"refinement": ref("refinements")}}
     parameters = {"properties": {"refinement": ref("anonymization")}}
     chosen = when(_is_action(_ANONYMIZE), parameters, when(is_named, refinements))
-    return object_schema(keys, requires("rdf:value"), chosen)
+    label: Schema = {"type": "string", "pattern": "^_:"}
+    nameless = {"properties": {"uid": label, "@id": label}}
+    return object_schema(keys, requires("rdf:value"), nameless, chosen)

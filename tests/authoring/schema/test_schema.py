@@ -346,6 +346,10 @@ REFUSED = {
         policy(permission=rule(action={"refinement": constraint("resolution", "lt", 9)})),
         "'rdf:value' is a required property",
     ),
+    "refined with a uid": (
+        policy(permission=rule(action={"uid": DATA, "rdf:value": {"@id": "odrl:print"}})),
+        "action",
+    ),
     "collection with a uid": (
         policy(permission=rule(target={"uid": DATA, "source": DATA, "refinement": constraint()})),
         "target",

@@ -257,6 +257,11 @@ BAD = {
         "P004",
         action("odrl:print") + f" odrl:print odrl:refinement [ {COUNT} ] .",
     ),
+    "refined action with a value and a uid": (
+        "P006",
+        action("x:look") + " x:look odrl:includedIn odrl:read ; rdf:value odrl:print ;"
+        f" odrl:refinement [ {COUNT} ] .",
+    ),
     "unknown refined action": (
         "P005",
         action(f"[ rdf:value odrl:raed ; odrl:refinement [ {COUNT} ] ]"),
