@@ -1,6 +1,8 @@
 """A compliance case in terms of decisions: a request, and a state of the world."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from policy_engine import terms
@@ -28,10 +30,17 @@ _SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 
 
 def told_by(
-    world_values: Mapping[str, Terms], request: RequestedRule, time: Term
+    world_values: Mapping[str, Terms],
+    request: RequestedRule,
+    time: Term,
+    references: AbstractSet[str],
 ) -> Mapping[str, Terms]:
-    """Return the left operands given by the world, or else by the request."""
-    operands = {**request.values, **world_values}
+    """Return the left operands given by the world, or else by the request.
+
+    What the policy's `references` stand for, no request says.
+    """
+    requested = {name: of for name, of in request.values.items() if name not in references}
+    operands = {**requested, **world_values}
     own = {DATE_TIME: (time,), JOINTLY: request.targets}
     return {**operands, PURPOSE: operands.get(PURPOSE, ()), **own}
 
@@ -127,6 +136,7 @@ def _facts(told: Told) -> dict[str, tuple[Literals, ...]]:
     return {operand: values for operand, values in facts.items() if values is not None}
 
 
+@lru_cache(maxsize=16)
 def _values(operand_terms: Terms) -> tuple[Literals, ...] | None:
     """Return the values of terms; none if one of them cannot be read."""
     try:

@@ -29,7 +29,7 @@ from policy_engine.decision.compliance.model import (
     Premise,
     RuleReport,
 )
-from policy_engine.decision.compliance.reading import values
+from policy_engine.decision.compliance.reading import leaves, values
 from policy_engine.decision.compliance.refined_collections import refuse_lost_refinements
 from policy_engine.decision.compliance.requested_rules import DutyState, RequestedRule, duties_of
 from policy_engine.decision.compliance.speaking import Speaking
@@ -90,6 +90,11 @@ class Setting:
     def is_void(self) -> bool:
         """Whether rules of the policy conflict, and its strategy makes it void."""
         return self.policy.conflict == "invalid" and has_conflict(self.policy, self.hierarchy)
+
+    @cached_property
+    def references(self) -> frozenset[str]:
+        """What the policy says that values are compared with, for the world to say what it is."""
+        return frozenset(name for leaf in leaves(self.policy) for name in leaf.references)
 
 
 class ComplianceCase:
@@ -233,7 +238,8 @@ class ComplianceCase:
 
     @cached_property
     def _told(self) -> Mapping[str, Terms]:
-        return told_by(self._setting.world_values, self.asked, self.time)
+        setting = self._setting
+        return told_by(setting.world_values, self.asked, self.time, setting.references)
 
     @cached_property
     def _applicability(self) -> Applicability:

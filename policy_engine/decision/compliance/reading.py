@@ -1,11 +1,14 @@
 """The policies of a compliance case, read leniently by the engine's own reader."""
 
+from collections.abc import Iterator
+from itertools import chain
+
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal, Term
 from policy_engine.decision.compliance.expanding import expanded
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.model import IRI, Policy, Value
+from policy_engine.policy.model import IRI, Action, Asset, Constraint, Party, Policy, Value
 from policy_engine.policy.reading.lenient import read_plain_odrl
 from policy_engine.policy.reading.operands import read_operand
 from policy_engine.policy.reading.walker import Walker
@@ -45,3 +48,13 @@ def value_of(term: Term) -> Value:
         return Value(terms.canonical(term), type=IRI)
     kind = term.type
     return Value(read_operand(term.text, kind, ""), type=kind)
+
+
+def leaves(policy: Policy) -> Iterator[Constraint]:
+    """Yield the constraints and refinements of a policy, and those within others one by one."""
+    for rule in chain.from_iterable((one, *one.below()) for one in policy.rules):
+        parties = (rule.assigners, rule.assignees, *rule.functions.values())
+        members: Iterator[Party | Asset | Action] = chain(rule.targets, rule.actions, *parties)
+        refinements = (condition for one in members for condition in one.refinements)
+        for condition in chain(rule.constraints, refinements):
+            yield from condition.constraints()

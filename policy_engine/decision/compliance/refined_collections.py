@@ -1,17 +1,16 @@
 """Collections with refinements, where these would be lost."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import NoReturn
 
 from policy_engine.data.rdf.statements import is_blank
 from policy_engine.decision.compliance.expanding import expanded
 from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.reading import leaves
 from policy_engine.decision.model import World
-from policy_engine.decision.rule_verdicts import Member
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, RequestError
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.model import Constraint, Policy, Rule
+from policy_engine.policy.model import Policy
 from policy_engine.policy.structure import REFINEMENT, VALUE
 
 _HINT = "Only a rule's parts may name it: there, its refinements are evaluated."
@@ -52,20 +51,10 @@ def _refined(graph: StatementGraph) -> set[str]:
 
 def _compared_values(policies: Sequence[Policy], facts: World) -> Iterator[object]:
     """Yield what values are compared with: right operands, and what the world says they are."""
-    rules = [rule for policy in policies for rule in policy.rules]
-    for rule in chain.from_iterable((one, *one.below()) for one in rules):
-        for leaf in _leaves(rule):
-            yield from (value.value for value in leaf.right_operands)
+    for leaf in (one for policy in policies for one in leaves(policy)):
+        yield from (value.value for value in leaf.right_operands)
     for of in facts.of.values():
         yield from of.get(VALUE, ())
-
-
-def _leaves(rule: Rule) -> Iterator[Constraint]:
-    parties = (rule.assigners, rule.assignees, *rule.functions.values())
-    members: Iterator[Member] = chain(rule.targets, rule.actions, *parties)
-    refinements = (condition for one in members for condition in one.refinements)
-    for condition in chain(rule.constraints, refinements):
-        yield from condition.constraints()
 
 
 def _refuse(

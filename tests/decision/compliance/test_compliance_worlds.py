@@ -118,3 +118,11 @@ def test_state_of_the_world_has_its_class_or_the_time(kind):
 def test_world_may_tell_of_others_what_a_request_tells_of_itself(told):
     text = constrained(limit("odrl:spatial", "eq", ":IT"))
     assert active(text, claimed("odrl:spatial", ":IT"), world(told)) == {"Permission": True}
+
+
+@pytest.mark.parametrize("told", ["", ":here rdf:value :FR ."])
+def test_no_request_says_what_a_reference_of_the_policy_stands_for(told):
+    of = "odrl:leftOperand odrl:spatial ; odrl:operator odrl:eq"
+    text = constrained(f"{of} ; odrl:rightOperandReference :here")
+    known = world(f":w a sotw:SotW ; odrl:spatial :IT . {told}")
+    assert active(text, claimed(":here", ":IT"), known) == {"Permission": False}
