@@ -1,6 +1,6 @@
 """Requests and the state of the world, from their graphs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -101,12 +101,19 @@ def read_requests(
 
 
 def duties_of(world: StatementGraph) -> tuple[DutyState, ...]:
-    """Return what the world says about duties."""
+    """Return what the world says about duties. Raises RequestError for a report of no duty."""
     return tuple(
         DutyState(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
         for node in world.typed((f"{REPORT}DutyReport",))
-        for duty in world.nodes(node, f"{REPORT}rule")
+        for duty in _reported_duties(world, node)
     )
+
+
+def _reported_duties(world: StatementGraph, node: str) -> Sequence[str]:
+    # A report that is passed over could be what says that a duty was violated.
+    if not (duties := world.nodes(node, f"{REPORT}rule")):
+        refuse(world, f"The duty report {node} must name its duty by {REPORT}rule.")
+    return duties
 
 
 def _state(world: StatementGraph, node: str, kind: str) -> str:

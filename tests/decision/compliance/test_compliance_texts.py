@@ -108,6 +108,12 @@ def test_request_that_is_not_understood_is_refused(text, code):
         (world('temp:currentTime dct:issued "2032-01-01T00:00:00Z"^^xsd:dateTime .'), "D003"),
         (world(time="2031-05-06"), "D003"),
         (world(":told a report:DutyReport ; report:rule :a ; report:deonticState :Done ."), "D003"),
+        (
+            world(
+                ":told a report:DutyReport ; report:Rule :a ; report:deonticState report:Violated ."
+            ),
+            "D003",
+        ),
         (f"{PREFIXES}:world", "F001"),
     ],
 )
