@@ -164,8 +164,8 @@ class Decider:
     ) -> RowAccess:
         """Return the rules that decide on single rows of the datasets of a request.
 
-        Without `datasets`, each target may be a dataset or a column by its name, and is taken for a
-        column of any dataset that it may belong to. If the targets are only part of what is read,
+        Without `datasets`, a target that could name a dataset or a column counts as a column of
+        every dataset that it may belong to. If the targets are only part of what is read,
         `together` is everything. Raises as `decide` does.
         """
         _check(request, world)

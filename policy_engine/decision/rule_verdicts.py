@@ -218,7 +218,7 @@ def _merge_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def worst_state(verdicts: Iterable[Verdict]) -> State:
-    """Return the state farthest from satisfied; satisfied if there are no verdicts."""
+    """Return the state farthest from satisfied; without verdicts, satisfied."""
     return max((one.state for one in verdicts), key=_SEVERITY.__getitem__, default="satisfied")
 
 

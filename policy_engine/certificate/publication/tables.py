@@ -97,7 +97,7 @@ class TablePublication:
         self._replace()
 
     def refuse(self, certificate: Certificate) -> None:
-        """Leave nothing: a certificate is a property of its table, and there is no table."""
+        """Write nothing: a certificate is a property of its table, which was not created."""
 
     def _replace(self) -> None:
         exists = self._exists(self._name)

@@ -208,7 +208,7 @@ def verify_log(
 
 
 def _file_identity(path: Path) -> _Identity:
-    """Return what identifies a file whatever its name is; None if there is no file."""
+    """Return the device and inode of a file, which a rename keeps; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:

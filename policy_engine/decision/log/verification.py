@@ -63,7 +63,7 @@ class Verification:
 
     @property
     def intact(self) -> bool:
-        """Whether there is no problem."""
+        """Whether the log has no problems."""
         return not self.problems
 
 

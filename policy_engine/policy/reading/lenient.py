@@ -83,7 +83,7 @@ def read_plain_odrl(
     """Return the policies of a graph in which every node is at the top, in its order.
 
     They may inherit from one another; no conflict strategy is enforced. Names are those of nodes,
-    blank ones too. Raises PolicyError with every problem found, including that there is no policy.
+    blank ones too. Raises PolicyError with all problems, also for a text without a policy.
     """
     reader = PolicyReader(graph, limits, vocabulary, is_lenient=True)
     own = _policy_nodes(graph.nodes)
