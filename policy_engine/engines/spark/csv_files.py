@@ -43,8 +43,8 @@ _BLOCK = 8_000_000  # bytes; no row may be longer
 
 
 def csv_columns(session: SparkSession, location: str) -> tuple[str, ...]:
-    """Return the header of the first nonempty file. Raises DataError (C010) where there is none."""
-    return _header(session, _nonempty_file(session, location))
+    """Return the header of a nonempty file. Raises DataError (C010) where there is none."""
+    return _header(session, location)[1]
 
 
 def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> DataFrame:
@@ -53,8 +53,7 @@ def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> Da
     Raises DataError for ragged rows (C007), bytes that are not UTF-8 (C008), quotes that are not
     closed (C010) and files with different headers (C014).
     """
-    first = _nonempty_file(session, location)
-    names = _header(session, first)
+    first, names = _header(session, location)
     files = _count_lines(session, location, names)
     _check_readable(files)
     _check_headers(session, files, names, first)
@@ -67,22 +66,18 @@ def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> Da
     return frame.select("*", *map(folder_value, folders)) if folders else frame
 
 
-def _nonempty_file(session: SparkSession, location: str) -> str:
-    """Return one of the nonempty files."""
-    lines = strict_reader(session).text(location).select(F.col("_metadata.file_path"))
-    for line in lines.take(1):
-        return str(line.file_path)
-    raise DataError.of("C010", "The table has no columns.", source=location)
-
-
-def _header(session: SparkSession, file: str) -> tuple[str, ...]:
-    """Return the cells of the first row of one file."""
-    reason = ""
+def _header(session: SparkSession, location: str) -> tuple[str, tuple[str, ...]]:
+    """Return one of the nonempty files of a location, and the cells of its first row."""
+    file, reason = "", ""
     # Most headers are one line, whatever ends it; longer ones must keep their line ends.
     for options, count in (({}, 1), ({"lineSep": "\n"}, 1), ({"lineSep": "\n"}, 1_000)):
-        lines = strict_reader(session).options(**options).text(as_path(file))
-        begin = lines.where("_metadata.file_block_start = 0").select(F.make_valid_utf8("value"))
-        text = "\n".join(line[0] for line in begin.take(count)).removeprefix("\ufeff")
+        lines = strict_reader(session).options(**options).text(as_path(file) or location)
+        begin = lines.where("_metadata.file_block_start = 0")
+        rows = begin.select(F.make_valid_utf8("value"), "_metadata.file_path").take(count)
+        if not rows:
+            raise DataError.of("C010", "The table has no columns.", source=location)
+        file = rows[0].file_path
+        text = "\n".join(row[0] for row in rows).removeprefix("\ufeff")
         try:
             names = tuple(next(csv.reader(io.StringIO(text, newline=""), strict=True), ()))
         except csv.Error as error:
@@ -90,13 +85,16 @@ def _header(session: SparkSession, file: str) -> tuple[str, ...]:
             continue
         if any("\ufffd" in name for name in names):
             raise DataError.of("C008", "The header is not UTF-8.", source=display_path(file))
-        return names
+        return file, names
     raise DataError.of("C010", f"The header cannot be read: {reason}.", source=display_path(file))
 
 
 def _reader(session: SparkSession, names: Sequence[str]) -> DataFrameReader:
-    texts = [types.StructField(name, types.StringType()) for name in names]
-    return strict_reader(session).schema(types.StructType(texts)).options(**_OPTIONS)
+    return strict_reader(session).schema(_text_schema(names)).options(**_OPTIONS)
+
+
+def _text_schema(names: Sequence[str]) -> types.StructType:
+    return types.StructType([types.StructField(name, types.StringType()) for name in names])
 
 
 def _count_lines(session: SparkSession, location: str, names: Sequence[str]) -> list[Row]:
@@ -183,7 +181,8 @@ def _check_headers(
 ) -> None:
     """Refuse files where one has other columns than the first, or another order of columns."""
     for file in files:
-        file_names = names if file.first == file.header else _header(session, file.file)
+        is_usual = file.first == file.header
+        file_names = names if is_usual else _header(session, as_path(file.file))[1]
         if file_names != names:
             raise column_mismatch_error(
                 display_path(first), names, display_path(file.file), file_names
@@ -235,8 +234,9 @@ def _read_line_by_line(
     )
     for row in counts.groupBy("file").agg(F.sum("rows").alias("rows")).where("rows > 0").collect():
         raise _ragged_rows_error(row.rows, len(names), row.file)
-    fields = [f"{quote_name(name)} string" for name in (*names, *folders)]
-    return lines.drop("start", "place").mapInArrow(_reading_task(names, folders), ", ".join(fields))
+    return lines.drop("start", "place").mapInArrow(
+        _reading_task(names, folders), _text_schema((*names, *folders))
+    )
 
 
 def _ragged_rows_task(names: tuple[str, ...]) -> Task:

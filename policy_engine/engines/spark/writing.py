@@ -9,7 +9,7 @@ from threading import Lock
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession, types
+from pyspark.sql import DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine.data import storage
@@ -114,13 +114,18 @@ def row_digest(frame: DataFrame) -> tuple[str, int]:
     Duplicate rows count, and so do the names of the columns. The eight 32-bit words of the sha-256
     of every row are summed separately.
     """
-    cells = F.concat(*(_unambiguous_text(field) for field in frame.schema.fields))
-    hashed = frame.select(F.sha2(cells, 256).alias("hash"))
-    words = [F.conv(F.substring("hash", 1 + 8 * i, 8), 16, 10).cast("long") for i in range(_LANES)]
+    # As SQL, since every function that is called by itself asks the JVM several times.
+    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
+    cells = ", ".join(
+        _unambiguous_text(name, field.dataType)
+        for name, field in zip(numbered.columns, frame.schema.fields, strict=True)
+    )
+    hashed = numbered.selectExpr(f"sha2(concat({cells}), 256) AS hash")
+    words = [f"bigint(conv(substring(hash, {1 + 8 * i}, 8), 16, 10))" for i in range(_LANES)]
     # A long cannot overflow within one partition, but it may for all partitions together.
-    sums = [F.sum(word).alias(f"w{i}") for i, word in enumerate(words)]
-    parts = hashed.groupBy(F.spark_partition_id()).agg(F.count("*").alias("rows"), *sums)
-    totals = [F.sum(F.col(f"w{i}").cast("decimal(38,0)")) for i in range(_LANES)]
+    sums = [F.expr(f"sum({word}) AS w{i}") for i, word in enumerate(words)]
+    parts = hashed.groupBy(F.spark_partition_id()).agg(F.expr("count(*) AS rows"), *sums)
+    totals = [F.expr(f"sum(CAST(w{i} AS DECIMAL(38, 0)))") for i in range(_LANES)]
     try:
         rows, *lanes = parts.agg(F.sum("rows"), *totals).collect()[0]
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
@@ -142,14 +147,11 @@ _UNWRITABLE = (
 )
 
 
-def _unambiguous_text(field: types.StructField) -> Column:
-    """Return a cell as text that no other cell, and no two cells together, can have."""
-    cell = column(field.name)
-    if isinstance(field.dataType, types.TimestampType):
-        cell = F.unix_micros(cell)  # its text would depend on the session's time zone
-    text = cell.cast("string")
-    length = F.octet_length(text).cast("string")
-    return F.coalesce(F.concat(length, F.lit(":"), text), F.lit("-"))
+def _unambiguous_text(cell: str, kind: types.DataType) -> str:
+    """Return the SQL of a cell as text that no other cell, and no two cells together, can have."""
+    # The text of a point in time would depend on the session's time zone.
+    text = f"string({f'unix_micros({cell})' if isinstance(kind, types.TimestampType) else cell})"
+    return f"coalesce(concat(octet_length({text}), ':', {text}), '-')"
 
 
 def csv_texts(frame: DataFrame, masked: tuple[str, ...] = ()) -> DataFrame:
