@@ -15,9 +15,9 @@ from policy_engine.errors import DataError
 IRI = "http://x.org/People"
 
 
-def table_of(folder, *files, ending="csv"):
+def table_of(folder, *files, ending="csv", name=None):
     """Write a folder with a file per content, the text of CSV or a table."""
-    place = folder / "table"
+    place = folder / (name or f"table.{ending}")
     place.mkdir()
     for number, content in enumerate(files):
         path = str(place / f"part-{number}.{ending}")
@@ -54,7 +54,7 @@ def refused(spark, location, columns=None, secret="secret"):
 def test_a_folder_is_known_by_its_files(spark, tmp_path, ending):
     content = {"json": '{"a": "1", "b": null}\n', "parquet": pa.table({"a": ["1"], "b": [None]})}
     content["orc"] = pa.table({"a": ["1"], "b": pa.array([None], pa.string())})
-    location = table_of(tmp_path, content.get(ending, "a,b\n1,\n"), ending=ending)
+    location = table_of(tmp_path, content.get(ending, "a,b\n1,\n"), ending=ending, name="table")
     (tmp_path / "table" / "_SUCCESS").touch()
     (tmp_path / "table" / ".hidden.txt").touch()
     assert describe_dataset(spark, IRI, location) == Dataset(IRI, location, ending, ("a", "b"))
@@ -104,7 +104,7 @@ def test_a_table_that_is_not_there_is_refused(spark):
 
 
 def test_a_folder_of_mixed_or_unknown_files_is_refused(spark, tmp_path):
-    location = table_of(tmp_path, "a\n1\n")
+    location = table_of(tmp_path, "a\n1\n", name="table")
     (tmp_path / "table" / "part-1.json").write_text('{"a": 1}\n')
     assert refused(spark, location).code == "C004"
     (tmp_path / "other").mkdir()
@@ -130,30 +130,41 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        ODD,
-        ODD.replace("\n", "\r\n"),
-        ODD.replace("\n", "\r"),
-        "\ufeff" + ODD,
-        ODD + '"two\nlines","cr\rlf\r\n"\n"\n\n",x\n',
-        "a,b\n\n1,2\n\n",
-        '"a","b"\n1,2\n',
-        'a,b\n1,""\n"",""\n,\n',
-        'a,b\r\n"x\r\ny",1\r\nz,"2\r"\r\n"\n",\r\n',
-        'a,b\n1,"x\r"\n"2\n",x\r\n',
-        '"a\r\nb",c\r1,2\r"x\ny",3',
-        'a,b\n"1\n2"z,3\n',
-        'a\n"1\n2"\n\n2\n',
-        '"a\nb",c\n1,2\n"\n",\n',
-        "a,b\n1,2",
-    ],
-)
-def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, text):
-    location = table_of(tmp_path, text)
-    table = read_table(tmp_path / "table" / "part-0.csv")
-    expected = [tuple(row.values()) for row in table.to_pylist()]
+WHOLE_LINES = [
+    ODD,
+    ODD.replace("\n", "\r\n"),
+    ODD.replace("\n", "\r"),
+    "\ufeff" + ODD,
+    "a,b\n\n1,2\n\n",
+    '"a","b"\n1,2\n',
+    'a,b\n1,""\n"",""\n,\n',
+    "a,b\n1,2",
+]
+CELLS_OF_LINES = [
+    ODD + '"two\nlines","cr\rlf\r\n"\n"\n\n",x\n',
+    'a,b\r\n"x\r\ny",1\r\nz,"2\r"\r\n"\n",\r\n',
+    'a,b\n1,"x\r"\n"2\n",x\r\n',
+    'a,b\n"1\n2"z,3\n',
+]
+OTHER_HEADERS = [
+    '"a\r\nb",c\r1,2\r"x\ny",3',
+    '"a\nb",c\n1,2\n"\n",\n',
+    'a\n"1\n2"\n\n2\n',
+    'a,${spark.master}\n"1\n2",x\n',
+]
+FILES = [WHOLE_LINES, CELLS_OF_LINES, *([text] for text in OTHER_HEADERS)]
+ALONE = [[text] for text in (*WHOLE_LINES, *CELLS_OF_LINES)]
+
+
+def first_of(files):
+    return f"{len(files)} files, {files[0]!r}"
+
+
+@pytest.mark.parametrize("files", everyday([*FILES, *ALONE], *FILES), ids=first_of)
+def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, files):
+    location = table_of(tmp_path, *files)
+    tables = [read_table(tmp_path / "table.csv" / f"part-{n}.csv") for n in range(len(files))]
+    expected = [tuple(row.values()) for table in tables for row in table.to_pylist()]
     assert all_of(spark, location) == sorted(expected, key=str)
 
 
@@ -221,7 +232,7 @@ def test_files_may_have_odd_names_and_headers_written_in_several_ways(spark, tmp
 def test_no_damaged_file_is_left_out(spark, tmp_path):
     whole = gzip.compress(b"a,b\n" + b"".join(b"%d,secret\n" % n for n in range(9999)))
     location = table_of(tmp_path, "a,b\n1,2\n")
-    (tmp_path / "table" / "part-1.csv.gz").write_bytes(whole[:-99])
+    (tmp_path / "table.csv" / "part-1.csv.gz").write_bytes(whole[:-99])
     spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
     try:
         assert refused(spark, location).code == "C010"
@@ -294,13 +305,16 @@ def test_every_file_below_a_folder_is_read(spark, tmp_path):
 
 @pytest.mark.parametrize("ending", everyday(("csv", "json", "parquet"), "csv"))
 def test_a_path_is_a_name_and_never_a_pattern(spark, tmp_path, ending):
-    for number, stem in enumerate(("q[1]", "q1", "q{1,2}*?", "q2", "q\\[1]")):
+    stems = ("q[1]", "q{1,2}*?", "q\\[1]")
+    for number, stem in enumerate((*stems, "q1", "q2")):
         place = tmp_path / f"{stem}.{ending}"
         if ending == "parquet":
             parquet.write_table(pa.table({"a": [str(number)]}), place)
         else:
             text = f'{{"a": "{number}"}}\n' if ending == "json" else f'a\n"{number}"\n'
             place.write_text(text)
+    for number, stem in enumerate(stems):
+        place = tmp_path / f"{stem}.{ending}"
         assert all_of(spark, str(place)) == [(str(number),)]
         assert manifest_digest(spark, str(place)) == digest(place)
     problem = refused(spark, str(tmp_path / f"q*.{ending}"))

@@ -94,7 +94,7 @@ def test_relaxed_cuts_through_ties(cluster, how):
     partitions, asked = RELAXED[how]
     kept = {"sensitive": ["ill"], "insensitive": ["pay", "seen", "here", "price", "city"]}
     parts = {"partitioning": "relaxed", "quasi": ["size", "rate", "zip"], **kept, **asked}
-    runs = both(cluster, people(5000, seed=2), partitions, 2500, **parts)
+    runs = both(cluster, people(2500, seed=2), partitions, 1400, **parts)
     check_same(runs)
     assert runs.nodes > 1
 
@@ -182,7 +182,7 @@ GENERALISED = {
 def test_every_generalisation(cluster, kind, missing, tmp_path):
     parts = {"method": "k-anonymity", "k": 6, "missing": missing, "quasi": GENERALISED[kind]}
     parts |= {"score": "span" if missing == "wildcard" else "loss"}
-    runs = both(cluster, people(), 3, 900, taxonomies=files(tmp_path), **parts)
+    runs = both(cluster, people(), 3, 1200, taxonomies=files(tmp_path), **parts)
     check_same(runs)
     assert runs.nodes > 1
 
@@ -205,7 +205,7 @@ def test_bounds_pseudonyms_and_redacted_columns(cluster):
     parts = {"method": "k-anonymity", "k": 4, "quasi": ["age", "city", "born", "pay"]}
     parts |= {"redact": ["ill"], "pseudonymize": ["row"], "pseudonymScope": "both"}
     parts |= {"cells": "bounds", "key": KEY}
-    runs = both(cluster, people(), 3, 900, **parts)
+    runs = both(cluster, people(), 3, 1200, **parts)
     check_same(runs)
     assert {"row", "ill", "age_low", "age_high"} <= set(runs.local.table.column_names)
 
@@ -240,7 +240,7 @@ def test_skewed_tables(cluster, shape):
     table, partitioning = SKEWED[shape]
     table = {**table, "row": list(range(len(table["x"])))}
     parts = {"method": "k-anonymity", "k": 2, "quasi": ["x", "y"], "insensitive": ["row"]}
-    check_same(both(cluster, table, 3, 1000, partitioning=partitioning, **parts))
+    check_same(both(cluster, table, 3, 1600, partitioning=partitioning, **parts))
 
 
 def real(name, rows=3000):
@@ -277,7 +277,7 @@ REAL = {
 def test_real_tables(cluster, table):
     name, quasi, asked = REAL[table]
     how = "relaxed" if "relaxed" in table else "strict"
-    runs = both(cluster, real(name), 3, 1000, quasi=quasi, partitioning=how, **asked)
+    runs = both(cluster, real(name), 3, 1600, quasi=quasi, partitioning=how, **asked)
     check_same(runs)
     assert runs.nodes > 1
 
