@@ -1,6 +1,7 @@
-"""Which cases of a table are run for every change, and which by night alone."""
+"""Which cases are run for every change, and which by night alone."""
 
 import pytest
+from hypothesis import settings
 
 
 def everyday(cases, *names, otherwise=pytest.mark.nightly):
@@ -12,3 +13,8 @@ def everyday(cases, *names, otherwise=pytest.mark.nightly):
 def everyday_on_spark(cases, *names):
     """Return cases that other engines are tested with always, Spark with all others by night."""
     return everyday(cases, *names, otherwise=pytest.mark.nightly_on_spark)
+
+
+def examples(number):
+    """Return so many random examples, and twenty times as many in the nightly profile."""
+    return 20 * number if settings.get_current_profile_name() == "nightly" else number

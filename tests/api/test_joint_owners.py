@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from building import policy
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from letting import (
@@ -175,7 +176,7 @@ def test_suppression_is_at_most_what_each_owner_lets(tmp_path):
     assert made(tmp_path, hospital(), same, source=source).certificate.holds
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(*(st.integers(2, 4) for _ in range(3)))
 def test_a_release_has_classes_as_large_as_every_owner_asks(tmp_path_factory, own, one, other):
     folder = tmp_path_factory.mktemp("bounds")

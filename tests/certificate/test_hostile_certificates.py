@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 from building import DATASET, OUTPUT, PEOPLE, people_policy
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modelled import of_release
@@ -172,11 +173,6 @@ def test_steps_that_are_no_plan_are_refused(order, made):
     plan = document["pe:certificate"]["plan"]
     plan["steps"] = [plan["steps"][number] for number in order]
     assert read(json.dumps(document)) is None
-
-
-def examples(number):
-    """Return so many examples, and fifty times as many in the nightly profile."""
-    return number * 50 if settings.get_current_profile_name() == "nightly" else number
 
 
 def both(field, **figures):

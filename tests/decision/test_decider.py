@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import naive
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -181,7 +182,7 @@ bare = policies().map(
 cases = bare, st.lists(requests, min_size=1, max_size=4), worlds, hierarchies
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(*cases)
 def test_decisions_are_those_of_the_slow_way(made, asked, world, known):
     agree(made, asked, world, known)
@@ -194,7 +195,7 @@ def test_very_many_decisions_are_those_of_the_slow_way(made, asked, world, known
     agree(made, asked, world, known)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(*cases, hierarchies)
 def test_words_of_another_policy_never_permit_what_is_denied_without_them(
     made, asked, world, known, words
@@ -207,7 +208,7 @@ def test_words_of_another_policy_never_permit_what_is_denied_without_them(
         )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(*cases)
 def test_memberships_of_a_world_are_as_if_they_were_compiled(made, asked, world, known):
     plain = world.model_copy(update={"memberships": Hierarchy()})

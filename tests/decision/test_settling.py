@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruling import ANN, ODRL, READ, TABLE, policy, rule, where
@@ -61,7 +62,7 @@ DAYS = st.integers(0, 9)
 DEEDS = st.lists(st.tuples(st.sampled_from("fv"), DAYS), max_size=5)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(80))
 @given(st.sampled_from(["duty", "obligation"]), DEEDS, DAYS, st.none() | DAYS, st.none() | DAYS)
 def test_a_duty_is_settled_as_a_naive_model_says(kind, deeds, now, since, until):
     found = duty_outcome(
@@ -77,7 +78,7 @@ def test_a_duty_is_settled_as_a_naive_model_says(kind, deeds, now, since, until)
     assert found.is_late == (done is not None and until is not None and done > until)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(80))
 @given(DEEDS, DEEDS, DAYS, DAYS, st.none() | DAYS, st.none() | DAYS)
 def test_what_a_decision_tells_to_be_owed_is_what_is_listed(paid, fined, now, asked, until, within):
     fine = owed("consequence", None, within)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from building import DATASET, OUTPUT, anonymize, column, permission, policy
 from dense import MEASURES, holds, worst
+from everyday import examples
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
@@ -228,7 +229,9 @@ def in_classes(request, release):
     return list(found.values())
 
 
-settled = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+settled = settings(
+    deadline=None, max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @settled

@@ -9,6 +9,7 @@ import pytest
 from applying import asking
 from building import DATASET, column
 from dense import MEASURES, holds, worst
+from everyday import examples
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from truth import is_true, reader
@@ -160,7 +161,7 @@ def assert_bounds(quasi, table, rows, release, asked):
 settled = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(settled, max_examples=40)
+@settings(settled, max_examples=examples(40))
 @given(requests())
 def test_no_cell_is_false_of_a_row(request):
     assert_true(request)

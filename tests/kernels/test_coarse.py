@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from drawn import axes_of, interval, ints, members, tree
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def test_lowest_above_climbs_whatever_the_numbers_of_the_nodes():
     assert lowest_above(parent, ints([2, 2, 0, 4]), ints([4, 0, 0, 1])).tolist() == [1, 3, 0, 1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(axes_of(30, 25), st.integers(2, 10))
 def test_parts_are_in_order_and_no_more_than_asked_for(axis, most):
     counts = np.maximum(np.bincount(axis.codes, minlength=26), 1)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from drawn import ancestries, figures, heights, ints, peoples
 from drawn import is_diverse as is_diverse_by_measures
+from everyday import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +137,7 @@ def test_rows_without_a_value_are_not_diverse():
     assert not holds(SensitiveRows((ints([-1, -1, 0]),)), Diversity(distinct=1), [0, 1])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.data())
 def test_compiled_bounds_are_those_that_certify_a_release(data):
     people, asked = data.draw(peoples(10))
@@ -149,7 +150,7 @@ def test_compiled_bounds_are_those_that_certify_a_release(data):
 AT_LEAST, AT_MOST, BELOW = ("distinct", "entropy"), ("alpha", "t", "beta", "enhanced_beta"), "delta"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.data())
 def test_a_bound_is_kept_up_to_the_figure_that_is_measured_and_no_further(data):
     people, _ = data.draw(peoples(10))
@@ -173,7 +174,7 @@ def test_a_bound_is_kept_up_to_the_figure_that_is_measured_and_no_further(data):
             assert holds(people, Diversity(recursive=(c, l)), rows) == is_above
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.data())
 def test_every_column_keeps_its_own_bounds_however_often_rows_are_forgotten(data):
     people, asked = data.draw(peoples(10))

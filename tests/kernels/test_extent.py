@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from drawn import axes_of, interval, members, price, tree
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,14 +67,14 @@ def test_a_weight_multiplies_what_a_column_costs():
     assert swept([interval([0, 1], weight=3.0), members([0, 1], weight=0.0)]) == [0, 3 * UNIT]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.lists(axes_of(12, widest=100), min_size=1, max_size=4), st.sampled_from([1, -1]))
 def test_prices_are_those_of_the_rows_taken_together(axes, step):
     rows = list(range(12))[::step]
     assert swept(axes, step) == [price(axes, rows[: last + 1]) for last in range(12)]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.lists(axes_of(40, widest=100), min_size=1, max_size=4), st.sampled_from([1, -1]))
 def test_prices_in_front_of_another_value_are_those_of_the_rows_whatever_the_node_covers(
     axes, step

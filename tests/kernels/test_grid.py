@@ -1,5 +1,6 @@
 import numpy as np
 from drawn import interval, tables
+from everyday import examples
 from hypothesis import given, settings
 
 from policy_engine.kernels.grid import grid
@@ -30,7 +31,7 @@ def test_a_cut_that_breaks_another_bound_is_not_made():
     assert classes([interval([0, 1, 2, 3])], 2, lambda _classes, count: count < 2) == [{0, 1, 2, 3}]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(most_sensitive=0, persons=(False,)))
 def test_every_class_is_large_enough_and_every_value_in_one_interval(table):
     found = grid(table.axes, table.constraint.size)

@@ -17,6 +17,7 @@ from drawn import (
     tree,
     valid_cuts,
 )
+from everyday import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -189,19 +190,19 @@ def test_partition_tells_how_many_rows_are_settled():
     assert told[-1] == 4
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(80))
 @given(tables())
 def test_partition_gives_what_its_rules_say(table):
     assert parts(table) == list(map(set, reference(table)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(most_sensitive=0, persons=(False,), widest=1000))
 def test_partition_gives_what_its_rules_say_where_values_are_far_more_than_rows(table):
     assert parts(table) == list(map(set, reference(table)))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(80))
 @given(tables())
 def test_classes_hold_every_row_once_and_every_bound(table):
     found = parts(table)
@@ -209,7 +210,7 @@ def test_classes_hold_every_row_once_and_every_bound(table):
     assert all(keeps(table, sorted(part)) for part in found)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(relaxed=(False,)), st.randoms(use_true_random=False))
 def test_classes_are_the_same_in_any_order_of_rows(table, random):
     order = list(table.rows)
@@ -217,14 +218,14 @@ def test_classes_are_the_same_in_any_order_of_rows(table, random):
     assert [{order[row] for row in part} for part in parts(moved(table, order))] == parts(table)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(relaxed=(False,), widest=2, most_rows=60))
 def test_equal_rows_of_a_strict_partition_are_in_one_class(table):
     found = [{tuple(axis.codes[row] for axis in table.axes) for row in p} for p in parts(table)]
     assert sum(map(len, found)) == len(set().union(*found))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(most_rows=100), st.integers(1, 4))
 def test_classes_are_the_same_cut_in_parts_by_several_threads(table, threads):
     whole = parts(table)
@@ -232,7 +233,7 @@ def test_classes_are_the_same_cut_in_parts_by_several_threads(table, threads):
         assert parts(table) == whole
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(tables(scores=("loss",), relaxed=(False,), persons=(False,), most_rows=60, widest=200))
 def test_a_summary_chooses_the_cut_that_the_rows_choose(table):
     by_rows = parts(table)
@@ -240,7 +241,7 @@ def test_a_summary_chooses_the_cut_that_the_rows_choose(table):
         assert parts(table) == by_rows
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(tables(scores=("loss",)))
 def test_rows_choose_the_cut_where_a_summary_would_take_too_much_memory(table):
     by_rows = parts(table)
@@ -248,7 +249,7 @@ def test_rows_choose_the_cut_where_a_summary_would_take_too_much_memory(table):
         assert parts(table) == by_rows
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(relaxed=(False,), most_sensitive=0, persons=(False,)))
 def test_no_class_of_a_strict_partition_can_be_cut_further(table):
     # A cut that would leave two classes with one cell is not made where classes are kept apart.
@@ -257,7 +258,7 @@ def test_no_class_of_a_strict_partition_can_be_cut_further(table):
         assert not any(valid_cuts(table, sorted(part), axis) for axis in table.axes)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables())
 def test_classes_never_lose_more_than_the_table_as_one(table):
     found = parts(table)
@@ -330,7 +331,7 @@ def test_60_000_rows_with_persons_are_cut_alike_on_one_thread_and_on_several():
         assert parts(table) == shared
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(relaxed=(False,), apart=(True,)))
 def test_no_two_classes_have_the_same_cells_where_they_are_kept_apart(table):
     found = partition(*table.arguments)

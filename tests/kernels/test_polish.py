@@ -1,5 +1,6 @@
 import numpy as np
 from drawn import interval, keeps, price, tables
+from everyday import examples
 from hypothesis import given, settings
 
 from policy_engine.kernels.bounds import ClassConstraint
@@ -36,7 +37,7 @@ def test_a_class_of_the_least_size_gives_no_row_away():
     assert polished.starts.tolist() == [0, 2, 4]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables())
 def test_polished_classes_hold_every_bound_and_never_lose_more(table):
     found = in_order(table.axes, partition(*table.arguments))

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measuring import DISEASE, holding, taken
@@ -56,7 +57,7 @@ def found(**given):
     ]
 
 
-@settings(max_examples=300, deadline=None)  # compiles first
+@settings(max_examples=examples(100), deadline=None)  # compiles first
 @given(st.data(), asked(), CLASSES)
 def test_the_partitioner_takes_exactly_the_classes_that_are_measured_to_hold(data, one, classes):
     method, given = one
@@ -64,7 +65,7 @@ def test_the_partitioner_takes_exactly_the_classes_that_are_measured_to_hold(dat
     assert taken(method, *classes, **given) == holding(method, *classes, **given)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100))
 @given(asked(), VALUES, VALUES, CLASSES)
 def test_two_classes_that_hold_hold_as_one_where_the_method_says_so(one, first, second, rest):
     method, given = one

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from building import permission, policy
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matched import (
@@ -109,7 +110,7 @@ def test_other_bounds_can_be_explored_and_no_original_compared(tmp_path):
         compare_release(data[VISITS], out)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_rows_in_any_order_give_the_same_bytes(tmp_path_factory, random):
     def shuffled(text):
@@ -127,7 +128,7 @@ person = st.tuples(st.sampled_from(["", "1", "2", "3", "4", "5", "6"]), st.integ
 ages = st.lists(person, min_size=1, max_size=7, unique_by=lambda one: one[0] or object())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(ages, ages)
 def test_a_release_is_true_of_the_rows_that_a_nested_loop_joins(tmp_path_factory, some, others):
     folder = tmp_path_factory.mktemp("joined")

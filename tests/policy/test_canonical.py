@@ -6,6 +6,7 @@ import datetime as dt
 import json
 
 import pytest
+from everyday import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from places import POLICIES
@@ -190,7 +191,7 @@ def rewritten(draw, value, key=""):
     return [alone] if wraps and draw(st.booleans()) else alone
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_however_a_policy_is_written_its_digest_is_the_same(data):
     written = {name: data.draw(rewritten(value, name)) for name, value in WHOLE.items()}
@@ -302,7 +303,7 @@ LEAVES = [path for path in leaves(WHOLE) if path[0] == "@graph"]
 ODD = ["ex:U", "ex:Ann", "read", "use", "eq", "lt", "10", 2, 2.5, True, "2026-01-01", "statistical"]
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(LEAVES), st.sampled_from(ODD))
 def test_policies_of_one_digest_decide_and_plan_alike(path, value):
     try:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from building import MOSAICROWN, ODRL
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +97,7 @@ def named(policy):
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.permutations(RULES), st.randoms(use_true_random=False))
 def test_an_order_changes_no_name(rules, random):
     found, written = load_policy(text(*turned(rules, random))), load_policy(text(*RULES))

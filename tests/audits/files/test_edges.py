@@ -3,6 +3,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def test_an_edge_tells_where_a_few_records_moved_it(edges, values, telling):
 
 @given(st.lists(NUMBERS, min_size=1, max_size=80), st.integers(2, 12))
 @example([0.0, 0.0, sys.float_info.max, sys.float_info.max], 2)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_the_edges_of_levels_tell_nothing(values, fewest):
     values = [one + 0.0 for one in values]
     told = levels_of(np.array(values), fewest).edges

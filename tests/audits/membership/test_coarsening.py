@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ def sizes(cells, values):
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=120), st.integers(2, 12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_every_cell_holds_enough(values, fewest):
     cells = cells_of(np.array(values), fewest)
     assert len(cells.numbers) == len(cells.edges) + 1
@@ -28,7 +29,7 @@ def test_every_cell_holds_enough(values, fewest):
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=8), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_single_record_shows_but_as_the_tenth(values, data):
     """Where all have each value eleven times, no range has nine or ten: so nothing may change."""
     every = np.repeat(np.array(values), 11)

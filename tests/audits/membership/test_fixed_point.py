@@ -5,6 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def _of(rows, records, design, weights, grids):
     return _flat(summed_gradients(design, weights, (records[0][rows], records[1][rows]), grids))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     activation=st.sampled_from(ACTIVATIONS),
     rows=st.lists(st.integers(0, 39), min_size=1, max_size=40, unique=True),

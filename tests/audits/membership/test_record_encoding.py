@@ -1,6 +1,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,7 +145,7 @@ def test_an_identifier_is_warned_of():
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=2, max_size=4, unique=True))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_a_set_has_equal_shares_that_sum_to_one(values):
     encoding = Encoding.fit(pa.table({"x": ["a", "b", "c", "d"]}))
     [shares] = encoding.apply(pa.table({"x": [cells.write_set(values)]}))

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ def labelled(draw):
 
 
 @given(labelled(), st.integers(2, 5), st.integers(2, 5), st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_sides_are_disjoint_balanced_and_of_one_size(labels, disjoint, online, seed):
     found = split(labels, disjoint, online, seed)
     quotas = np.bincount(labels) // 4
@@ -39,7 +40,7 @@ def test_sides_are_disjoint_balanced_and_of_one_size(labels, disjoint, online, s
 
 
 @given(labelled(), st.integers(2, 7), st.integers(0, 9))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_every_judged_record_is_in_half_of_the_online_shadows(labels, online, seed):
     found = split(labels, 0, online, seed)
     models = online + online % 2
@@ -138,7 +139,7 @@ def repeated(draw):
 
 
 @given(repeated(), st.integers(0, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_record_that_repeats_stands_on_one_side_of_every_model(case, seed):
     labels, groups, members = case
     found = split(labels, 2, 2, seed, members=members, groups=groups)

@@ -4,6 +4,7 @@ import math
 from functools import cache
 
 import pytest
+from everyday import everyday
 
 from policy_engine.audits.privacy.accounting import (
     Budget,
@@ -138,7 +139,7 @@ def test_an_exchange_is_no_worse_than_the_usual_bound_of_groups():
     assert one < two <= 2 * one
 
 
-@pytest.mark.parametrize("noise", [0.02, 0.3])
+@pytest.mark.parametrize("noise", everyday((0.02, 0.3), 0.02))
 def test_an_exchange_has_an_epsilon_however_little_noise_there_is(noise):
     spent = epsilon_of(noise, 0.05, 10, 1e-3)
     assert spent.value < spent.substitution < math.inf

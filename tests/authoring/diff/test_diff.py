@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 from building import DATASET, OUTPUT, anonymize, people_policy, permission, policy
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -634,7 +635,7 @@ REQUESTS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(edited())
 def test_what_is_said_to_narrow_never_widens(pair):
     old, new = pair
@@ -671,7 +672,7 @@ SEEN = [
 TRUTH = {"unsatisfied": 0, "unknown": 1, "satisfied": 2}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(bounds("percentage"), bounds("percentage"))
 def test_a_condition_goes_the_way_that_is_told(old, new):
     way = way_of(old, new)

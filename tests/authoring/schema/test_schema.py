@@ -8,6 +8,7 @@ from functools import cache
 import jsonschema
 import pytest
 from building import people_policy
+from everyday import examples
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from places import ROOT
@@ -445,7 +446,7 @@ EDITS = {
 
 
 @given(st.sampled_from(sorted(GOOD)), st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_the_reader_accepts_validates(name, data):
     document = copy.deepcopy(GOOD[name])
     for _ in range(data.draw(st.integers(1, 3))):

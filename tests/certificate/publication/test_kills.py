@@ -6,12 +6,14 @@ import sys
 
 import pytest
 from building import DATASET, PEOPLE, people_policy
+from everyday import everyday
 from places import TESTS
 
 from policy_engine import apply_policy
 
 KILLED = TESTS / "killed.py"
-EACH = [(kind, earlier) for kind in ("here", "store") for earlier in ("old", "none")]
+EARLIER = ("old", "none")
+EACH = [(kind, earlier) for kind in ("here", "store") for earlier in EARLIER]
 
 
 @pytest.fixture(scope="module")
@@ -51,28 +53,22 @@ def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, kind, ea
     assert "V010" in [read for _, read, _ in seen["found"]]
 
 
-SHARED = [("both", "old"), ("second", "none"), ("second", "old")]
-SHARED += [("both", "none"), ("store-both", "old"), ("store-both", "none")]
+SHARED = [(kind, earlier) for kind in ("both", "second", "store-both") for earlier in EARLIER]
 
 
-@pytest.mark.parametrize(
-    ("kind", "earlier"),
-    [SHARED[0], *(pytest.param(*one, marks=pytest.mark.nightly) for one in SHARED[1:])],
-)
-def test_a_kill_at_any_step_leaves_all_outputs_of_a_folder_whole(
-    certified, tmp_path, kind, earlier
-):
-    seen = check(certified, tmp_path, kind, earlier)
+@pytest.mark.parametrize("outputs", everyday(SHARED, ("both", "none")), ids="-".join)
+def test_a_kill_at_any_step_leaves_all_outputs_of_a_folder_whole(certified, tmp_path, outputs):
+    seen = check(certified, tmp_path, *outputs)
     assert len(seen["after"][1]) == 2
     lasts = [left for _, _, left in seen["found"]]
     assert (lasts[0], lasts[-1]) == (seen["before"], seen["after"])
 
 
 def test_a_kill_of_the_run_that_recovers_leaves_a_whole_release(certified, tmp_path):
-    check(certified, tmp_path, "here", "old", again=11)
+    check(certified, tmp_path, "here", "none", again=11)
 
 
-@pytest.mark.parametrize("earlier", ["old", "none"])
+@pytest.mark.parametrize("earlier", everyday(EARLIER, "none"))
 def test_a_kill_while_a_publication_is_undone_leaves_a_whole_release(certified, tmp_path, earlier):
     seen = check(certified, tmp_path, "failing", earlier)
     assert seen["found"][-1][2] == seen["before"]
@@ -80,7 +76,9 @@ def test_a_kill_while_a_publication_is_undone_leaves_a_whole_release(certified, 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("kind", "earlier"), [*EACH, ("failing", "old"), *SHARED[:2]])
+@pytest.mark.parametrize(
+    ("kind", "earlier"), [*EACH, ("failing", "old"), ("both", "old"), ("second", "none")]
+)
 def test_a_kill_of_any_step_that_recovers(certified, tmp_path, kind, earlier):
     for again in range(1, 59):
         folder = tmp_path / str(again)

@@ -2,6 +2,7 @@ import socket
 
 import pytest
 import rdflib
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib.compare import isomorphic
@@ -183,7 +184,7 @@ def as_graph(items):
     return graph
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(PARTS, st.lists(st.tuples(st.integers(0, 40), st.sampled_from(WORDS)), max_size=2))
 def test_what_is_taken_means_what_rdflib_says(part, mutations):
     words = f"{HEAD}ex:a ex:p {part}, ex:b .".split(" ")

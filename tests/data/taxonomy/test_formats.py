@@ -104,7 +104,7 @@ def test_us_states_that_stand_higher_wait_for_the_others():
 
 
 def big(ending):
-    values = range(100_000)
+    values = range(40_000)
     if ending == "csv":
         return "".join(f"{n:05};{n // 10:04}*;{n // 100:03}**;*\n" for n in values)
     if ending == "json":
@@ -122,8 +122,8 @@ def big(ending):
 def test_many_values_are_read_in_seconds(ending):
     data = big(ending).encode()
     start = time.process_time()
-    assert len(read_taxonomy(data, f"x.{ending}").leaves) == 100_000
-    assert time.process_time() - start < 10  # about 1 to 2 s; quadratic code takes minutes
+    assert len(read_taxonomy(data, f"x.{ending}").leaves) == 40_000
+    assert time.process_time() - start < 4  # about half a second; quadratic code takes a minute
 
 
 def valid_or_refused(data, name):

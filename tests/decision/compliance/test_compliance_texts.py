@@ -15,6 +15,7 @@ from compliance_texts import (
     request,
     world,
 )
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -313,7 +314,7 @@ def test_blank_nodes_of_two_texts_stay_two():
     assert report.request == "_:request-b0"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=20))
 def test_any_text_comes_out_of_a_report_as_it_went_in(text):
     quoted = "".join(f"\\U{ord(character):08X}" for character in text)

@@ -3,6 +3,7 @@
 import json
 
 from compliance_texts import PREFIXES
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,7 +117,7 @@ def is_valid(text):
         return False
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(RULES, max_size=3),
     st.lists(RULES, max_size=2),

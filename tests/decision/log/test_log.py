@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
@@ -340,7 +341,7 @@ def whole(tmp_path_factory):
     return path, path.read_bytes()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_any_changed_byte_shows(whole, data):
     path, text = whole
@@ -350,7 +351,7 @@ def test_any_changed_byte_shows(whole, data):
     assert not verify_log(path).intact
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(chosen=st.lists(st.integers(0, 5), max_size=8))
 def test_any_choice_of_lines_shows_but_the_first_ones_in_order(whole, chosen):
     path, text = whole

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 from building import ANALYST
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_samples import NOW, PEOPLE, policy, rule, where
@@ -194,7 +195,7 @@ def is_readable(given, row):
     return any(permits.values())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(ROWS, policies(1), policies(2))
 def test_rows_are_those_that_the_policies_permit_row_by_row(rows, one, other):
     columns = {name: pa.array([row[name] for row in rows], kind) for name, kind in TYPES.items()}

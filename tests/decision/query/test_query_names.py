@@ -6,6 +6,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pytest
 from building import ANALYST
+from everyday import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from query_samples import NOW, PEOPLE, VISITS, ask, column, policy, rows, rule, where
@@ -181,7 +182,7 @@ def check_prohibited(names, written):
     assert len(found) == len(names) - 1  # a name that means nothing would have been an error
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(cases())
 @example((["a/b"], "a/b"))
 @example(([" A"], "A"))
@@ -196,7 +197,7 @@ def test_what_is_prohibited_by_many_spellings_is_never_given_out(case):
     check_prohibited(*case)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(NAMES, min_size=1, max_size=3, unique_by=fold_name), st.data())
 def test_every_column_has_an_iri_that_prohibits_it_alone(names, data):
     assume(not {".", ".."} & set(names))

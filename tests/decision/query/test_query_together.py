@@ -3,6 +3,7 @@
 import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
 from building import PEOPLE as SIX
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_samples import (
@@ -271,7 +272,7 @@ READ_OF = {
 }
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(POLICIES, st.data())
 def test_a_query_is_permitted_where_the_decision_on_all_it_reads_is(given_policy, data):
     tables = data.draw(st.lists(st.sampled_from([*READ_OF]), min_size=1, unique=True))
@@ -312,7 +313,7 @@ def holds(constraint, value):
     return value < right if constraint["operator"] == "lt" else value > right
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(HALVES, OF_PEOPLE)
 def test_rows_of_two_tables_meet_where_one_rule_grants_both(permitted, forbidden):
     held = [rule([refined(PEOPLE, forbidden)])] if forbidden else []

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,7 +71,7 @@ def in_lots(asked, lots):
 
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("kind", parts)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_cells_cost_in_lots_what_they_cost_together(kind, named, data):
     asked = QuasiIdentifier(name="x", generalization=kind if named else None)

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ def is_below(low, high):
     return all(a <= b for a, b in zip(low, high, strict=True))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SHAPES, st.data())
 def test_a_node_closes_itself_and_all_below(shape, data):
     heights = tuple(data.draw(st.integers(0, levels - 1)) for levels in shape)

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
@@ -338,13 +339,13 @@ def tasks(draw):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(task=tasks())
 def test_search_finds_what_trying_all_nodes_finds(measure, task):
     check_search(measure, task)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(measure=st.sampled_from(sorted(MEASURES)), task=tasks())
 def test_search_finds_the_same_where_parts_of_the_columns_are_looked_at_first(measure, task):
     with pytest.MonkeyPatch.context() as patch:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from certifying import certified, sha256
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from owning import (
@@ -27,7 +28,7 @@ from policy_engine.policy import InForce
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL
 
-FEW = settings(max_examples=25 if settings().max_examples <= 100 else 500)
+FEW = settings(max_examples=examples(25))
 STRANGER = "http://e.org/Stranger"
 A, B, ONE, TWO, THREE = (f"http://e.org/{name}" for name in ("A", "B", "One", "Two", "Three"))
 PARTIES = [HOSPITAL, INSURER, REGULATOR]

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from owning import ANN, HOSPITAL, INSURER, REGULATOR, decided, is_permitted, policy, rule
@@ -10,7 +11,7 @@ from owning import ANN, HOSPITAL, INSURER, REGULATOR, decided, is_permitted, pol
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Hierarchy, InForce
 
-FEW = settings(max_examples=40 if settings().max_examples <= 100 else settings().max_examples)
+FEW = settings(max_examples=examples(40))
 STAFF = "http://e.org/Staff"
 ASSETS = [f"http://e.org/{name}" for name in ("A", "A/x", "B", "B/x", "all")]
 PARTIES = [HOSPITAL, INSURER, REGULATOR]

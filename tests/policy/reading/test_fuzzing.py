@@ -8,6 +8,7 @@ import json
 import socket
 
 import pytest
+from everyday import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from places import POLICIES
@@ -186,13 +187,8 @@ def sockets(monkeypatch):
     return opened
 
 
-def times(number):
-    """Return so many examples, and twenty times as many in the nightly profile."""
-    return number * 20 if settings.get_current_profile_name() == "nightly" else number
-
-
 CHECKED = settings(
-    max_examples=times(500),
+    max_examples=examples(250),
     deadline=5_000,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -216,7 +212,7 @@ def test_mutant_is_read_or_refused_soon_and_offline(sockets, text):
     assert sockets == []
 
 
-@settings(CHECKED, max_examples=times(200))
+@settings(CHECKED, max_examples=examples(80))
 @given(text=st.text(alphabet='{}[]",:\\ae1.- \n\u00e9\ud800', max_size=40) | st.binary(max_size=40))
 def test_any_text_is_refused_soon(text):
     with pytest.raises(PolicyEngineError) as error:

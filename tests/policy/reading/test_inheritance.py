@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_texts import CONTEXT, COUNT, RULE, ex, iris, odrl, refused
@@ -275,7 +276,7 @@ def test_policies_that_inherit_too_much_are_refused():
         read_policies(json.dumps(two), limits=Limits(inherited=1))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sets(st.integers(0, 5)), min_size=6, max_size=6))
 def test_family_is_complete_or_has_a_circle(parents):
     drafts = read_drafts(

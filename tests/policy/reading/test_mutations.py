@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from everyday import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from places import POLICIES
@@ -122,7 +123,7 @@ def _offline(monkeypatch):
 
 
 @pytest.mark.usefixtures("_offline")
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mutants())
 def test_mutated_policy_is_read_or_refused(text):
     try:

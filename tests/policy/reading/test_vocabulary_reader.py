@@ -2,6 +2,7 @@ import json
 from contextlib import suppress
 
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_texts import CONTEXT, ex, odrl, text
@@ -234,7 +235,7 @@ ODD = st.recursive(
 
 
 @given(part=PARTS, key=st.sampled_from([*SCORE, *TRUST, "skos:broader", "belongsTo"]), odd=ODD)
-@settings(max_examples=150)
+@settings(max_examples=examples(80))
 def test_whatever_stands_in_a_vocabulary_it_is_read_or_refused(part, key, odd):
     text = json.dumps({"@context": CONTEXT, "@graph": [SCORE, {**part, key: odd}]})
     with suppress(PolicyError):

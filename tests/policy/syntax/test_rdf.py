@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 import rdflib
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
@@ -213,7 +214,7 @@ TRIPLES = st.tuples(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(TRIPLES, min_size=1, max_size=9))
 def test_any_graph_keeps_every_statement(triples):
     text = "".join(f"{' '.join(one)} .\n" for one in triples)
@@ -225,7 +226,7 @@ def test_any_graph_keeps_every_statement(triples):
     assert_same(parsed(convert_text(xml, "rdf-xml", "n-triples"), "n-triples"), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
 def test_any_literal_keeps_its_text(content):
     text = json.dumps({"@context": {"ex": "http://e.x/"}, "@id": "ex:a", "ex:p": content})

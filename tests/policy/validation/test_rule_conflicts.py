@@ -3,6 +3,7 @@ from itertools import pairwise
 from time import process_time
 
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -204,7 +205,7 @@ def slowly(one, other, hierarchy):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(rules("permission"), rules("prohibition"), EDGES, EDGES, EDGES)
 def test_conflicting_pairs_are_all_that_overlap(
     permissions, prohibitions, assets, parties, purposes

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -28,7 +29,7 @@ def test_shares_are_hundredths_that_sum_to_one():
 
 
 @given(arrays.arrays(float, st.integers(2, 6), elements=st.floats(0.001, 1)))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_shares_of_any_classes_sum_to_one_and_move_by_less_than_a_step(weights):
     whole = weights / weights.sum()
     found = round_leaf_shares(whole)
