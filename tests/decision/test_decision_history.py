@@ -12,6 +12,7 @@ from hashlib import sha256
 
 import pytest
 from decision.ruling import ANN, NOON, ODRL, READ, STAFF, TABLE, USE, policy, rule, where
+from everyday import everyday
 from places import ROOT
 from policy.owners.owning import attested
 
@@ -417,7 +418,7 @@ POLICY = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", everyday(NAMES, "log.sqlite"))
 def test_eight_processes_cannot_spend_one_count_twice(tmp_path, name):
     text, log = tmp_path / "p.jsonld", tmp_path / name
     text.write_text(json.dumps(POLICY))
@@ -568,7 +569,7 @@ print(answered)
 """
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", everyday(NAMES, "log.jsonl"))
 def test_a_kill_at_any_moment_leaves_a_log_that_has_all_that_was_answered(tmp_path, name):
     text, log = tmp_path / "p.jsonld", tmp_path / name
     text.write_text(json.dumps(POLICY).replace(": 3", ": 99999"))

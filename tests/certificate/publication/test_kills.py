@@ -44,9 +44,9 @@ def check(certified, folder, kind, earlier, again=0):
     return seen
 
 
-@pytest.mark.parametrize(("kind", "earlier"), EACH)
-def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, kind, earlier):
-    seen = check(certified, tmp_path, kind, earlier)
+@pytest.mark.parametrize("output", everyday(EACH, ("here", "old"), ("store", "none")), ids="-".join)
+def test_a_kill_at_any_step_leaves_a_whole_release(certified, tmp_path, output):
+    seen = check(certified, tmp_path, *output)
     lasts = [left for _, _, left in seen["found"]]
     assert lasts[0] == seen["before"]
     assert lasts[-1] == seen["after"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from applying import asking
 from building import DATASET
+from everyday import everyday
 
 from policy_engine import SparkEngine, apply_policy
 from policy_engine.api import verified_release
@@ -13,7 +14,7 @@ from policy_engine.api import verified_release
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
 
 
-@pytest.mark.parametrize("mask", [0o027, 0o077])
+@pytest.mark.parametrize("mask", everyday((0o027, 0o077), 0o027))
 def test_a_folder_of_files_is_shown_as_the_umask_has_it(spark, tmp_path, monkeypatch, mask):
     (tmp_path / "in.csv").write_text("age,row\n20,1\n21,2\n40,3\n41,4\n")
     seen, certify = [], verified_release.certify

@@ -36,7 +36,13 @@ def test_values_of_some_rows_are_placed_on_the_axis_of_all():
     ("values", "kind", "low", "high"),
     [
         (range(100), pa.int64(), "0", "99"),
-        ([number / 4 for number in range(100)], pa.float64(), "0", "24.75"),
+        pytest.param(
+            [number / 4 for number in range(100)],
+            pa.float64(),
+            "0",
+            "24.75",
+            marks=pytest.mark.nightly,
+        ),
         ([f"{number}" for number in range(100)], pa.int64(), "0", "99"),
         (
             [dt.date(2020, 1, 1) + dt.timedelta(number) for number in range(100)],
