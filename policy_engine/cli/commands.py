@@ -9,9 +9,10 @@ from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from types import MappingProxyType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from policy_engine import __version__
 from policy_engine.cli.answers import print_json, problem_json
@@ -50,6 +51,21 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 there, which is that of a function or of a group of commands."""
 
 
+class _Commands(TyperGroup):
+    """All commands; where nobody reads the output to its end, the status is that of SIGPIPE."""
+
+    # typer would exit with 1, which means that a check failed, or that a request is denied.
+    def invoke(self, ctx: typer.Context) -> Any:
+        """Run the command that was asked for, and return what it returns."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(141)
+        return result
+
+
 @cache
 def make_app(requested: str = "") -> typer.Typer:
     """Return the application with the command that is asked for, or else with all of them.
@@ -57,6 +73,7 @@ def make_app(requested: str = "") -> typer.Typer:
     All take several times as long to load as one; help and suggestions need them.
     """
     app = typer.Typer(
+        cls=_Commands,
         help="Turn a policy into a verified, anonymised release, and decide who may read it.",
         no_args_is_help=True,
         add_completion=False,
@@ -112,9 +129,6 @@ def run(app: typer.Typer) -> NoReturn:
     except KeyboardInterrupt:
         typer.echo("interrupted; nothing was written", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
     except Exception as error:
         if "POLICY_ENGINE_DEBUG" in os.environ:
             raise

@@ -415,6 +415,17 @@ def test_our_own_bug_is_told_as_one(people):
     assert result.stderr.startswith("X001 This is a bug in the engine: ZeroDivisionError.")
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_answer_that_nobody_reads_is_not_a_denial(people, form):
+    command = [sys.executable, "-m", "policy_engine", "validate", "policy.jsonld"]
+    with subprocess.Popen(
+        [*command, "--format", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=people
+    ) as run:
+        run.stdout.close()
+        assert run.stderr.read() == b""
+    assert run.returncode == 141
+
+
 def test_a_closed_pipe_is_no_traceback(people):
     shell = f"{sys.executable} -m policy_engine sample customer --rows 50000 | head -1"
     result = subprocess.run(
