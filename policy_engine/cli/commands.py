@@ -55,7 +55,7 @@ class _Commands(TyperGroup):
     """All commands; where nobody reads the output to its end, the status is that of SIGPIPE."""
 
     # typer would exit with 1, which means that a check failed, or that a request is denied.
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for, and return what it returns."""
         try:
             result = super().invoke(ctx)

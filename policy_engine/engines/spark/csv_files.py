@@ -19,7 +19,7 @@ from policy_engine.engines.spark.files import (
     folder_value,
     strict_reader,
 )
-from policy_engine.engines.spark.values import Task, quote_name
+from policy_engine.engines.spark.values import Task, map_in_tasks, quote_name
 from policy_engine.errors import DataError, PolicyEngineError
 
 CORRUPT = "__policy_engine_corrupt"
@@ -57,7 +57,7 @@ def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> Da
     files = _count_lines(session, location, names)
     _check_readable(files)
     _check_headers(session, files, names, first)
-    if any(file.odd for file in files):
+    if any(file.odd or file.spaced for file in files):
         return _read_line_by_line(session, location, names, folders)
     _check_lines(files, len(names))
     if any(file.quotes for file in files):
@@ -115,6 +115,7 @@ def _count_lines(session: SparkSession, location: str, names: Sequence[str]) -> 
             F.count_if(~F.is_valid_utf8(line)).alias("undecodable"),
             F.sum(quotes).alias("quotes"),
             F.count_if(quotes % 2 == 1).alias("odd"),
+            F.count_if(line.rlike(_SPACED)).alias("spaced"),
             F.count_if(is_ragged).alias("ragged"),
             F.count_if(is_blank).alias("blank"),
             F.min(F.when(here, F.col("place"))).alias("first"),
@@ -122,6 +123,10 @@ def _count_lines(session: SparkSession, location: str, names: Sequence[str]) -> 
         )
         .collect()
     )
+
+
+_SPACED = r'"[\x00-\x20]+(,|$)'
+"""Blanks that may follow a closing quote: they are part of the cell, and Spark would drop them."""
 
 
 def _lines(reader: DataFrameReader, location: str, *more: Column) -> DataFrame:
@@ -216,11 +221,12 @@ def _check_rows(session: SparkSession, location: str, names: Sequence[str]) -> N
 def _read_line_by_line(
     session: SparkSession, location: str, names: tuple[str, ...], folders: Sequence[str]
 ) -> DataFrame:
-    """Return the cells of files in which a cell may span several lines: each file is read in one
-    task, from its first line on, with the CSV reader of the local engine.
+    """Return the cells of files in which a cell may span several lines or end in blanks: each file
+    is read in one task, from its first line on, with the CSV reader of the local engine.
 
-    Spark's own reader turns every carriage return and line feed within a cell into a line feed, and
-    takes a carriage return that ends the last cell for a part of the line end.
+    Spark's own reader turns every carriage return and line feed within a cell into a line feed,
+    takes a carriage return that ends the last cell for a part of the line end, and drops blanks
+    after a closing quote.
     """
     lines = (
         _lines(
@@ -234,9 +240,8 @@ def _read_line_by_line(
     )
     for row in counts.groupBy("file").agg(F.sum("rows").alias("rows")).where("rows > 0").collect():
         raise _ragged_rows_error(row.rows, len(names), row.file)
-    return lines.drop("start", "place").mapInArrow(
-        _reading_task(names, folders), _text_schema((*names, *folders))
-    )
+    schema = _text_schema((*names, *folders))
+    return map_in_tasks(lines.drop("start", "place"), _reading_task(names, folders), schema)
 
 
 def _ragged_rows_task(names: tuple[str, ...]) -> Task:

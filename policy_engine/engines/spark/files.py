@@ -53,9 +53,12 @@ def column_mismatch_error(
     first: str, first_columns: tuple[str, ...], second: str, second_columns: tuple[str, ...]
 ) -> PolicyEngineError:
     """Return the error (C014) of two files of a table that differ in their columns."""
+    first_names, second_names = (
+        join_names(columns) if columns else "none" for columns in (first_columns, second_columns)
+    )
     message = (
         "The files of one table differ in their columns. "
-        f"{first!r} has {join_names(first_columns)}, {second!r} has {join_names(second_columns)}."
+        f"{first!r} has {first_names}, {second!r} has {second_names}."
     )
     return DataError.of("C014", message, "Their names and order must be the same.")
 

@@ -146,13 +146,14 @@ CELLS_OF_LINES = [
     'a,b\n1,"x\r"\n"2\n",x\r\n',
     'a,b\n"1\n2"z,3\n',
 ]
+BLANKS_AFTER_QUOTES = ['a,b\n"1" ,2\n"",3\n"" ,"x"\t\n']
 OTHER_HEADERS = [
     '"a\r\nb",c\r1,2\r"x\ny",3',
     '"a\nb",c\n1,2\n"\n",\n',
     'a\n"1\n2"\n\n2\n',
     'a,${spark.master}\n"1\n2",x\n',
 ]
-FILES = [WHOLE_LINES, CELLS_OF_LINES, *([text] for text in OTHER_HEADERS)]
+FILES = [WHOLE_LINES, CELLS_OF_LINES, BLANKS_AFTER_QUOTES, *([text] for text in OTHER_HEADERS)]
 ALONE = [[text] for text in (*WHOLE_LINES, *CELLS_OF_LINES)]
 
 
@@ -213,7 +214,9 @@ def test_csv_that_spark_would_misread_is_refused(spark, tmp_path, text, words):
     assert problem.message.startswith(words) or words in problem.message
 
 
-@pytest.mark.parametrize("other", ["b,a\n1,2\n", "a,c\n1,2\n", "a\n1\n", "a,b,c\n1,2,3\n", "A,b\n"])
+@pytest.mark.parametrize(
+    "other", ["b,a\n1,2\n", "a,c\n1,2\n", "a\n1\n", "a,b,c\n1,2,3\n", "A,b\n", "\n"]
+)
 def test_csv_files_with_other_headers_are_refused(spark, tmp_path, other):
     problem = refused(spark, table_of(tmp_path, "a,b\n1,2\n", other))
     assert problem.code == "C014"
@@ -267,14 +270,14 @@ def test_a_column_may_be_missing_in_all_rows_of_a_file(spark, tmp_path, ending):
 def test_columns_of_folders_are_text_as_written_on_both_engines(spark, tmp_path, kind, cell):
     place = tmp_path / f"t[1].{kind}"
     for value in ("007", "a%2Fb+é", "__HIVE_DEFAULT_PARTITION__"):
-        folder = place / f"k%3A y={value}" / "z=1=2"
+        folder = place / f"k%3A y={value}" / "z.`q=1=2"
         folder.mkdir(parents=True)
         if kind == "csv":
             (folder / "part.csv").write_text(f'a,b\n"{cell}",\n,\n')
         else:
             parquet.write_table(pa.table({"a": [cell, None]}), folder / "part.parquet")
-    found = all_of(spark, str(place), ("k: y", "z", "a"))
-    assert found == rows_of_both(place, ("k: y", "z", "a"))
+    found = all_of(spark, str(place), ("k: y", "z.`q", "a"))
+    assert found == rows_of_both(place, ("k: y", "z.`q", "a"))
     assert {row[0] for row in found} == {"007", "a/b+é", None}
     assert {row[1] for row in found} == {"1=2"}
 
