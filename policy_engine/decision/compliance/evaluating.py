@@ -10,6 +10,7 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting
+from policy_engine.decision.compliance.misspelt import refuse_misspelt_names
 from policy_engine.decision.compliance.model import PolicyReport
 from policy_engine.decision.compliance.reading import read_policies
 from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
@@ -63,6 +64,8 @@ def compliance_report(
         read_requests(texts[1], vocabulary),
     )
     refuse_unclear_nodes(texts[2], policies, requested_rules)
+    for text in texts[1:]:
+        refuse_misspelt_names(text)
     stated = load_owners(owners, policies, contexts)
     world_time = time_of(texts[2])
     times = [requested_time(texts[1], one) for one in requested_rules]

@@ -7,6 +7,7 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal, Term
 from policy_engine.decision.compliance.expanding import expanded
 from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.errors import RequestError
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import IRI, Action, Asset, Constraint, Party, Policy, Value
 from policy_engine.policy.reading.lenient import read_plain_odrl
@@ -30,10 +31,13 @@ def read_policies(
 def hierarchy_of(graph: StatementGraph, vocabulary: Vocabulary = NONE) -> Hierarchy:
     """Return what a text says about who and what is part of what.
 
-    Members of a collection's source are members of the collection.
+    Members of a collection's source are members of the collection. Raises RequestError for one
+    that cannot be understood, such as a text in the place of a name (P007).
     """
     walker = Walker(expanded(graph), vocabulary, is_lenient=True)
     walker.read_all_memberships()
+    if walker.problems:
+        raise RequestError(*dict.fromkeys(walker.problems), source=graph.source)
     return walker.hierarchy()
 
 

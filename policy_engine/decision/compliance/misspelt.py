@@ -1,0 +1,47 @@
+"""Names in a request or a world that are almost those that are read, and would be passed over."""
+
+import re
+from collections.abc import Mapping
+
+from policy_engine import terms
+from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.requested_rules import REPORT, SOTW, refuse
+
+_READ = {
+    terms.ODRL: r"odrl:|https?://(www\.)?w3\.org(:[0-9]+)?/+ns/+odrl([/#0-9]|$)",
+    SOTW: r"sotw:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+sotw([/#]|$)",
+    REPORT: r"report:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+compliance-report([/#]|$)",
+}
+"""The namespaces that are read, and what passes for them at a glance."""
+_NEARLY = {read: re.compile(like, re.IGNORECASE) for read, like in _READ.items()}
+_PROPERTIES = {
+    SOTW: ("currentTime", "requestParameter", "describesFeature", "value"),
+    REPORT: ("rule", "performanceState", "deonticState"),
+}
+_CLASSES = {SOTW: ("SotW", "EvaluationRequest"), REPORT: ("DutyReport",)}
+"""The names that are read; of what else these namespaces hold, reports and worlds may speak."""
+
+
+def refuse_misspelt_names(graph: StatementGraph) -> None:
+    """Refuse a property or a class that is almost one that is read, or that ODRL lacks.
+
+    Raises RequestError (D003): what it says would be passed over, a time or a membership that
+    decides about a prohibition.
+    """
+    for node in graph.about:
+        for known, names in ((_PROPERTIES, graph.about[node]), (_CLASSES, graph.types(node))):
+            for name in sorted(names):
+                _refuse_misspelt(graph, terms.canonical(name), known)
+
+
+def _refuse_misspelt(
+    graph: StatementGraph, name: str, known: Mapping[str, tuple[str, ...]]
+) -> None:
+    if name.startswith(terms.ODRL) and name not in terms.vocabulary():
+        refuse(graph, f"{name!r} is not a term of ODRL.")
+    for read, nearly in _NEARLY.items():
+        if not name.startswith(read) and nearly.match(name):
+            refuse(graph, f"{name!r} is not a name of {read!r}, and almost one.")
+        for one in (f"{read}{local}" for local in known.get(read, ())):
+            if name != one and name.lower() == one.lower():
+                refuse(graph, f"{name!r} is not {one!r}, and almost the same.")

@@ -1,0 +1,48 @@
+"""What a world or a request says under a misspelt name is refused: passed over, it would decide."""
+
+import pytest
+from compliance_texts import PREFIXES, policy, request, world
+
+from policy_engine.decision.compliance import compliance_report
+from policy_engine.errors import PolicyEngineError
+
+HTTPS = "https://www.w3.org/ns/odrl/2/"
+FORCE = "http://w3id.org/force"
+SOTW = "https://w3id.org/force/sotw#"
+REPORT = "https://w3id.org/force/compliance-report#"
+WARD = "<http://example.com/ward>"
+STATE = f"<http://example.com/now> a <{SOTW}SotW> ; "
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (f"{WARD} odrl:partof {WARD} .", "D003", "odrl/2/partof' is not a term of ODRL"),
+        (f"{WARD} odrl:memberOf {WARD} .", "D003", "odrl/2/memberOf' is not a term of ODRL"),
+        (f"{WARD} <{HTTPS}partOf> {WARD} .", "D003", "partOf' is not a name of"),
+        (f"{WARD} <http://www.w3.org/ns/odrl/partOf> {WARD} .", "D003", "is not a name of"),
+        (f'{WARD} odrl:partOf "http://example.com/blocked" .', "P007", "odrl:partOf takes an IRI"),
+        (f"{STATE} odrl:datetime 1 .", "D003", "odrl/2/datetime' is not a term of ODRL"),
+        (f"{STATE} <{SOTW}currenttime> 1 .", "D003", f"is not '{SOTW}currentTime'"),
+        (f"{STATE} <{FORCE}/sotw#currentTime> 1 .", "D003", "currentTime' is not a name of"),
+        (f"[] a <{REPORT}dutyReport> .", "D003", f"is not '{REPORT}DutyReport'"),
+        (f"[] a <{FORCE}/compliance-report#DutyReport> .", "D003", "is not a name of"),
+        (f"[] <{REPORT}performancestate> 1 .", "D003", f"is not '{REPORT}performanceState'"),
+    ],
+)
+def test_a_world_with_a_misspelt_name_is_refused(said, code, words):
+    with pytest.raises(PolicyEngineError) as caught:
+        compliance_report(policy(), request(), f"{PREFIXES}\n{said}")
+    [problem] = caught.value.problems
+    assert problem.code == code
+    assert words in problem.message
+
+
+@pytest.mark.parametrize(
+    "said",
+    [f"<{HTTPS}assignee> {WARD}", f"<{FORCE}/sotw#requestParameter> []"],
+)
+def test_a_request_with_a_misspelt_name_is_refused(said):
+    text = f"{request()}\n<http://example.com/asked> {said} ."
+    with pytest.raises(PolicyEngineError, match=r"D003 .* is not a name of"):
+        compliance_report(policy(), text, world())
