@@ -97,7 +97,13 @@ def with_told(
         readable[CHANNEL] = _NOTHING
     times = readable.pop(COUNT, ())
     counts = dict.fromkeys(labels, times[0]) if len(times) == 1 and type(times[0]) is int else {}
-    return world.model_copy(update={"values": {**world.values, **readable}, "counts": counts})
+    # What is told at two places has several values, and a comparison with it is unknown.
+    both = {
+        name: tuple(dict.fromkeys((*cast("Any", world.values[name]), *readable[name])))
+        for name in world.values.keys() & readable.keys()
+    }
+    values_told = {**world.values, **readable, **both}
+    return world.model_copy(update={"values": values_told, "counts": counts})
 
 
 def memberships(

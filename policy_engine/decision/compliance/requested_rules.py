@@ -177,14 +177,25 @@ class _Requests:
                     self.graph,
                     f"{node} gives no value for its left operand: it needs the operator eq.",
                 )
-            for operand in self._named(node, LEFT):
+            self._require(node, RIGHT)
+            for operand in map(terms.canonical, self._named(node, LEFT)):
+                is_odrl = operand.startswith(terms.ODRL)
+                if is_odrl and operand not in terms.instances(f"{terms.ODRL}LeftOperand"):
+                    refuse(self.graph, f"{operand!r} is not a left operand of ODRL.")
                 for term in self.graph.objects(node, RIGHT):
-                    yield terms.canonical(operand), term
+                    yield operand, term
         for node in self._named(rule, _PARAMETER):
             self._known(node, {_FEATURE, _VALUE})
-            for feature in self._named(node, _FEATURE):
+            features = self._named(node, _FEATURE)
+            self._require(node, _FEATURE, _VALUE)
+            for feature in features:
                 for term in self.graph.objects(node, _VALUE):
                     yield self._operand(feature), term
+
+    def _require(self, node: str, *props: str) -> None:
+        for prop in props:
+            if not self.graph.objects(node, prop):
+                refuse(self.graph, f"{node} has no {terms.local_name(prop)}, and so says nothing.")
 
     def _operand(self, feature: str) -> str:
         """Return the left operand for a feature of a request."""

@@ -1,7 +1,7 @@
 """What a world or a request says under a misspelt name is refused: passed over, it would decide."""
 
 import pytest
-from compliance_texts import PREFIXES, policy, request, world
+from compliance_texts import PREFIXES, constrained, evaluation_request, policy, request, world
 
 from policy_engine.decision.compliance import compliance_report
 from policy_engine.errors import PolicyEngineError
@@ -36,6 +36,46 @@ def test_a_world_with_a_misspelt_name_is_refused(said, code, words):
     [problem] = caught.value.problems
     assert problem.code == code
     assert words in problem.message
+
+
+NOTHING = "odrl:leftOperand odrl:purpose ; odrl:operator odrl:eq"
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (f"; odrl:constraint [ {NOTHING} ]", "has no rightOperand, and so says nothing"),
+        (f"; odrl:constraint [ {NOTHING} ; odrl:rightOperand () ]", "has no rightOperand"),
+        (
+            "; odrl:constraint [ odrl:leftOperand odrl:purpse ; odrl:rightOperand :marketing ]",
+            "odrl/2/purpse' is not a left operand of ODRL",
+        ),
+    ],
+)
+def test_a_constraint_of_a_request_that_says_nothing_is_refused(told, words):
+    with pytest.raises(PolicyEngineError) as caught:
+        compliance_report(policy(), request(told=told), world())
+    [problem] = caught.value.problems
+    assert words in problem.message
+
+
+@pytest.mark.parametrize("parts", ["sotw:describesFeature sotw:Purpose", "sotw:value :marketing"])
+def test_a_parameter_of_a_request_that_says_nothing_is_refused(parts):
+    asked = evaluation_request(f"; sotw:requestParameter [ {parts} ]")
+    with pytest.raises(PolicyEngineError, match=r"D003 .* and so says nothing"):
+        compliance_report(policy(), asked, world())
+
+
+def test_a_reference_of_which_two_places_tell_is_unknown():
+    operands = "odrl:leftOperand odrl:payAmount ; odrl:operator odrl:gt"
+    text = constrained(f"{operands} ; odrl:rightOperandReference :quota")
+    now = ":now a sotw:SotW ; odrl:payAmount 7 ; :quota 1 ."
+    states = [
+        compliance_report(text, request(), world(f"{now} {more}")).to_json()["policyReports"]
+        for more in ("", ":quota rdf:value 100 .")
+    ]
+    found = [one["activationState"] for [report] in states for one in report["ruleReports"]]
+    assert found == ["Active", "Inactive"]
 
 
 @pytest.mark.parametrize(
