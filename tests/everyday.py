@@ -15,6 +15,6 @@ def everyday_on_spark(cases, *names):
     return everyday(cases, *names, otherwise=pytest.mark.nightly_on_spark)
 
 
-def examples(number):
-    """Return so many random examples, and twenty times as many in the nightly profile."""
-    return 20 * number if settings.get_current_profile_name() == "nightly" else number
+def examples(number, times=20):
+    """Return so many random examples, and in the nightly profile that many times as many."""
+    return times * number if settings.get_current_profile_name() == "nightly" else number

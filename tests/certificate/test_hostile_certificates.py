@@ -421,7 +421,7 @@ def refused(function, *args, **more):
     return set()
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(60, times=50))
 @given(VALUES)
 def test_any_json_is_refused(value):
     assert refused(read_certificate, json.dumps(value)) == {"V005"}
@@ -429,7 +429,7 @@ def test_any_json_is_refused(value):
     assert refused(read_record, json.dumps(value)) == {"V005"}
 
 
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(60, times=50))
 @given(st.data())
 def test_a_mutated_certificate_is_refused_or_used(made, data):
     kind = data.draw(st.sampled_from([certificate_of, of_a_model]))
@@ -440,7 +440,7 @@ def test_a_mutated_certificate_is_refused_or_used(made, data):
             use(found, made)
 
 
-@settings(deadline=None, max_examples=examples(40))
+@settings(deadline=None, max_examples=examples(40, times=50))
 @given(st.data())
 def test_a_mutated_record_is_refused_or_opens_nothing_else(made, data):
     true = json.loads((made / "record.json").read_text())
@@ -450,7 +450,7 @@ def test_a_mutated_record_is_refused_or_opens_nothing_else(made, data):
         assert found.opens(kept.commitment) == (found.without_earlier() == kept)
 
 
-@settings(deadline=None, max_examples=examples(30))
+@settings(deadline=None, max_examples=examples(30, times=50))
 @given(st.data())
 def test_a_text_with_other_bytes_is_refused_or_read(made, data):
     file, reader = data.draw(
@@ -462,7 +462,7 @@ def test_a_text_with_other_bytes_is_refused_or_read(made, data):
     assert refused(reader, bytes(raw)) <= {"V005"}
 
 
-@settings(deadline=None, max_examples=examples(6))
+@settings(deadline=None, max_examples=examples(6, times=50))
 @given(st.data())
 def test_certify_and_compare_refuse_with_a_code(made, data):
     """A mutated certificate lies beside the output, and a mutated record is to open it."""
@@ -478,7 +478,7 @@ def test_certify_and_compare_refuse_with_a_code(made, data):
             refused(compare_release, made / "people.csv", folder, record=given_one, queries=1)
 
 
-@settings(deadline=None, max_examples=examples(10))
+@settings(deadline=None, max_examples=examples(10, times=50))
 @given(st.data())
 def test_decide_refuses_with_a_code(made, data):
     with TemporaryDirectory() as name:

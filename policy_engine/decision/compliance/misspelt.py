@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from policy_engine import terms
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.requested_rules import REPORT, SOTW, refuse
+from policy_engine.policy.reading.lenient import is_nearly_odrl
 
 _READ = {
-    terms.ODRL: r"odrl:|https?://(www\.)?w3\.org(:[0-9]+)?/+ns/+odrl([/#0-9]|$)",
     SOTW: r"sotw:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+sotw([/#]|$)",
     REPORT: r"report:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+compliance-report([/#]|$)",
 }
-"""The namespaces that are read, and what passes for them at a glance."""
+"""The namespaces that are read beside that of ODRL, and what passes for them at a glance."""
 _NEARLY = {read: re.compile(like, re.IGNORECASE) for read, like in _READ.items()}
 _PROPERTIES = {
     SOTW: ("currentTime", "requestParameter", "describesFeature", "value"),
     REPORT: ("rule", "performanceState", "deonticState"),
 }
-_CLASSES = {SOTW: ("SotW", "EvaluationRequest"), REPORT: ("DutyReport",)}
+_CLASSES = {SOTW: ("EvaluationRequest",), REPORT: ("DutyReport",)}
 """The names that are read; of what else these namespaces hold, reports and worlds may speak."""
 
 
@@ -39,6 +39,8 @@ def _refuse_misspelt(
 ) -> None:
     if name.startswith(terms.ODRL) and name not in terms.vocabulary():
         refuse(graph, f"{name!r} is not a term of ODRL.")
+    if is_nearly_odrl(name):
+        refuse(graph, f"{name!r} is not a name of {terms.ODRL!r}, and almost one.")
     for read, nearly in _NEARLY.items():
         if not name.startswith(read) and nearly.match(name):
             refuse(graph, f"{name!r} is not a name of {read!r}, and almost one.")

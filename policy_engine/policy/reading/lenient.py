@@ -167,13 +167,13 @@ def _refuse_near_names(walker: Walker) -> None:
     """Report names that misspell ODRL's namespace, which would pass for another vocabulary's."""
     for node in walker.graph.nodes:
         for prop in [one for one in node.data if not one.startswith("@")]:
-            if _is_nearly_odrl(prop):
+            if is_nearly_odrl(prop):
                 _add_near_name(walker, prop, node, prop)
             is_read = prop.startswith(_MEANT) and prop != PROFILE
             for index, value in enumerate(_members(node.data[prop]) if is_read else ()):
-                if _is_nearly_odrl(value.get("@id", "")):
+                if is_nearly_odrl(value.get("@id", "")):
                     _add_near_name(walker, value["@id"], node, prop, index)
-        for name in filter(_is_nearly_odrl, node.data.get("@type", ())):
+        for name in filter(is_nearly_odrl, node.data.get("@type", ())):
             _add_near_name(walker, name, node, "@type")
 
 
@@ -182,7 +182,8 @@ def _add_near_name(walker: Walker, name: str, node: Node, prop: str, index: int 
     walker.add("P005", message, f"The names of ODRL begin with {_ODRL!r}.", node, prop, index)
 
 
-def _is_nearly_odrl(name: str) -> bool:
+def is_nearly_odrl(name: str) -> bool:
+    """Tell whether a name is in a namespace that is almost that of ODRL."""
     return not name.startswith(_ODRL) and _NEARLY_ODRL.match(name) is not None
 
 

@@ -151,7 +151,14 @@ def test_what_was_decided_of_each_table_is_kept_in_a_log(files):
     assert "Bob" not in log.read_text()
 
 
-@pytest.mark.parametrize(("encoding", "form"), [("ascii", "text"), ("latin-1", "csv")])
+@pytest.mark.parametrize(
+    ("encoding", "form"),
+    [
+        ("ascii", "text"),
+        ("latin-1", "csv"),
+        pytest.param("latin-1", "text", marks=pytest.mark.nightly),
+    ],
+)
 def test_rows_are_printed_whatever_letters_the_terminal_has(files, encoding, form):
     (files / "people.csv").write_text("id,name,age\n1,Zoë,31\n2,Łuk,40\n", encoding="utf-8")
     given = ["--policy", str(files / "policy.jsonld"), "--assignee", ANALYST, "--format", form]

@@ -11,7 +11,7 @@ from owning import ANN, HOSPITAL, INSURER, REGULATOR, decided, is_permitted, pol
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Hierarchy, InForce
 
-FEW = settings(max_examples=examples(40))
+FEW = settings(max_examples=examples(40, times=50))
 STAFF = "http://e.org/Staff"
 ASSETS = [f"http://e.org/{name}" for name in ("A", "A/x", "B", "B/x", "all")]
 PARTIES = [HOSPITAL, INSURER, REGULATOR]
