@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
@@ -27,7 +28,17 @@ Performance = Literal["fulfilled", "violated"]
 
 
 def _several(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
+    """Return one fact or several as a tuple. Raises ValueError for a number that is not finite."""
+    facts = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
+    for one in facts:
+        is_finite = one.is_finite() if isinstance(one, Decimal) else _is_finite(one)
+        if not is_finite:
+            raise ValueError(f"a number must be finite; given: {one!r:.40}")
+    return facts
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, float) or isfinite(value)
 
 
 def expand_hierarchy(hierarchy: Hierarchy) -> Hierarchy:

@@ -1,5 +1,7 @@
 import json
+import math
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import mypy.api
 import pytest
@@ -52,6 +54,9 @@ WRONG = [
     ({"values": {"dateTime": "x"}}, "values: give odrl:dateTime as the time of the world"),
     ({"values": {"purpose": "x"}}, "values: give odrl:purpose as the purpose of the request"),
     ({"values": {"pe:jointly": "x"}}, "values: give pe:jointly as the targets of the request"),
+    ({"values": {"count": math.inf}}, "values.odrl:count: a number must be finite; given: inf."),
+    ({"values": {"count": [1, -math.inf]}}, "values.odrl:count: a number must be finite; given: -"),
+    ({"of": {"urn:a": {"count": Decimal("NaN")}}}, "of.urn:a.odrl:count: a number must be finite"),
     ({"of": 3}, "of: it must map the IRI of a party, an asset or an action to facts by left"),
     ({"of": {"urn:a": 3}}, "of.urn:a: it must map left operands to facts."),
     ({"of": {"urn:a": {"spatial": {}}}}, f"of.urn:a.odrl:spatial: {FACT}"),

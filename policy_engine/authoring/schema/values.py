@@ -13,7 +13,7 @@ _DATE = "-?[0-9]{4,}-[0-9]{2}-[0-9]{2}"
 _LEXICAL = {
     "integer": "[-+]?[0-9]+",
     "decimal": DECIMAL,
-    "double": rf"{DECIMAL}([eE][-+]?[0-9]+)?|[-+]?INF",
+    "double": rf"{DECIMAL}([eE][-+]?[0-9]+)?",
     "boolean": "true|false|1|0",
     "dateTime": rf"{_DATE}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]+)?{_ZONE}",
     "date": f"{_DATE}{_ZONE}",

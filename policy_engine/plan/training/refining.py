@@ -1,6 +1,7 @@
 """What refines a training or an audit, read one by one: operators, numbers, columns."""
 
 from collections.abc import Collection, Sequence
+from math import isfinite, nan
 from typing import get_args
 
 from policy_engine import terms
@@ -86,13 +87,16 @@ class Refinements:
         return False
 
     def number(self, part: Constraint) -> float | None:
-        """Return the number on the right, None where it is a name."""
+        """Return the number on the right; None, and a problem, where it is none or infinite."""
+        name, value = terms.local_name(part.left_operand), part.right_operands[0].value
         try:
-            return float(str(part.right_operands[0].value))
+            number = float(str(value))
         except ValueError:
-            name, value = terms.local_name(part.left_operand), part.right_operands[0].value
-            self.add("M013", f"{name} is a number. Given: {value!r}.", "", part.place)
-            return None
+            number = nan
+        if isfinite(number):
+            return number
+        self.add("M013", f"{name} is a finite number. Given: {value!r:.80}.", "", part.place)
+        return None
 
     def columns(self, part: Constraint, target: str) -> list[str]:
         """Return the columns named, of the target or of what the target is made from."""

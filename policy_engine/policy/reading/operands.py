@@ -1,7 +1,6 @@
 """Which left operands constraints, refinements and parameters have, and the literals they take."""
 
 from functools import cache
-from math import isfinite
 from typing import Any
 
 from policy_engine import terms
@@ -51,8 +50,7 @@ def read_operand(
     value = read_literal(given, datatype)
     term = terms.vocabulary().get(operand) or vocabulary.operands.get(operand)
     takes = term.iris("takes") if term else ()
-    is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
-    if datatype == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes and is_finite:
+    if datatype == f"{terms.XSD}double" and f"{terms.XSD}decimal" in takes:
         return value  # what 0.5 in JSON becomes in other syntaxes
     for kind in (*({datatype} & set(takes)), *takes):
         try:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import partial
+from math import isinf
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,7 @@ from policy_engine.policy.xsd.values import (
 )
 
 __all__ = [
+    "NUMERIC_TYPES",
     "Duration",
     "Literals",
     "ZonedDate",
@@ -81,6 +83,8 @@ _RANGES: Mapping[str, tuple[int | None, int | None]] = MappingProxyType(
         for name, bits in (("Long", 64), ("Int", 32), ("Short", 16), ("Byte", 8))
     }
 )
+NUMERIC_TYPES = frozenset({"decimal", "double", "float", *_RANGES})
+"""The local names of the data types of numbers."""
 
 
 def read_literal(literal: Any, kind: str) -> Literals:
@@ -89,7 +93,8 @@ def read_literal(literal: Any, kind: str) -> Literals:
     Follows the lexical and value spaces of XSD 1.1 part 2. Digits of seconds beyond
     microseconds are cut. A decimal is a float where that prints as the same number, and exact
     otherwise. Raises ValueError, with a text for users, for an unknown data type and for what
-    is not a value of its type; NaN, which cannot be compared, and years outside 1 to 9999 too.
+    is not a value of its type; NaN, which cannot be compared, infinity and the numbers that would
+    become it, and years outside 1 to 9999 too.
     """
     reader = _READERS.get(kind)
     if reader is None:
@@ -212,7 +217,10 @@ def _double(literal: Any) -> Literals:
     text = _matched(_OF_DOUBLE, literal)[0]
     if text == "NaN":
         raise ValueError("it compares with nothing")
-    return read_float(text)
+    number = read_float(text)
+    if isinf(number):  # and so equal to every other one that is too large
+        raise ValueError("no finite double is as large")
+    return number
 
 
 def _json_number(literal: float) -> Literals:

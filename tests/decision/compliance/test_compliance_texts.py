@@ -40,6 +40,41 @@ def refused(kind, policy_text, request_text=None, world_text=None):
     return problem
 
 
+NO_NUMBERS = (
+    "1e399",
+    '"-1e399"^^xsd:float',
+    '"INF"^^xsd:double',
+    '"NaN"^^xsd:double',
+    '"inf"^^xsd:decimal',
+    '"1.5"^^xsd:integer',
+    "9" * 401,
+)
+"""Numbers that are not of their data type."""
+_TEXTS = {
+    "policy": (PolicyError, lambda number: (constrained(limit(":size", "eq", number)),)),
+    "request": (RequestError, lambda number: (policy(), request(told=f"; :size {number}"))),
+    "world": (
+        RequestError,
+        lambda number: (policy(), None, world(f":w a sotw:SotW ; :s {number} .")),
+    ),
+}
+
+
+@pytest.mark.parametrize("number", NO_NUMBERS, ids=lambda number: number[:24])
+@pytest.mark.parametrize("text", _TEXTS)
+def test_number_that_is_not_of_its_type_is_refused(text, number):
+    kind, texts = _TEXTS[text]
+    problem = refused(kind, *texts(number))
+    assert (problem.code, problem.place.line) == ("P007", PREFIXES.count("\n") + 1)
+
+
+@pytest.mark.parametrize(("number", "code"), [("1e399", "J001"), ('"1e399"', "P007")])
+def test_number_beyond_doubles_is_refused_in_json_ld_too(number, code):
+    literal = f'{{"@value": {number}, "@type": "http://www.w3.org/2001/XMLSchema#float"}}'
+    text = f'{{"@id": "http://example.com/w", "http://example.com/size": {literal}}}'
+    assert refused(RequestError, policy(), None, text).code == code
+
+
 # -- what is not understood -------------------------------------------------------------------
 
 

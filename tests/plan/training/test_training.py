@@ -276,6 +276,14 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize("name", ["pe:smallestLeaf", "pe:rareValues", "pe:attempts", "pe:auc"])
+def test_number_too_large_for_a_float_is_refused(name):
+    operator = {"pe:smallestLeaf": "gteq", "pe:attempts": "eq"}.get(name, "lteq")
+    bound = {**refinement(name, 10**309), "operator": operator}
+    audit = used(*([bound] if name == "pe:auc" else [AUC, bound]))
+    assert [code for code, _ in problems(trained(), audit)] == ["M013"]
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_problems_are_told_where_they_are(name):
     rules, expected = WRONG[name]

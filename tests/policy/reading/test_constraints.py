@@ -110,6 +110,8 @@ def test_right_operand_without_a_type_is_what_the_left_operand_takes(left, given
         ("elapsedTime", "1 day"),
         ("payAmount", "much"),
         ("payAmount", {"@value": "INF", "@type": "xsd:double"}),
+        ("payAmount", {"@value": "1e399", "@type": "xsd:float"}),
+        ("recipient", {"@value": "-1e309", "@type": "xsd:double"}),
         ("recipient", {"@value": "x", "@type": "xsd:date"}),
         ("recipient", {"@value": "x", "@type": "ex:type"}),
     ],
