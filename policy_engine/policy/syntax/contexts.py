@@ -277,14 +277,14 @@ def _own_context_problems(
     """Yield what a policy's own context does beyond declaring prefixes and new terms."""
     for name, entry in entries.items():
         if name.startswith("@") and name != "@version":
-            message = f"The keyword {name!r} is not allowed in a policy's own context."
+            message = f"The keyword {name!r} is not allowed in a context of the text."
         elif name in context.definitions and entry != context.definitions[name].iri:
             message = f"The context gives the known term {name!r} another meaning."
         elif name != "@version" and not _is_plain(name, entry, entries):
             message = f"The context defines {name!r} as {entry!r}."
         else:
             continue
-        hint = "A policy's own context may declare prefixes and new terms, as strings."
+        hint = "A context of the text may declare prefixes and new terms, as strings."
         place = document.place(f"{pointer}/{escape(name)}", of_key=True)
         yield Problem("L005", message, hint, place)
 

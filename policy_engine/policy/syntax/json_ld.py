@@ -121,7 +121,7 @@ def expand(
         if len(problems) >= MAX_PROBLEMS:
             continue
         if not isinstance(top, dict):
-            message = f"A policy is a JSON object. Given: {top!r:.40}."
+            message = f"The text must be a JSON object. Given: {top!r:.40}."
             problems.append(Problem("P001", message, "", document.place(pointer)))
             continue
         context, top_problems = read_contexts(document, top, pointer, contexts, limits)
@@ -228,11 +228,11 @@ def _check(
     document: Document, value: Any, pointer: str, context: Context, definition: Definition
 ) -> Iterator[Problem]:
     if value is None:
-        message = "JSON-LD ignores a null, so a policy may not hold one."
+        message = "JSON-LD ignores a null, so a text may not hold one."
         hint = "Remove the key or give it a value."
         yield Problem("P007", message, hint, document.place(pointer))
     elif value == []:
-        message = "An empty list says nothing, so a policy may not hold one."
+        message = "An empty list says nothing, so a text may not hold one."
         hint = "Remove the key or give it a value."
         yield Problem("P007", message, hint, document.place(pointer))
     elif isinstance(value, list):
@@ -356,7 +356,7 @@ def _check_key(key: str, value: Any, context: Context, *, is_top: bool) -> Probl
         )
         return Problem("L002", f"No context defines the key {key!r}; JSON-LD would drop it.", hint)
     if iri.startswith("@") and (iri not in _KEYWORDS or (iri in _TOP_ONLY and not is_top)):
-        message = f"The JSON-LD keyword {key!r} is not allowed here in a policy."
+        message = f"The JSON-LD keyword {key!r} is not allowed here."
         hint = "It is allowed only at the top." if iri in _TOP_ONLY else ""
         allowed = [word for word in _KEYWORDS if is_top or word not in _TOP_ONLY]
         return Problem("L004", message, hint or f"Allowed are {join_names(allowed)}.")
