@@ -19,6 +19,7 @@ PE = "https://w3id.org/policy-engine/ns#"
 DPV = "https://w3id.org/dpv#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
+SOTW, REPORT = (f"https://w3id.org/force/{name}#" for name in ("sotw", "compliance-report"))
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 PREFIXES: Mapping[str, str] = MappingProxyType(

@@ -8,6 +8,7 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
+from policy_engine.decision.compliance.duty_reports import refuse_reports
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting
 from policy_engine.decision.compliance.misspelt import refuse_misspelt_names
@@ -61,11 +62,13 @@ def compliance_report(
     )
     policies, requested_rules = (
         read_policies(texts[0], limits, vocabulary),
-        read_requests(texts[1], vocabulary),
+        read_requests(texts[1], vocabulary, has_policies=texts[1].text == texts[0].text),
     )
     refuse_unclear_nodes(texts[2], policies, requested_rules)
     for text in texts[1:]:
         refuse_misspelt_names(text)
+    for text, error in ((texts[0], PolicyError), (texts[1], RequestError)):
+        refuse_reports(text, texts[2], error)
     stated = load_owners(owners, policies, contexts)
     world_time = time_of(texts[2])
     times = [requested_time(texts[1], one) for one in requested_rules]
@@ -80,7 +83,7 @@ def compliance_report(
     seed = _seed(*seed_texts, now.text.encode() if by_clock else b"")
     _check_size(policies, requested_rules)
     reports: list[PolicyReport] = []
-    for setting in Setting.of(policies, texts, seed, stated):
+    for setting in Setting.of(policies, requested_rules, texts, seed, stated):
         cases: dict[str, list[ComplianceCase]] = {}
         for at, (rule, time) in enumerate(moments):
             case = ComplianceCase(f"{setting.policy.uid} {at}", setting, rule, time or now)

@@ -17,7 +17,7 @@ from policy_engine.data.rdf.statements import (
     Spot,
     Term,
 )
-from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.graph import UID, StatementGraph
 from policy_engine.errors import Place, Problem
 from policy_engine.policy.model import LOGICAL
 from policy_engine.policy.reading.nodes import format_value
@@ -39,8 +39,7 @@ from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
 from policy_engine.policy.syntax.json_text import Document, escape
 
-_UID, _DUTY = f"{terms.ODRL}uid", f"{terms.ODRL}duty"
-_OBLIGATION = f"{terms.ODRL}obligation"
+_DUTY, _OBLIGATION = f"{terms.ODRL}duty", f"{terms.ODRL}obligation"
 _OF_POLICIES = {f"{terms.ODRL}{kind}" for kind in KINDS}
 _POLICIES = {f"{terms.ODRL}{name}" for name in (*POLICY_TYPES, *OTHER_POLICY_TYPES)}
 """The properties of a policy, and its class."""
@@ -65,8 +64,10 @@ class _Spotted(Document):
     def place(self, pointer: str, *, of_key: bool = False) -> Place:
         """Return the position of the statement that a value comes from, or else of its subject."""
         del of_key
-        node = "/".join(pointer.split("/")[:3])
-        return Place("", *(self.spots.get(pointer) or self.spots.get(node, UNKNOWN)))
+        steps = pointer.split("/")
+        ways = ("/".join(steps[:size]) for size in range(len(steps), 2, -1))
+        spots = (self.spots.get(way, UNKNOWN) for way in ways)
+        return Place("", *next((spot for spot in spots if spot != UNKNOWN), UNKNOWN))
 
 
 def expanded(graph: StatementGraph) -> Graph:
@@ -74,9 +75,8 @@ def expanded(graph: StatementGraph) -> Graph:
 
     Names have one spelling each. The inverse of a property is replaced by the property
     (`odrl:assigneeOf`, on the rule that it names), a policy's `odrl:duty` becomes an
-    obligation, and a node without a name takes its `odrl:uid`, which is otherwise ignored. Its
-    problems are what this would lose or widen: empty lists, inverses of a literal, two parts with
-    one uid.
+    obligation, and a node without a name takes its `odrl:uid`. Its problems are what this would
+    lose or widen: empty lists, inverses of a literal, two parts with one uid.
     """
     flat = _Flat(graph)
     for subject, statements in graph.about.items():
@@ -106,14 +106,12 @@ class _Flat:
         """Add the statements about a node."""
         name = self._graph.name(subject)
         node = self._node(name, self._graph.spot(subject))
-        if self._graph.about[subject].keys() - {_UID, TYPE}:
+        if self._graph.about[subject].keys() - {UID, TYPE}:
             self._subjects.setdefault(name, []).append(subject)
         for prop in self._graph.about[subject]:
             if prop == TYPE:
-                node.setdefault("@type", []).extend(
-                    map(terms.canonical, self._graph.types(subject))
-                )
-            elif prop != _UID:
+                node.setdefault("@type", []).extend(self._graph.types(subject))
+            elif prop != UID:
                 self._values(node, subject, prop)
 
     def turn_inverse(self) -> None:

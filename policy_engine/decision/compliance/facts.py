@@ -1,13 +1,13 @@
 """A compliance case in terms of decisions: a request, and a state of the world."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
-from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.graph import StatementGraph, refuse
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
 from policy_engine.decision.compliance.requested_rules import CHANNEL, TOLD, RequestedRule
 from policy_engine.decision.compliance.worlds import world_nodes
@@ -15,7 +15,7 @@ from policy_engine.decision.facts import DATE_TIME, PURPOSE
 from policy_engine.decision.model import World
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import COUNT, JOINTLY
-from policy_engine.policy.structure import VALUE
+from policy_engine.policy.structure import PURPOSE_PROPERTIES, VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 
@@ -27,6 +27,11 @@ _NOTHING = ("urn:x-policy-engine:nothing",)
 
 _UNTOLD = (Literal("", STRING),)
 _SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
+_KIND_OF = (_SUBCLASS, TYPE, *PURPOSE_PROPERTIES)
+_PURPOSE_CLASSES = (f"{terms.SKOS}Concept", f"{terms.MOSAICROWN}purpose")
+"""Classes that say of something that it is a purpose, and not of which kind."""
+_SCHEMES = (terms.DPV, terms.MOSAICROWN, terms.ODRL, terms.PE)
+"""The namespaces of purposes that are known without being told."""
 
 
 def told_by(
@@ -121,20 +126,51 @@ def with_own_purposes(
 
     A request says nothing else about memberships: nobody becomes a member by saying so.
     """
-    own = tuple(
-        (terms.canonical(one), terms.canonical(kind))
-        for one in rule.values.get(PURPOSE, ())
-        if isinstance(one, str)
-        for kind in request.types(one)
-    )
+    own = own_purposes(request, [rule])
     return hierarchy.joined([Hierarchy(purpose=own)]) if own else hierarchy
+
+
+def own_purposes(
+    request: StatementGraph, rules: Iterable[RequestedRule]
+) -> tuple[tuple[str, str], ...]:
+    """Return what a request says its purposes are kinds of, and these: pairs of their names."""
+    above: dict[str, list[str]] = {}
+    for purpose, kind in request.edges(*_KIND_OF):
+        if kind not in _PURPOSE_CLASSES:
+            above.setdefault(purpose, []).append(kind)
+    told = (term for rule in rules for term in rule.values.get(PURPOSE, ()))
+    queue = [*dict.fromkeys(terms.canonical(one) for one in told if isinstance(one, str))]
+    for purpose in queue:
+        queue += (kind for kind in above.get(purpose, ()) if kind not in queue)
+    return tuple((purpose, kind) for purpose in queue for kind in above.get(purpose, ()))
+
+
+def refuse_kinds_of_known_purposes(
+    texts: Sequence[StatementGraph],
+    request: StatementGraph,
+    rules: Iterable[RequestedRule],
+    hierarchy: Hierarchy,
+) -> None:
+    """Refuse a request that says of what others name, what it is a kind of.
+
+    Otherwise a purpose that is told of it would be permitted by its own word. `texts` are those of
+    the policies and the world, `hierarchy` has their memberships and those of vocabularies; what
+    is said there already may be said again. Raises RequestError (D003).
+    """
+    known = {name for text in texts if text.text != request.text for name in text.written}
+    known |= {name for edge in hierarchy.purpose for name in edge}
+    for purpose, kind in own_purposes(request, rules):
+        is_known = purpose in known or purpose.startswith(_SCHEMES)
+        if is_known and not hierarchy.path("purpose", purpose, kind):
+            message = f"The request says that {purpose!r} is a kind of {kind!r}."
+            hint = "It may say so of a purpose of its own, which nobody else names."
+            refuse(request, message, hint)
 
 
 def _tell(told: Told, graph: StatementGraph, node: str) -> None:
     """Add what a graph says of a node to what is told: several values, if it says several."""
     for operand in graph.about[node]:
-        values = told.setdefault(terms.canonical(operand), {})
-        values |= dict.fromkeys(graph.objects(node, operand))
+        told.setdefault(operand, {}).update(dict.fromkeys(graph.values(node, operand)))
 
 
 def _facts(told: Told) -> dict[str, tuple[Literals, ...]]:

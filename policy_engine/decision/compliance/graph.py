@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import (
@@ -21,10 +21,22 @@ from policy_engine.data.rdf.statements import (
     is_blank,
 )
 from policy_engine.decision.compliance.parsing import statements
-from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem
+from policy_engine.errors import (
+    Place,
+    PolicyEngineError,
+    PolicyError,
+    Problem,
+    RequestError,
+    join_names,
+)
 from policy_engine.policy.collecting.files import read_file
+from policy_engine.policy.structure import VALUE
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+
+UID = f"{terms.ODRL}uid"
+_READ = (terms.ODRL, terms.MOSAICROWN, terms.SOTW, terms.REPORT, VALUE)
+"""The properties whose values are read, or the namespaces of those."""
 
 Source: TypeAlias = str | bytes | Path
 """An RDF text or its file. A string is a text if it has a line break, `<` or `{`."""
@@ -56,8 +68,21 @@ class StatementGraph:
 
     def name(self, node: str) -> str:
         """Return the one spelling of a node's name; for a blank node, its `odrl:uid`, if any."""
-        uids = self.nodes(node, f"{terms.ODRL}uid") if is_blank(node) else ()
-        return terms.canonical(uids[0] if uids else node)
+        return terms.canonical(self.written_name(node))
+
+    def written_name(self, node: str) -> str:
+        """Return a node's name as it is written; for a blank node, its `odrl:uid`, if any."""
+        uids = self.nodes(node, UID) if is_blank(node) else ()
+        return uids[0] if uids else node
+
+    def values(self, node: str, *predicates: str) -> tuple[Term, ...]:
+        """Return the values of a node, each once, with its nodes by their names as written."""
+        return tuple(
+            dict.fromkeys(
+                one if isinstance(one, Literal) else self.written_name(one)
+                for one in self.objects(node, *predicates)
+            )
+        )
 
     def spot(self, *statement: Term) -> Spot:
         """Return the first position of a subject, of a subject and predicate, or of a statement."""
@@ -65,10 +90,18 @@ class StatementGraph:
 
     @cached_property
     def written(self) -> Mapping[str, str]:
-        """The nodes of the text as first written, by name."""
+        """The names of the text as first written, by their one spelling."""
         objects = (one for of in self.about.values() for values in of.values() for one in values)
         nodes = [*self.about, *(one for one in objects if isinstance(one, str))]
-        return {self.name(node): node for node in reversed(nodes)}
+        return {self.name(node): self.written_name(node) for node in reversed(nodes)}
+
+    @cached_property
+    def named(self) -> Mapping[str, tuple[str, ...]]:
+        """The subjects of the text, in its order, by name."""
+        nodes: dict[str, list[str]] = {}
+        for node in self.about:
+            nodes.setdefault(self.name(node), []).append(node)
+        return {name: tuple(subjects) for name, subjects in nodes.items()}
 
     def is_list(self, node: str, predicate: str) -> bool:
         """Return whether the value of a node under a predicate is a single list."""
@@ -97,11 +130,11 @@ class StatementGraph:
         return tuple(dict.fromkeys(nodes))
 
     def edges(self, *predicates: str) -> Iterator[tuple[str, str]]:
-        """Yield the pairs of nodes joined by a predicate, in their canonical spelling."""
+        """Yield the names of the pairs of nodes joined by a predicate."""
         for predicate in predicates:
             for node, other in self._pairs.get(predicate, ()):
                 if isinstance(other, str):
-                    yield terms.canonical(node), terms.canonical(other)
+                    yield self.name(node), self.name(other)
 
     @cached_property
     def _pairs(self) -> Mapping[str, list[tuple[str, Term]]]:
@@ -143,19 +176,49 @@ class StatementGraph:
         ends.update(dict.fromkeys(cells, ends[value]))
         return ends[value]
 
+    def name_problems(self) -> Iterator[Problem]:
+        """Yield the problems of nodes that `odrl:uid` does not give exactly one name, an IRI."""
+        for node in (one for one, of in self.about.items() if UID in of):
+            uids = self.objects(node, UID)
+            names = {terms.canonical(one) for one in uids if isinstance(one, str)}
+            is_iri = all(isinstance(one, str) and not is_blank(one) for one in uids)
+            is_name = is_iri and len(names) == 1
+            if is_name and (is_blank(node) or self.name(node) in names):
+                continue
+            whose, allowed = "a nameless object", "one IRI"
+            if not is_blank(node):
+                whose, allowed = repr(node), "its own name"
+            given = join_names(dict.fromkeys(map(shown_term, uids))) if uids else "nothing"
+            message = f"The odrl:uid of {whose} must be {allowed}. Given: {given}."
+            yield Problem("P007", message, place=Place("", *self.spot(node, UID)))
+
+    def nested_lists(self) -> Iterator[Problem]:
+        """Yield the problems of lists in lists, as values of properties that are read."""
+        for properties in self.about.values():
+            for prop in (one for one in properties if one.startswith(_READ)):
+                cells = (cell for value in properties[prop] for cell in self._cells(value))
+                for cell in cells:
+                    for member in filter(self._is_list, self.about[cell][FIRST]):
+                        message = f"{terms.compact(prop)} may not have a list in a list."
+                        place = Place("", *self.spot(cell, FIRST, member))
+                        yield Problem("P007", message, place=place)
+
     def _is_list(self, value: Term) -> bool:
         return value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))
 
     def _members(self, value: Term) -> Iterator[Term]:
-        visited: set[Term] = set()
         if not self._is_list(value):
             yield value
-            return
-        while isinstance(value, str) and value != NIL and value not in visited:
+        for cell in self._cells(value):
+            yield from self.about[cell].get(FIRST, ())
+
+    def _cells(self, value: Term) -> Iterator[str]:
+        """Yield the nodes of a list; nothing for a value that is not one."""
+        visited: set[Term] = {NIL}
+        while isinstance(value, str) and value not in visited and self._is_list(value):
             visited.add(value)
-            properties = self.about.get(value, {})
-            yield from properties.get(FIRST, ())
-            [value] = properties.get(REST, (NIL,))[:1]
+            yield value
+            [value] = self.about[value].get(REST, (NIL,))[:1]
 
 
 def read_graph(
@@ -168,8 +231,10 @@ def read_graph(
     """Read a text in Turtle, N-Triples, RDF/XML or JSON-LD, told by its suffix or its beginning.
 
     `what` names the text (policy, request, world) and is part of the names of its blank nodes.
-    Raises DataError if there is no such file, and `error` for a text that cannot be read or has a
-    broken list: no end or several ends, or not exactly one member at each node (F001).
+    The names of properties and classes have one spelling. Raises DataError if there is no such
+    file, and `error` for a text that cannot be read, for a broken list: no end or several ends, or
+    not exactly one member at each node (F001), and for a node with several names or a list in a
+    list (P007).
     """
     path = _path(given)
     text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
@@ -181,19 +246,36 @@ def read_graph(
     about: dict[str, dict[str, list[Term]]] = {}
     spots: dict[tuple[Term, ...], Spot] = {}
     for one in statements_read:
-        subject = _named(one.subject, what)
+        subject, predicate = _named(one.subject, what), terms.canonical(one.predicate)
         value = one.value if isinstance(one.value, Literal) else _named(one.value, what)
-        about.setdefault(subject, {}).setdefault(one.predicate, []).append(value)
+        if predicate == TYPE and isinstance(value, str):
+            value = terms.canonical(value)
+        if (subject, predicate, value) in spots:
+            continue
+        about.setdefault(subject, {}).setdefault(predicate, []).append(value)
         spots.setdefault((subject,), one.key)
-        spots.setdefault((subject, one.predicate), one.key)
-        spots.setdefault((subject, one.predicate, value), one.spot)
+        spots.setdefault((subject, predicate), one.key)
+        spots[subject, predicate, value] = one.spot
     frozen = {node: {p: tuple(objects) for p, objects in of.items()} for node, of in about.items()}
     graph = StatementGraph(MappingProxyType(frozen), text, source, spots)
     broken = [Place("", *spot) for spot in islice(graph.broken_lists(), MAX_PROBLEMS)]
     if broken:
         message = "A list needs one rdf:first and one rdf:rest at each node, and an end."
         raise error(*(Problem("F001", message, place=place) for place in broken), source=source)
+    wrong = chain(graph.name_problems(), graph.nested_lists())
+    if problems := [*islice(wrong, MAX_PROBLEMS)]:
+        raise error(*problems, source=source)
     return graph
+
+
+def refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
+    """Refuse a request or a state of the world. Raises RequestError (D003)."""
+    raise RequestError.of("D003", message, hint, graph.source)
+
+
+def shown_term(term: Term) -> str:
+    """Return a term as a message shows it."""
+    return term.text if isinstance(term, Literal) else term
 
 
 def _path(source: Source) -> Path | None:

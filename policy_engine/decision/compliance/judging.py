@@ -10,9 +10,11 @@ from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.compliance.applying import Applicability, is_at_least
 from policy_engine.decision.compliance.conflicts import resolved
+from policy_engine.decision.compliance.duty_reports import DutyState, duties_of
 from policy_engine.decision.compliance.facts import (
     Terms,
     memberships,
+    refuse_kinds_of_known_purposes,
     shown,
     told_by,
     with_own_purposes,
@@ -31,7 +33,7 @@ from policy_engine.decision.compliance.model import (
 )
 from policy_engine.decision.compliance.reading import leaves, values
 from policy_engine.decision.compliance.refined_collections import refuse_lost_refinements
-from policy_engine.decision.compliance.requested_rules import DutyState, RequestedRule, duties_of
+from policy_engine.decision.compliance.requested_rules import RequestedRule
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.facts import PURPOSE
@@ -66,17 +68,25 @@ class Setting:
 
     @classmethod
     def of(
-        cls, policies: Sequence[Policy], texts: Texts, seed: uuid.UUID, owners: Owners
+        cls,
+        policies: Sequence[Policy],
+        requested: Sequence[RequestedRule],
+        texts: Texts,
+        seed: uuid.UUID,
+        owners: Owners,
     ) -> "list[Setting]":
         """Return the settings of the policies of one text, in the world of the texts.
 
-        Raises PolicyError or RequestError for a collection whose refinements would be lost.
+        Raises PolicyError or RequestError for a collection whose refinements would be lost, and
+        RequestError for reports on duties that are not clear, and for what the `requested` rules
+        say of purposes that are not their own.
         """
         duty_states: dict[str, list[DutyState]] = {}
-        for one in duties_of(texts[2]):
-            duty_states.setdefault(terms.canonical(one.duty), []).append(one)
+        for one in duties_of(texts[2], policies):
+            duty_states.setdefault(one.duty, []).append(one)
         first = policies[0]
         hierarchy = memberships(first.hierarchy, texts[2], first.vocabulary)
+        refuse_kinds_of_known_purposes((texts[0], texts[2]), texts[1], requested, hierarchy)
         caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
         known_assets = cache(lambda: named_assets(policies, hierarchy))

@@ -1,25 +1,19 @@
 """Names in a request or a world that are almost those that are read, and would be passed over."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from policy_engine import terms
-from policy_engine.decision.compliance.graph import StatementGraph
-from policy_engine.decision.compliance.requested_rules import REPORT, SOTW, refuse
+from policy_engine.decision.compliance.graph import StatementGraph, refuse
+from policy_engine.decision.compliance.names import CLASSES, PROPERTIES
 from policy_engine.policy.reading.lenient import is_nearly_odrl
 
-_READ = {
-    SOTW: r"sotw:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+sotw([/#]|$)",
-    REPORT: r"report:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+compliance-report([/#]|$)",
+_LIKE = {
+    terms.SOTW: r"sotw:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+sotw([/#]|$)",
+    terms.REPORT: r"report:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+compliance-report([/#]|$)",
 }
 """The namespaces that are read beside that of ODRL, and what passes for them at a glance."""
-_NEARLY = {read: re.compile(like, re.IGNORECASE) for read, like in _READ.items()}
-_PROPERTIES = {
-    SOTW: ("currentTime", "requestParameter", "describesFeature", "value"),
-    REPORT: ("rule", "performanceState", "deonticState"),
-}
-_CLASSES = {SOTW: ("EvaluationRequest",), REPORT: ("DutyReport",)}
-"""The names that are read; of what else these namespaces hold, reports and worlds may speak."""
+_NEARLY = {read: re.compile(like, re.IGNORECASE) for read, like in _LIKE.items()}
 
 
 def refuse_misspelt_names(graph: StatementGraph) -> None:
@@ -29,14 +23,12 @@ def refuse_misspelt_names(graph: StatementGraph) -> None:
     decides about a prohibition.
     """
     for node in graph.about:
-        for known, names in ((_PROPERTIES, graph.about[node]), (_CLASSES, graph.types(node))):
+        for known, names in ((PROPERTIES, graph.about[node]), (CLASSES, graph.types(node))):
             for name in sorted(names):
-                _refuse_misspelt(graph, terms.canonical(name), known)
+                _refuse_misspelt(graph, name, known)
 
 
-def _refuse_misspelt(
-    graph: StatementGraph, name: str, known: Mapping[str, tuple[str, ...]]
-) -> None:
+def _refuse_misspelt(graph: StatementGraph, name: str, known: Sequence[str]) -> None:
     if name.startswith(terms.ODRL) and name not in terms.vocabulary():
         refuse(graph, f"{name!r} is not a term of ODRL.")
     if is_nearly_odrl(name):
@@ -44,6 +36,6 @@ def _refuse_misspelt(
     for read, nearly in _NEARLY.items():
         if not name.startswith(read) and nearly.match(name):
             refuse(graph, f"{name!r} is not a name of {read!r}, and almost one.")
-        for one in (f"{read}{local}" for local in known.get(read, ())):
-            if name != one and name.lower() == one.lower():
-                refuse(graph, f"{name!r} is not {one!r}, and almost the same.")
+    for one in known:
+        if name != one and name.lower() == one.lower():
+            refuse(graph, f"{name!r} is not {one!r}, and almost the same.")

@@ -41,9 +41,10 @@ def hierarchy_of(graph: StatementGraph, vocabulary: Vocabulary = NONE) -> Hierar
     return walker.hierarchy()
 
 
-def values(graph: StatementGraph, node: str) -> tuple[Term, ...]:
+def values(graph: StatementGraph, name: str) -> tuple[Term, ...]:
     """Return what a constraint compares its left operand with, as written."""
-    return graph.objects(graph.written.get(node, node), RIGHT, REFERENCE)
+    nodes = graph.named.get(name, ())
+    return tuple(one for node in nodes for one in graph.values(node, RIGHT, REFERENCE))
 
 
 def value_of(term: Term) -> Value:

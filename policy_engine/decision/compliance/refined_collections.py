@@ -61,6 +61,6 @@ def _refuse(
     graph: StatementGraph, error: type[PolicyEngineError], name: str, what: str
 ) -> NoReturn:
     code = "P015" if error is PolicyError else "D003"
-    place = Place("", *graph.spot(graph.written.get(name, name)))
+    place = Place("", *graph.spot(graph.named[name][0]))
     message = f"The collection {name!r} has refinements, and {what}."
     raise error(Problem(code, message, _HINT, place), source=graph.source)

@@ -2,11 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import TYPE, Literal, Term, is_blank
-from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.graph import UID, StatementGraph, refuse
+from policy_engine.decision.compliance.names import (
+    CONTEXT,
+    EVALUATION,
+    FEATURE,
+    PARAMETER,
+    PARAMETER_VALUE,
+    PERMISSION,
+    REQUEST,
+    REQUESTED_ACTION,
+    REQUESTED_TARGET,
+    REQUESTING_PARTY,
+)
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.decision.facts import PURPOSE as PURPOSE_OPERAND
 from policy_engine.errors import RequestError, did_you_mean, join_names
@@ -15,6 +26,8 @@ from policy_engine.policy.structure import (
     ASSIGNEE,
     ASSIGNER,
     CONSTRAINT,
+    INVERSE,
+    KINDS,
     LEFT,
     OPERATOR,
     PROFILE,
@@ -26,38 +39,19 @@ from policy_engine.policy.structure import (
 )
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
-SOTW = "https://w3id.org/force/sotw#"
-REPORT = "https://w3id.org/force/compliance-report#"
-_PERMISSION, _UID = f"{terms.ODRL}permission", f"{terms.ODRL}uid"
 CHANNEL = f"{terms.ODRL}deliveryChannel"
 TOLD = (PURPOSE_OPERAND, CHANNEL)
 """The left operands that a request gives: if it gives none, there is none."""
 
 _FEATURES = {"TemporalData": DATE_TIME}
-_PARTY, _ACTION, _TARGET, _PARAMETER, _CONTEXT, _FEATURE, _VALUE = (
-    f"{SOTW}{name}"
-    for name in (
-        "requestingParty",
-        "requestedAction",
-        "requestedTarget",
-        "requestParameter",
-        "context",
-        "describesFeature",
-        "value",
-    )
-)
-_OF_REQUEST = {_PARTY, _ACTION, _TARGET, _PARAMETER, _CONTEXT}
-_OF_RULE = {
-    _CONTEXT,
-    _PARAMETER,
-    ASSIGNEE,
-    ACTION,
-    TARGET,
-    CONSTRAINT,
-    PURPOSE,
-    _UID,
-    ASSIGNER,
-}
+_OF_EVALUATION = (REQUESTING_PARTY, REQUESTED_ACTION, REQUESTED_TARGET)
+_TELLING = {CONTEXT, PARAMETER}
+_OF_RULE = {ASSIGNEE, ACTION, TARGET, CONSTRAINT, PURPOSE, UID, ASSIGNER, *_TELLING}
+_OF_CONSTRAINT = {LEFT, OPERATOR, RIGHT, UID}
+_KINDS = {f"{terms.ODRL}{kind}" for kind in KINDS}
+_OF_PARAMETER = {FEATURE, PARAMETER_VALUE}
+_ASKING = {*_OF_EVALUATION, *_KINDS, *_OF_RULE, *_OF_CONSTRAINT, *_OF_PARAMETER} - {UID}
+"""The properties that say something only in a request."""
 
 
 @dataclass(frozen=True)
@@ -72,63 +66,26 @@ class RequestedRule:
     values: Mapping[str, tuple[Term, ...]]
 
 
-@dataclass(frozen=True)
-class DutyState:
-    """The state of a duty that the world gives in a report of its own."""
-
-    node: str
-    duty: str
-    performance: str
-    deontic: str
-
-
 def read_requests(
-    graph: StatementGraph, vocabulary: Vocabulary = NONE
+    graph: StatementGraph, vocabulary: Vocabulary = NONE, *, has_policies: bool = False
 ) -> tuple[RequestedRule, ...]:
     """Return the rules of the requests in a text: of `odrl:Request`, or evaluation requests.
 
-    Raises RequestError (D003) for a text without one, and for one that cannot be understood.
+    If nothing has such a class, all that asks for something is a request; otherwise it is refused
+    beside one that has, except for policies, if the text `has_policies`. Raises RequestError (D003)
+    for a text without a request, for one that cannot be understood or asks for nothing, and for
+    what no request refers to.
     """
     reader = _Requests(graph, vocabulary)
-    typed_nodes = set(graph.typed((f"{terms.ODRL}Request", f"{SOTW}EvaluationRequest")))
+    typed_nodes = set(graph.typed((REQUEST, EVALUATION)))
     nodes = [node for node in graph.about if node in typed_nodes or not typed_nodes]
     rules = [rule for node in nodes for rule in reader.asked(node)]
     if not rules:
         message = "The text contains no request: nothing in it asks for permission."
         hint = "A request is an odrl:Request with an odrl:permission, or a sotw:EvaluationRequest."
         raise RequestError.of("D003", message, hint, graph.source)
+    reader.refuse_unread(has_policies=has_policies)
     return tuple(rules)
-
-
-def duties_of(world: StatementGraph) -> tuple[DutyState, ...]:
-    """Return what the world says about duties. Raises RequestError for a report of no duty."""
-    return tuple(
-        DutyState(node, duty, _state(world, node, "performance"), _state(world, node, "deontic"))
-        for node in world.typed((f"{REPORT}DutyReport",))
-        for duty in _reported_duties(world, node)
-    )
-
-
-def _reported_duties(world: StatementGraph, node: str) -> Sequence[str]:
-    # A report that is passed over could be what says that a duty was violated.
-    if not (duties := world.nodes(node, f"{REPORT}rule")):
-        refuse(world, f"The duty report {node} must name its duty by {REPORT}rule.")
-    return duties
-
-
-def _state(world: StatementGraph, node: str, kind: str) -> str:
-    """Return the name of a state, empty if there is none. Raises RequestError for anything else."""
-    states = {"performance": ("Performed", "Unperformed", "Unknown")}
-    allowed = states.get(kind, ("Fulfilled", "Violated", "NonSet"))
-    values = world.objects(node, f"{REPORT}{kind}State")
-    names = {str(one).removeprefix(REPORT) for one in values}
-    if len(names) > 1 or not names <= set(allowed):
-        others = join_names(sorted(names))
-        refuse(
-            world,
-            f"The {kind}State of {node} must be one of {join_names(allowed)}. Given: {others}.",
-        )
-    return next(iter(names), "")
 
 
 class _Requests:
@@ -137,20 +94,37 @@ class _Requests:
     def __init__(self, graph: StatementGraph, vocabulary: Vocabulary) -> None:
         self.graph = graph
         self.vocabulary = vocabulary
+        self._read: set[str] = set()
 
     def asked(self, node: str) -> Iterator[RequestedRule]:
         """Yield the rules that a node requests; nothing if it is not a request."""
         statements, types = self.graph.about[node], self.graph.types(node)
-        if f"{SOTW}EvaluationRequest" in types or statements.keys() & {_PARTY, _ACTION, _TARGET}:
-            self._known(node, _OF_REQUEST)
-            yield self._rule(node, node, (_PARTY, _ACTION, _TARGET))
-        elif f"{terms.ODRL}Request" in types or _PERMISSION in statements:
-            self._known(node, {_PERMISSION, *_OF_RULE, PROFILE})
-            for rule in self._named(node, _PERMISSION):
+        if EVALUATION in types or not statements.keys().isdisjoint(_OF_EVALUATION):
+            self._known(node, {*_OF_EVALUATION, *_TELLING})
+            yield self._rule(node, node, _OF_EVALUATION)
+        elif REQUEST in types or PERMISSION in statements:
+            self._known(node, {PERMISSION, *_OF_RULE, PROFILE})
+            self._require(node, PERMISSION)
+            for rule in self._named(node, PERMISSION):
                 self._known(rule, _OF_RULE)
                 yield self._rule(node, rule, (ASSIGNEE, ACTION, TARGET))
 
-    def _rule(self, request: str, rule: str, props: tuple[str, str, str]) -> RequestedRule:
+    def refuse_unread(self, *, has_policies: bool) -> None:
+        """Refuse what asks for something, or belongs to what does, and was not read.
+
+        A text that `has_policies` has them read elsewhere, with all that belongs to them.
+        """
+        asking = {*_OF_EVALUATION} if has_policies else {*_ASKING, *INVERSE}
+        for node in (one for one in self.graph.about if one not in self._read):
+            props = asking & self.graph.about[node].keys()
+            props |= {one for one in INVERSE if self._read & {*self.graph.objects(node, one)}}
+            if props:
+                names = sorted(map(terms.compact, props))
+                message = f"No request has {node!r}, so what it says would be lost: "
+                hint = "A request beside others needs the class odrl:Request, as they have."
+                refuse(self.graph, f"{message}{join_names(names)}.", hint)
+
+    def _rule(self, request: str, rule: str, props: Sequence[str]) -> RequestedRule:
         """Return a rule of a request, with what the request says about all its rules."""
         nodes = dict.fromkeys((rule, request))
         parties, actions, targets = (
@@ -163,14 +137,15 @@ class _Requests:
         for operand, term in (pair for node in nodes for pair in self._told(node)):
             values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
         actions = tuple(map(self.vocabulary.action, actions))
-        return RequestedRule(request, rule, parties, actions, targets, values)
+        own, of_rule = map(self.graph.written_name, (request, rule))
+        return RequestedRule(own, of_rule, parties, actions, targets, values)
 
     def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
         """Yield the left operands that a request gives, each with a value."""
-        for term in self.graph.objects(rule, PURPOSE):
+        for term in self.graph.values(rule, PURPOSE):
             yield PURPOSE_OPERAND, term
-        for node in self._named(rule, _CONTEXT, CONSTRAINT):
-            self._known(node, {LEFT, OPERATOR, RIGHT, _UID})
+        for node in self._named(rule, CONTEXT, CONSTRAINT):
+            self._known(node, _OF_CONSTRAINT)
             operator = self.graph.objects(node, OPERATOR)
             if operator not in ((f"{terms.ODRL}eq",), ()) or not self.graph.objects(node, LEFT):
                 refuse(
@@ -182,14 +157,14 @@ class _Requests:
                 is_odrl = operand.startswith(terms.ODRL)
                 if is_odrl and operand not in terms.instances(f"{terms.ODRL}LeftOperand"):
                     refuse(self.graph, f"{operand!r} is not a left operand of ODRL.")
-                for term in self.graph.objects(node, RIGHT):
+                for term in self.graph.values(node, RIGHT):
                     yield operand, term
-        for node in self._named(rule, _PARAMETER):
-            self._known(node, {_FEATURE, _VALUE})
-            features = self._named(node, _FEATURE)
-            self._require(node, _FEATURE, _VALUE)
+        for node in self._named(rule, PARAMETER):
+            self._known(node, _OF_PARAMETER)
+            features = self._named(node, FEATURE)
+            self._require(node, FEATURE, PARAMETER_VALUE)
             for feature in features:
-                for term in self.graph.objects(node, _VALUE):
+                for term in self.graph.values(node, PARAMETER_VALUE):
                     yield self._operand(feature), term
 
     def _require(self, node: str, *props: str) -> None:
@@ -199,7 +174,7 @@ class _Requests:
 
     def _operand(self, feature: str) -> str:
         """Return the left operand for a feature of a request."""
-        name = feature.removeprefix(SOTW)
+        name = feature.removeprefix(terms.SOTW)
         if name == feature:
             return terms.canonical(feature)
         operand = _FEATURES.get(name, f"{terms.ODRL}{name[:1].lower()}{name[1:]}")
@@ -212,13 +187,16 @@ class _Requests:
 
     def _name(self, node: str) -> str:
         """Return the name of a party, an asset or an action."""
-        names = self.graph.nodes(node, VALUE, _UID) if is_blank(node) else (node,)
-        if len(names) != 1 or is_blank(names[0]) or self.graph.objects(node, REFINEMENT):
-            refuse(
-                self.graph,
-                f"A party, an asset or an action in a request needs an IRI. Given: {node}.",
-            )
-        return terms.canonical(names[0])
+        if is_blank(node):
+            names = {*self.graph.objects(node, VALUE, UID)}
+        else:
+            names = {node, *self.graph.nodes(node, VALUE)}
+        name = next(iter(names), "_:")
+        is_name = isinstance(name, str) and not is_blank(name) and len(names) == 1
+        if not is_name or self.graph.objects(node, REFINEMENT):
+            message = "A party, an asset or an action in a request needs an IRI."
+            refuse(self.graph, f"{message} Given: {node}.")
+        return terms.canonical(str(name))
 
     def _named(self, node: str, *props: str) -> tuple[str, ...]:
         for term in self.graph.objects(node, *props):
@@ -231,17 +209,8 @@ class _Requests:
 
     def _known(self, node: str, properties: Iterable[str]) -> None:
         """Refuse a property that would change the request if it were understood."""
+        self._read.add(node)
         for prop in self.graph.about.get(node, {}):
-            if prop.startswith((terms.ODRL, SOTW)) and prop not in {*properties, TYPE}:
+            if prop.startswith((terms.ODRL, terms.SOTW)) and prop not in {*properties, TYPE}:
                 near = did_you_mean(terms.local_name(prop), map(terms.local_name, properties))
                 refuse(self.graph, f"{prop} is not allowed in a request. {node} has it.", near)
-
-
-def refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
-    """Refuse a request or a state of the world. Raises RequestError (D003)."""
-    raise RequestError.of("D003", message, hint, graph.source)
-
-
-def shown_term(term: Term) -> str:
-    """Return a term as a message shows it."""
-    return term.text if isinstance(term, Literal) else term

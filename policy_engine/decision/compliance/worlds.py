@@ -5,44 +5,33 @@ from datetime import datetime
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term
-from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.graph import StatementGraph, refuse, shown_term
+from policy_engine.decision.compliance.names import CURRENT_TIME, STATE_OF_THE_WORLD
 from policy_engine.decision.compliance.reading import value_of
-from policy_engine.decision.compliance.requested_rules import (
-    SOTW,
-    TOLD,
-    RequestedRule,
-    refuse,
-    shown_term,
-)
+from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRule
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.errors import join_names
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 
-_WORLDS = (f"{SOTW}SotW", "http://example.org/Sotw")
+_WORLDS = (STATE_OF_THE_WORLD, "http://example.org/Sotw")
 _OF_THINGS = {
     f"{terms.ODRL}{name}"
     for name in ("Party", "PartyCollection", "Asset", "AssetCollection", "Action")
 }
 _NOW = "http://example.com/request/currentTime"
-_CURRENT = f"{SOTW}currentTime"
 _ISSUED = "http://purl.org/dc/terms/issued"
 
 
 def world_nodes(world: StatementGraph) -> tuple[str, ...]:
     """Return the nodes that tell the state of the world: by their class, or by their time."""
-    return tuple(
+    states = (
         node
         for node in world.about
-        if not _classes(world, node).isdisjoint(_WORLDS)
-        or any(terms.canonical(prop) == _CURRENT for prop in world.about[node])
+        if CURRENT_TIME in world.about[node] or not {*world.types(node)}.isdisjoint(_WORLDS)
     )
-
-
-def told_values(world: StatementGraph, node: str, operand: str) -> tuple[Term, ...]:
-    """Return what a world tells of a left operand at a node, whichever way its name is spelled."""
-    props = [prop for prop in world.about.get(node, ()) if terms.canonical(prop) == operand]
-    return world.objects(node, *props)
+    names = dict.fromkeys(map(world.name, states))
+    return tuple(node for name in names for node in world.named[name])
 
 
 def time_of(world: StatementGraph) -> Term | None:
@@ -69,16 +58,16 @@ def refuse_unclear_nodes(
     party, asset or action of the policies or the requests.
     """
     for node in world.about:
-        near = [one for one in sorted(_classes(world, node)) if _is_nearly_world(one)]
+        near = [one for one in sorted(world.types(node)) if _is_nearly_world(one)]
         if near:
             hint = f"A state of the world is of the class {_WORLDS[0]!r}."
             refuse(world, f"{near[0]!r} is almost the class of a state of the world.", hint)
     operands = {DATE_TIME, *TOLD}.union(*(one.values for one in requested))
     known = {*world_nodes(world), *_named(policies, requested)}
     for node in world.about:
-        told = sorted(operands.intersection(map(terms.canonical, world.about[node])))
+        told = sorted(operands.intersection(world.about[node]))
         is_known = node in known or world.name(node) in known
-        if told and not is_known and _classes(world, node).isdisjoint(_OF_THINGS):
+        if told and not is_known and {*world.types(node)}.isdisjoint(_OF_THINGS):
             message = (
                 f"The world tells {terms.compact(told[0])} of {world.name(node)!r}, and nothing"
             )
@@ -104,22 +93,19 @@ def _ends(hierarchy: Hierarchy) -> Iterator[str]:
         yield from edge
 
 
-def _classes(world: StatementGraph, node: str) -> set[str]:
-    return {terms.canonical(one) for one in world.types(node)}
-
-
 def _is_nearly_world(kind: str) -> bool:
     return kind not in _WORLDS and terms.local_name(kind).casefold() == "sotw"
 
 
 def _times(world: StatementGraph) -> tuple[Term, ...]:
     """Return the times that a world tells."""
-    nows = [node for node in world.about if terms.canonical(node) == _NOW]
-    issued = [one for node in nows for one in told_values(world, node, _ISSUED)]
+    issued = [one for node in world.named.get(_NOW, ()) for one in world.values(node, _ISSUED)]
     for node in world_nodes(world):
-        issued += told_values(world, node, DATE_TIME)
-        for one in told_values(world, node, _CURRENT):
-            issued += told_values(world, one, _ISSUED) if isinstance(one, str) else (one,)
+        issued += world.values(node, DATE_TIME)
+        for one in world.values(node, CURRENT_TIME):
+            nodes = world.named.get(terms.canonical(one), ()) if isinstance(one, str) else ()
+            issued += (value for node in nodes for value in world.values(node, _ISSUED))
+            issued += () if isinstance(one, str) else (one,)
     return (*issued,)
 
 

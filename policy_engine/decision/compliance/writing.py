@@ -15,7 +15,7 @@ from policy_engine.decision.compliance.model import (
     Premise,
     RuleReport,
 )
-from policy_engine.decision.compliance.requested_rules import REPORT
+from policy_engine.terms import REPORT
 
 _PREFIXES = {
     "dct": "http://purl.org/dc/terms/",

@@ -60,8 +60,7 @@ _RULES = tuple(f"{_ODRL}{kind}" for kind in KINDS)
 _RULE_PROPERTIES = tuple(f"{_ODRL}{kind}" for kind in INNER_KINDS)
 _RULE_TYPES = {f"{_ODRL}{name}" for name in ("Permission", "Prohibition", "Duty")}
 _REQUEST = f"{_ODRL}Request"
-_ASKING = "https://w3id.org/force/sotw#"
-_REQUESTS = {_REQUEST, f"{_ASKING}EvaluationRequest"}
+_REQUESTS = {_REQUEST, f"{terms.SOTW}EvaluationRequest"}
 _NEARLY_ODRL = re.compile(
     r"odrl:|https?://(www\.)?w3\.org(:[0-9]+)?/+ns/+odrl([/#0-9]|$)", re.IGNORECASE
 )
@@ -141,7 +140,7 @@ def _refuse_loose_parts(walker: Walker, own: Iterable[Node]) -> None:
     parents = _referenced_ids(nodes.values(), (INHERIT,))
     held = _held(nodes, {node.data["@id"] for node in own} | parents, ())
     asking = {name for name, node in nodes.items() if _REQUESTS & _node_types(node)}
-    held |= _held(nodes, asking, (_ASKING,))
+    held |= _held(nodes, asking, (terms.SOTW,))
     for name, node in nodes.items():
         names = sorted(map(terms.compact, _OF_POLICIES & node.data.keys()))
         if names and name not in held and not _RULE_TYPES & _node_types(node):

@@ -462,7 +462,9 @@ def test_permission_holds_while_its_duty_is_not_violated(deontic, performance, a
 
 
 def test_duty_that_nothing_is_told_of_has_a_report_that_says_so():
-    report = rule(policy(OWES, more=PAY), world_text=told("Violated", "Unperformed", ":other"))
+    elsewhere = "[ report:policy :elsewhere ; report:ruleReport :told ] ."
+    tells = told("Violated", "Unperformed", ":other") + elsewhere
+    report = rule(policy(OWES, more=PAY), world_text=tells)
     [condition] = report.conditions
     assert report.active
     assert (condition.performance, condition.deontic) == ("Unknown", "NonSet")

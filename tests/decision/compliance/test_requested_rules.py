@@ -241,20 +241,68 @@ def test_part_of_a_request_without_an_iri_goes_by_its_value_or_its_uid():
     [
         (":q sotw:requestedAction odrl:read .", ["q"]),
         (":q sotw:requestedTarget :ward . :p sotw:requestingParty :nurse .", ["q", "p"]),
-        (":q a sotw:EvaluationRequest . :p sotw:requestingParty :nurse .", ["q"]),
+        (":q a sotw:EvaluationRequest .", ["q"]),
         (":q odrl:permission :a . :a odrl:action odrl:read .", ["q"]),
         (":q odrl:permission :a, :b .", ["q", "q"]),
-        (":q a odrl:Request ; odrl:permission :a . :p odrl:permission :b .", ["q"]),
-        (
-            ":p odrl:permission :b . :q a odrl:Request ; odrl:permission :a ; odrl:profile :x .",
-            ["q"],
-        ),
+        (":q a odrl:Request ; odrl:permission :a ; odrl:profile :x .", ["q"]),
         (":p a odrl:Request ; odrl:permission :b . :q a sotw:EvaluationRequest .", ["p", "q"]),
     ],
 )
 def test_requests_are_what_is_called_one_or_else_what_asks_for_something(text, requests):
     found = [one.request.removeprefix(EX) for one in asked(PREFIXES + text)]
     assert found == requests
+
+
+ANOTHER = ":other odrl:permission :b . :b odrl:action odrl:use ."
+LOST = "so what it says would be lost"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (ANOTHER, f"'{EX}other', {LOST}: 'odrl:permission'"),
+        (f":other a odrl:Set . {ANOTHER}", f"'{EX}other', {LOST}: 'odrl:permission'"),
+        (f":other a odrl:request . {ANOTHER}", f"'{EX}other', {LOST}: 'odrl:permission'"),
+        (":other a odrl:Set ; odrl:prohibition :b .", f"{LOST}: 'odrl:prohibition'"),
+        (":other sotw:requestedAction odrl:use .", f"{LOST}: '{SOTW}requestedAction'"),
+        (":other a odrl:Request .", f"{EX}other has no permission, and so says nothing"),
+        (":b a odrl:Permission ; odrl:target :ward .", f"'{EX}b', {LOST}: 'odrl:target'"),
+        (f":b {CARE} .", f"{LOST}: 'odrl:leftOperand' and 'odrl:rightOperand'"),
+        ("[ odrl:uid :asked ; odrl:target :bed ] .", f"{LOST}: 'odrl:target'"),
+        (":cook odrl:assigneeOf :asked .", f"'{EX}cook', {LOST}: 'odrl:assigneeOf'"),
+        (":ward rdf:value :bed .", f"needs an IRI. Given: {EX}ward"),
+    ],
+)
+def test_nothing_is_dropped_beside_a_request(more, words):
+    for text in (request(more=more), PREFIXES + more + request()):
+        assert words in refusal(text)
+
+
+def test_policies_beside_a_request_are_those_of_the_text_and_nothing_else():
+    both = f"{policy()} {request().removeprefix(PREFIXES)}"
+    assert len(compliance_report(both, both, both).policies) == 1
+    for more in (":other sotw:requestedAction odrl:use .", ":cook odrl:assigneeOf :asked ."):
+        with pytest.raises(RequestError, match=LOST):
+            compliance_report(both + more, both + more, world())
+
+
+@pytest.mark.parametrize("value", ["'read'", "odrl:read ; odrl:uid :reading"])
+def test_nameless_part_of_a_request_has_one_iri(value):
+    assert "needs an IRI" in refusal(request(f"[ rdf:value {value} ]"))
+
+
+def test_requests_and_rules_are_named_by_their_uids():
+    parts = "odrl:assignee :nurse ; odrl:action odrl:read ; odrl:target :ward"
+    rule = f"[ odrl:uid :asked ; {parts} ]"
+    text = f"{PREFIXES}[] a odrl:Request ; odrl:uid :request ; odrl:permission {rule} ."
+    [found] = asked(text)
+    assert (found.request, found.rule) == (f"{EX}request", f"{EX}asked")
+
+
+def test_value_of_a_request_without_a_name_goes_by_its_uid():
+    assert told(request(told=context(CARE.replace(":care", "[ odrl:uid :care ]")))) == {
+        "purpose": ("care",)
+    }
 
 
 # -- the moment -------------------------------------------------------------------------------

@@ -1,0 +1,27 @@
+"""The names of requests and worlds that are read, beside those of policies."""
+
+from policy_engine.terms import ODRL, REPORT, SOTW
+
+REQUEST, EVALUATION = f"{ODRL}Request", f"{SOTW}EvaluationRequest"
+PERMISSION = f"{ODRL}permission"
+REQUESTING_PARTY, REQUESTED_ACTION, REQUESTED_TARGET = (
+    f"{SOTW}{name}" for name in ("requestingParty", "requestedAction", "requestedTarget")
+)
+PARAMETER, FEATURE, PARAMETER_VALUE, CONTEXT = (
+    f"{SOTW}{name}" for name in ("requestParameter", "describesFeature", "value", "context")
+)
+STATE_OF_THE_WORLD, CURRENT_TIME = f"{SOTW}SotW", f"{SOTW}currentTime"
+DUTY_REPORT = f"{REPORT}DutyReport"
+OTHER_REPORTS = tuple(f"{REPORT}{kind}Report" for kind in ("Permission", "Prohibition"))
+REPORTED_POLICY, REPORTED_RULE, PERFORMANCE, DEONTIC = (
+    f"{REPORT}{name}" for name in ("policy", "rule", "performanceState", "deonticState")
+)
+INNER_REPORTS = (f"{REPORT}ruleReport", f"{REPORT}conditionReport")
+
+PROPERTIES = (
+    *(REQUESTING_PARTY, REQUESTED_ACTION, REQUESTED_TARGET, CONTEXT),
+    *(PARAMETER, FEATURE, PARAMETER_VALUE, CURRENT_TIME),
+    *(REPORTED_POLICY, REPORTED_RULE, PERFORMANCE, DEONTIC, *INNER_REPORTS),
+)
+CLASSES = (EVALUATION, STATE_OF_THE_WORLD, DUTY_REPORT, *OTHER_REPORTS)
+"""All of them that are not ODRL's, whose names are all known."""
