@@ -24,18 +24,19 @@ magnitude."""
 def exponents(values: Floats) -> Ints:
     """Return for each column the least e with every magnitude below 2**e, (columns,).
 
-    Those of the parts of a table are combined by `np.maximum`; a column of zeros, or of no rows,
-    has the least of all. Raises ValueError for values (rows, columns) that are not finite.
+    It is -1000 for columns below that, of zeros or of no rows. Those of the parts of a table are
+    combined by `np.maximum`. Raises ValueError for values (rows, columns) that are not finite.
     """
-    # Two passes without a copy, as the magnitudes would be.
-    largest = np.maximum(values.max(axis=0, initial=0.0), -values.min(axis=0, initial=0.0))
+    # Column by column: numpy reduces many short rows ten times as slowly.
+    ends = [(column.min(initial=0.0), column.max(initial=0.0)) for column in values.T]
+    largest = np.array([max(-low, high) for low, high in ends])
     if not np.isfinite(largest).all():
         raise ValueError("Only finite numbers have moments.")
-    return np.where(largest > 0, np.frexp(largest)[1], _LEAST).astype(np.int64)
+    return np.where(largest > 0, np.maximum(np.frexp(largest)[1], _LEAST), _LEAST).astype(np.int64)
 
 
-_LEAST = -1073
-"""The exponent of the smallest positive float."""
+_LEAST = -1000
+"""2 to the power of 21 less an exponent is a float."""
 
 
 @dataclass(frozen=True)
@@ -122,17 +123,17 @@ def _products(values: Floats, exponents: Ints) -> tuple[Any, Any, Any]:
     """
     width = 1 + len(exponents)
     sums = np.zeros((2 * width, 2 * width), dtype=np.int64)
-    halves = np.zeros((min(_CHUNK, len(values)), 2 * width))
-    halves[:, width] = 1.0
+    halves = np.zeros((2 * width, min(_CHUNK, len(values))))
+    halves[width] = 1.0
+    units = np.ldexp(1.0, _HALF - exponents)
     for start in range(0, len(values), _CHUNK):
-        chunk = values[start : start + _CHUNK]
-        part = halves[: len(chunk)]
-        scaled = np.ldexp(chunk, _HALF - exponents)
-        part[:, 1:width] = np.rint(scaled)
-        part[:, width + 1 :] = np.rint(np.ldexp(scaled - part[:, 1:width], _HALF))
+        scaled = (values[start : start + _CHUNK] * units).T
+        part = halves[:, : scaled.shape[1]]
+        high = np.rint(scaled, out=part[1:width])
+        np.rint((scaled - high) * 2.0**_HALF, out=part[width + 1 :])
         # By multiplying matrices of floats, which is by far the fastest: every sum on the way is a
         # whole number that floats hold, in whatever order the library adds.
-        sums += (part.T @ part).astype(np.int64)
+        sums += (part @ part.T).astype(np.int64)
     whole: Any = sums.astype(object)
     return whole[:width, :width], whole[:width, width:], whole[width:, width:]
 
