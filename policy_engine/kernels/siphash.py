@@ -29,7 +29,8 @@ def key_words(key: bytes) -> Words:
 
 def derive_key(key: Words, *numbers: int) -> Words:
     """Return the key for one use, (2,), of a key, (2,): the hash of numbers below 2**64."""
-    return hash_rows([np.array([number], np.uint64) for number in numbers], key)[0]
+    columns = [np.array([number], dtype=np.uint64) for number in numbers]
+    return hash_rows(columns, key).reshape(2)
 
 
 def hash_bytes(offsets: NDArray[np.int64], data: NDArray[np.uint8], key: Words) -> Words:
