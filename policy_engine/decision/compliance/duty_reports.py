@@ -17,13 +17,7 @@ from policy_engine.decision.compliance.names import (
     REPORTED_POLICY,
     REPORTED_RULE,
 )
-from policy_engine.errors import (
-    Place,
-    PolicyEngineError,
-    PolicyError,
-    Problem,
-    join_names,
-)
+from policy_engine.errors import join_names
 from policy_engine.policy.model import Policy
 
 _STATES = {
@@ -65,20 +59,9 @@ def duties_of(world: StatementGraph, policies: Sequence[Policy]) -> Iterator[Dut
             _refuse_unclear_report(world, node, duties)
 
 
-def refuse_reports(
-    graph: StatementGraph, world: StatementGraph, error: type[PolicyEngineError]
-) -> None:
-    """Refuse reports on duties in a text that is not that of the world.
-
-    Raises PolicyError (P006) for a policy, and RequestError (D003) for a request.
-    """
-    for node in graph.about if graph.text != world.text else ():
-        if DUTY_REPORT in graph.types(node) or _tells_state(graph, node):
-            message = f"{graph.name(node)!r} tells the state of a duty, which only the world does."
-            code = "P006" if issubclass(error, PolicyError) else "D003"
-            place = Place("", *graph.spot(node))
-            hint = "Put it into the state of the world."
-            raise error(Problem(code, message, hint, place), source=graph.source)
+def is_duty_report(graph: StatementGraph, node: str) -> bool:
+    """Tell whether a node is a report on a duty, or tells the state of one."""
+    return DUTY_REPORT in graph.types(node) or _tells_state(graph, node)
 
 
 def _tells_state(graph: StatementGraph, node: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
-from policy_engine.decision.compliance.duty_reports import refuse_reports
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting
 from policy_engine.decision.compliance.misspelt import refuse_misspelt_names
@@ -16,6 +15,7 @@ from policy_engine.decision.compliance.model import PolicyReport
 from policy_engine.decision.compliance.reading import read_policies
 from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
 from policy_engine.decision.compliance.worlds import (
+    refuse_told_elsewhere,
     refuse_unclear_nodes,
     requested_time,
     time_of,
@@ -68,7 +68,7 @@ def compliance_report(
     for text in texts[1:]:
         refuse_misspelt_names(text)
     for text, error in ((texts[0], PolicyError), (texts[1], RequestError)):
-        refuse_reports(text, texts[2], error)
+        refuse_told_elsewhere(text, texts[2], error)
     stated = load_owners(owners, policies, contexts)
     world_time = time_of(texts[2])
     times = [requested_time(texts[1], one) for one in requested_rules]

@@ -157,10 +157,12 @@ def refuse_kinds_of_known_purposes(
     the policies and the world, `hierarchy` has their memberships and those of vocabularies; what
     is said there already may be said again. Raises RequestError (D003).
     """
-    known = {name for text in texts if text.text != request.text for name in text.written}
-    known |= {name for edge in hierarchy.purpose for name in edge}
-    for purpose, kind in own_purposes(request, rules):
-        is_known = purpose in known or purpose.startswith(_SCHEMES)
+    edges = own_purposes(request, rules)
+    others = [text for text in texts if text.text != request.text]
+    known = {name for edge in hierarchy.purpose for name in edge}
+    for purpose, kind in edges:
+        is_known = purpose in known or any(purpose in text.written for text in others)
+        is_known = is_known or purpose.startswith(_SCHEMES)
         if is_known and not hierarchy.path("purpose", purpose, kind):
             message = f"The request says that {purpose!r} is a kind of {kind!r}."
             hint = "It may say so of a purpose of its own, which nobody else names."

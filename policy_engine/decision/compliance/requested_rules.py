@@ -137,8 +137,15 @@ class _Requests:
         for operand, term in (pair for node in nodes for pair in self._told(node)):
             values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
         actions = tuple(map(self.vocabulary.action, actions))
-        own, of_rule = map(self.graph.written_name, (request, rule))
+        own, of_rule = map(self._own_name, (request, rule))
         return RequestedRule(own, of_rule, parties, actions, targets, values)
+
+    def _own_name(self, node: str) -> str:
+        """Return the name of a request or of its rule as written, that of no other node."""
+        others = [one for one in self.graph.named.get(self.graph.name(node), ()) if one != node]
+        if not self._read.isdisjoint(others):
+            refuse(self.graph, f"Two parts of requests have the uid {self.graph.name(node)!r}.")
+        return self.graph.written_name(node)
 
     def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
         """Yield the left operands that a request gives, each with a value."""

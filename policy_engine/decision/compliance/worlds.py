@@ -5,12 +5,13 @@ from datetime import datetime
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term
+from policy_engine.decision.compliance.duty_reports import is_duty_report
 from policy_engine.decision.compliance.graph import StatementGraph, refuse, shown_term
 from policy_engine.decision.compliance.names import CURRENT_TIME, STATE_OF_THE_WORLD
 from policy_engine.decision.compliance.reading import value_of
 from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRule
 from policy_engine.decision.facts import DATE_TIME
-from policy_engine.errors import join_names
+from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, join_names
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 
@@ -75,6 +76,24 @@ def refuse_unclear_nodes(
                 "Give it the class sotw:SotW if it is the state of the world, or else odrl:Party,"
             )
             refuse(world, f"{message} says what that is.", f"{hint} odrl:Asset or odrl:Action.")
+
+
+def refuse_told_elsewhere(
+    graph: StatementGraph, world: StatementGraph, error: type[PolicyEngineError]
+) -> None:
+    """Refuse a text that is not that of the world and tells its state, or that of a duty.
+
+    Raises PolicyError (P006) for a policy, and RequestError (D003) for a request.
+    """
+    states = {*world_nodes(graph), *graph.named.get(_NOW, ())}
+    for node in graph.about if graph.text != world.text else ():
+        if node in states or is_duty_report(graph, node):
+            what = "the state of the world" if node in states else "the state of a duty"
+            message = f"{graph.name(node)!r} tells {what}, which only the world does."
+            code = "P006" if issubclass(error, PolicyError) else "D003"
+            hint = "Give this text as the world, too, or take it out."
+            place = Place("", *graph.spot(node))
+            raise error(Problem(code, message, hint, place), source=graph.source)
 
 
 def _named(policies: Sequence[Policy], requested: Sequence[RequestedRule]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import pytest
 from compliance_texts import PREFIXES, constrained, limit, policy, request, world
 
 from policy_engine.decision.compliance import compliance_report
-from policy_engine.errors import RequestError
+from policy_engine.errors import PolicyError, RequestError
 
 IN_ITALY = f"odrl:refinement [ {limit('odrl:spatial', 'eq', ':IT')} ]"
 OF_NURSES = f"odrl:assignee [ odrl:source :nurse ; {IN_ITALY} ] ; odrl:action odrl:read"
@@ -126,3 +126,15 @@ def test_no_request_says_what_a_reference_of_the_policy_stands_for(told):
     text = constrained(f"{of} ; odrl:rightOperandReference :here")
     known = world(f":w a sotw:SotW ; odrl:spatial :IT . {told}")
     assert active(text, claimed(":here", ":IT"), known) == {"Permission": False}
+
+
+@pytest.mark.parametrize(
+    "told", [":w a sotw:SotW .", f":w sotw:currentTime {SOON} .", f"temp:currentTime :is {SOON} ."]
+)
+def test_state_of_the_world_in_another_text_is_refused(told):
+    with pytest.raises(RequestError, match=r"D003 .* tells the state of the world, which only"):
+        compliance_report(policy(), request(more=told), world())
+    with pytest.raises(PolicyError, match=r"P006 .* tells the state of the world, which only"):
+        compliance_report(policy(more=told), request(), world())
+    all_of_it = f"{policy(more=told)} {request().removeprefix(PREFIXES)}"
+    assert compliance_report(all_of_it, all_of_it, all_of_it)

@@ -28,6 +28,8 @@ STATE = f"<http://example.com/now> a <{SOTW}SotW> ; "
         (f"[] a <{REPORT}dutyReport> .", "D003", f"is not '{REPORT}DutyReport'"),
         (f"[] a <{FORCE}/compliance-report#DutyReport> .", "D003", "is not a name of"),
         (f"[] <{REPORT}performancestate> 1 .", "D003", f"is not '{REPORT}performanceState'"),
+        (f"[] <{REPORT}rulereport> [] .", "D003", f"is not '{REPORT}ruleReport'"),
+        (f"[] <{SOTW}requestedtarget> {WARD} .", "D003", f"is not '{SOTW}requestedTarget'"),
     ],
 )
 def test_a_world_with_a_misspelt_name_is_refused(said, code, words):

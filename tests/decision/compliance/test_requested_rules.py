@@ -299,6 +299,12 @@ def test_requests_and_rules_are_named_by_their_uids():
     assert (found.request, found.rule) == (f"{EX}request", f"{EX}asked")
 
 
+def test_two_rules_of_one_uid_are_refused():
+    rules = "[ odrl:uid :a ; odrl:action odrl:use ], [ odrl:uid :a ; odrl:target :ward ]"
+    text = f"{PREFIXES}:request a odrl:Request ; odrl:permission {rules} ."
+    assert refusal(text) == f"Two parts of requests have the uid '{EX}a'."
+
+
 def test_value_of_a_request_without_a_name_goes_by_its_uid():
     assert told(request(told=context(CARE.replace(":care", "[ odrl:uid :care ]")))) == {
         "purpose": ("care",)
