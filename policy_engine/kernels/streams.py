@@ -24,7 +24,7 @@ from policy_engine.kernels.siphash import (
     start_rows,
 )
 
-_TEXTS, _ROWS, _DRAWS = range(3)
+_TEXTS, _ROWS, _DRAWS, _LISTS = range(4)
 """What the key is used for."""
 
 
@@ -34,6 +34,16 @@ def hash_texts(offsets: NDArray[np.int64], data: NDArray[np.uint8], key: Words) 
     String i is `data[offsets[i]:offsets[i + 1]]`; `offsets` (strings + 1,), `key` (2,).
     """
     return hash_bytes(offsets, data, derive_key(key, _TEXTS))
+
+
+def hash_lists(offsets: NDArray[np.int64], words: Words, key: Words) -> Words:
+    """Return 128 bits for every list of elements, (lists, 2), equal for equal ones.
+
+    Elements are 128 bits each, (elements, 2), and list i is those from offsets[i] to before
+    offsets[i + 1]; `offsets` (lists + 1,), `key` (2,).
+    """
+    data = words.astype("<u8").reshape(-1).view(np.uint8)
+    return hash_bytes(16 * offsets, data, derive_key(key, _LISTS))
 
 
 def mix_rows(columns: Sequence[Words], key: Words) -> Words:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.kernels.siphash import BLOCK, key_words
-from policy_engine.kernels.streams import count_repeats, draw, hash_texts, mix_rows
+from policy_engine.kernels.streams import count_repeats, draw, hash_lists, hash_texts, mix_rows
 
 KEY = key_words(b"a key of 16 byte")
 OTHER_KEY = key_words(b"b key of 16 byte")
@@ -113,3 +113,12 @@ def test_the_bits_of_words_are_even():
     bits = np.unpackbits(drawn.view(np.uint8)).reshape(count, 64)
     assert bits.mean(axis=0) == pytest.approx(0.5, abs=4 / (2 * count**0.5))
     assert len(np.unique(drawn)) == count > BLOCK
+
+
+def test_lists_have_one_hash_wherever_they_stand():
+    elements = words((1, 2), (3, 4), (1, 2), (3, 4), (1, 2))
+    first, empty, second, third = hash_lists(np.array([0, 2, 2, 4, 5]), elements, KEY).tolist()
+    assert first == second
+    assert len({tuple(one) for one in (first, empty, third)}) == 3
+    data = elements.astype("<u8").view(np.uint8).ravel()
+    assert hash_texts(np.array([0, 32]), data, KEY).tolist() != [first]
