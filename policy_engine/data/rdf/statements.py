@@ -47,7 +47,8 @@ class Statement(NamedTuple):
 class Statements:
     """The statements of one text, each once, in its order.
 
-    `spots` is where each subject first comes up, `prefixes` the namespaces by prefix.
+    `spots` is where each subject first comes up, `prefixes` the namespaces by prefix. `repeated`
+    are the statements that the text makes again, where it first does.
     """
 
     items: tuple[Statement, ...]
@@ -55,6 +56,7 @@ class Statements:
     prefixes: Mapping[str, str]
     text: str
     source: str = ""
+    repeated: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,21 +89,23 @@ class Collector:
         self.prefixes: dict[str, str] = {}
         self.spots: dict[str, Spot] = {}
         self._statements: dict[tuple[str, str, Term], Statement] = {}
+        self._repeated: dict[tuple[str, str, Term], Statement] = {}
         self._labels: dict[str, str] = {}
         self._iris: dict[str, str] = {}
         self._blanks = 0
 
     def statements(self) -> Statements:
         """Return the collected statements."""
-        items = tuple(self._statements.values())
-        return Statements(items, self.spots, self.prefixes, self.text, self.source)
+        items, repeated = tuple(self._statements.values()), tuple(self._repeated.values())
+        return Statements(items, self.spots, self.prefixes, self.text, self.source, repeated)
 
     def add_statement(
         self, subject: str, predicate: str, value: Term, key: Spot, spot: Spot
     ) -> None:
         """Add one statement. Raises the error (J003) where there are too many."""
         triple = (subject, predicate, value)
-        self._statements.setdefault(triple, Statement(*triple, key, spot))
+        there = self._repeated if triple in self._statements else self._statements
+        there.setdefault(triple, Statement(*triple, key, spot))
         self.check_count(len(self._statements), spot)
 
     def check_count(self, count: int, spot: Spot) -> None:

@@ -49,8 +49,6 @@ _OF_INNER = _RULES | _CONDITIONS | {ACTION}
 """The properties that lead to the rules, actions and constraints of policies."""
 _OF_LISTS = {FIRST, REST, TYPE}
 """The properties of list cells."""
-_IN_ORDER = {*LOGICAL, RIGHT}
-"""The properties with lists as values; for others, each member is a value."""
 
 _Expanded = dict[str, Any]
 
@@ -179,14 +177,15 @@ class _Flat:
 
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)
-        objects = self._graph.objects(subject, predicate)
-        if NIL in self._graph.about[subject][predicate] and _has_meaning(prop):
+        given = self._graph.about[subject][predicate]
+        if NIL in given and _has_meaning(prop):
             spot = self._graph.spot(subject, predicate, NIL)
             self._fail("P007", f"{terms.compact(prop)} may not be an empty list.", spot)
-        is_list = prop in _IN_ORDER and self._graph.is_list(subject, predicate)
-        objects = objects if is_list else self._distinct(objects)
-        values = [self._value(one) for one in objects]
-        values = [{"@list": values}] if is_list else values
+        if prop in LOGICAL or (prop == RIGHT and len(given) == 1):
+            objects, values = given, [self._ordered(one) for one in given]
+        else:
+            objects = self._distinct(self._graph.objects(subject, predicate))
+            values = [self._value(one) for one in objects]
         at = f"{node[POINTER]}/{escape(prop)}"
         self.spots.setdefault(at, self._graph.spot(subject, predicate))
         start = len(node.get(prop, ()))
@@ -197,7 +196,8 @@ class _Flat:
 
     def _add(self, node: _Expanded, prop: str, values: list[_Expanded]) -> None:
         present = node.setdefault(prop, [])
-        present += [one for one in values if one not in present]
+        # The reader refuses an operand that is there twice, so it has to see both.
+        present += values if prop in LOGICAL else [one for one in values if one not in present]
 
     def _distinct(self, objects: tuple[Term, ...]) -> tuple[Term, ...]:
         """Return terms without those that go by the name of an earlier one."""
@@ -207,6 +207,12 @@ class _Flat:
                 one if isinstance(one, Literal) else self._graph.name(one), one
             )
         return tuple(first_by_name.values())
+
+    def _ordered(self, term: Term) -> _Expanded:
+        """Return a value, a list as one."""
+        if not self._graph.is_list(term):
+            return self._value(term)
+        return {"@list": [self._value(one) for one in self._graph.members(term)]}
 
     def _value(self, term: Term) -> _Expanded:
         if not isinstance(term, Literal):

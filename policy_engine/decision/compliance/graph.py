@@ -63,7 +63,7 @@ class StatementGraph:
             one
             for prop in predicates
             for value in properties.get(prop, ())
-            for one in self._members(value)
+            for one in self.members(value)
         )
 
     def name(self, node: str) -> str:
@@ -102,11 +102,6 @@ class StatementGraph:
         for node in self.about:
             nodes.setdefault(self.name(node), []).append(node)
         return {name: tuple(subjects) for name, subjects in nodes.items()}
-
-    def is_list(self, node: str, predicate: str) -> bool:
-        """Return whether the value of a node under a predicate is a single list."""
-        values = self.about[node][predicate]
-        return len(values) == 1 and self._is_list(values[0])
 
     def nodes(self, node: Term, *predicates: str) -> tuple[str, ...]:
         """Return the IRIs and blank nodes among the objects."""
@@ -159,7 +154,7 @@ class StatementGraph:
         ends: dict[Term, bool] = {NIL: True}
         for node, properties in self.about.items():
             for predicate in properties.keys() - {REST}:
-                for value in filter(self._is_list, properties[predicate]):
+                for value in filter(self.is_list, properties[predicate]):
                     if not self._is_whole(value, ends):
                         yield self.spot(node, predicate, value)
 
@@ -198,16 +193,18 @@ class StatementGraph:
             for prop in (one for one in properties if one.startswith(_READ)):
                 cells = (cell for value in properties[prop] for cell in self._cells(value))
                 for cell in cells:
-                    for member in filter(self._is_list, self.about[cell][FIRST]):
+                    for member in filter(self.is_list, self.about[cell][FIRST]):
                         message = f"{terms.compact(prop)} may not have a list in a list."
                         place = Place("", *self.spot(cell, FIRST, member))
                         yield Problem("P007", message, place=place)
 
-    def _is_list(self, value: Term) -> bool:
+    def is_list(self, value: Term) -> bool:
+        """Return whether a value is a list."""
         return value == NIL or (isinstance(value, str) and FIRST in self.about.get(value, {}))
 
-    def _members(self, value: Term) -> Iterator[Term]:
-        if not self._is_list(value):
+    def members(self, value: Term) -> Iterator[Term]:
+        """Yield the members of a list, or what is not a list itself."""
+        if not self.is_list(value):
             yield value
         for cell in self._cells(value):
             yield from self.about[cell].get(FIRST, ())
@@ -215,7 +212,7 @@ class StatementGraph:
     def _cells(self, value: Term) -> Iterator[str]:
         """Yield the nodes of a list; nothing for a value that is not one."""
         visited: set[Term] = {NIL}
-        while isinstance(value, str) and value not in visited and self._is_list(value):
+        while isinstance(value, str) and value not in visited and self.is_list(value):
             visited.add(value)
             yield value
             [value] = self.about[value].get(REST, (NIL,))[:1]

@@ -13,6 +13,7 @@ from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf import read_statements
+from policy_engine.policy.syntax.repetition import refuse_repeated_operands
 from policy_engine.policy.xsd.literals import NUMERIC_TYPES, read_literal
 
 _COMMENT = re.compile(rb"#[^\r\n]*")
@@ -30,12 +31,14 @@ def statements(
 
     Raises PolicyError for a text that is not RDF in its syntax (F001), relative IRIs (L006),
     something that JSON-LD would drop (L002) or fetch (L001), a number that is no value of its data
-    type, such as one beyond the range of doubles (P007), and a text that is too large (J003).
+    type, such as one beyond the range of doubles (P007), a constraint that a logical one names
+    twice (P014), and a text that is too large (J003).
     """
     source = str(path) if path else ""
     if not path and not _COMMENT.sub(b"", text).strip():
         return ()
     statements_read = read_statements(text, syntax_of(source, text), source, contexts, limits)
+    refuse_repeated_operands(statements_read)
     for one in statements_read.items:
         if isinstance(one.value, Literal) and one.value.language:
             _check_language(one.value.language, Place("", *one.spot), source)

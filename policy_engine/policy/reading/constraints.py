@@ -13,7 +13,12 @@ from policy_engine.policy.model import (
     LogicalConstraint,
     Value,
 )
-from policy_engine.policy.reading.nodes import format_value, is_list, property_values
+from policy_engine.policy.reading.nodes import (
+    format_value,
+    is_list,
+    is_list_within,
+    property_values,
+)
 from policy_engine.policy.reading.operands import (
     operands,
     parameters,
@@ -36,7 +41,7 @@ from policy_engine.policy.structure import (
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
-from policy_engine.policy.syntax.repetition import repeated_names
+from policy_engine.policy.syntax.repetition import repeated_names, repetition_message
 from policy_engine.policy.xsd.values import Literals
 from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
 
@@ -166,12 +171,15 @@ class ConstraintReader:
     ) -> Condition | None:
         self.walker.check_properties(node, {prop}, "a logical constraint")
         name = terms.compact(prop)
+        if is_list_within(node.data[prop]):
+            message = f"{name} takes constraints, or one ordered list of them."
+            self.walker.add("P014", f"{message} Given: a list among others.", "", node, prop)
+            return None
         if prop == f"{_ODRL}andSequence" and not is_list(node.data[prop]):
             hint = 'Write it as {"@list": [...]}.'
             self.walker.add_strict("P014", f"{name} takes an ordered list.", hint, node, prop)
         for index, one in repeated_names(node.data[prop]):
-            message = f"{name} names each constraint once. Given twice: {one!r}."
-            self.walker.add("P014", message, "", node, prop, index)
+            self.walker.add("P014", repetition_message(prop, one), "", node, prop, index)
         conditions = tuple(
             self._condition(child, kind, ancestors) for child in self.walker.nodes(node, prop)
         )

@@ -49,6 +49,11 @@ def is_list(values: list[dict[str, Any]]) -> bool:
     return len(values) == 1 and "@list" in values[0]
 
 
+def is_list_within(values: list[dict[str, Any]]) -> bool:
+    """Tell whether there is a list among the values of a property, or in the list that they are."""
+    return any("@list" in one for one in (values[0]["@list"] if is_list(values) else values))
+
+
 def format_value(data: Mapping[str, Any]) -> str:
     """Return an expanded value as a message names it."""
     if "@list" in data:

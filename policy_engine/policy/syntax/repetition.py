@@ -1,13 +1,18 @@
-"""Names that are repeated among the values of a property.
+"""Constraints that are named again among the operands of a logical constraint.
 
 The values of a property are a set (RDF 1.1 Concepts, section 3.1), in which one name is there
-once however often it is written; an array of JSON holds it as often as that.
+once however often it is written; an array of JSON holds it as often as that. What `xone` allows
+depends on it, so the operands name each constraint once, other than in an ordered list.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policy_engine import terms
+from policy_engine.data.rdf.statements import Statements, is_blank
+from policy_engine.errors import Place, PolicyError, Problem
+from policy_engine.policy.structure import LOGICAL_PROPERTIES
+from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 
 
 def repeated_names(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
@@ -19,3 +24,24 @@ def repeated_names(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, s
             yield index, name
         elif name:
             earlier.add(name)
+
+
+def repetition_message(prop: str, name: str) -> str:
+    """Return the sentence on a constraint that a logical property names again."""
+    given = "a constraint without a name" if is_blank(name) else repr(name)
+    return f"{terms.compact(prop)} names each constraint once. Given twice: {given}."
+
+
+def refuse_repeated_operands(statements: Statements) -> None:
+    """Raise PolicyError (P014) for constraints that a text in a syntax of RDF names again."""
+    problems, earlier = [], set()
+    for one in (*statements.items, *statements.repeated):
+        prop = terms.canonical(one.predicate)
+        if prop in LOGICAL_PROPERTIES and isinstance(one.value, str):
+            operand = one.subject, prop, terms.canonical(one.value)
+            if operand in earlier:
+                message = repetition_message(prop, operand[2])
+                problems.append(Problem("P014", message, place=Place("", *one.spot)))
+            earlier.add(operand)
+    if problems:
+        raise PolicyError(*problems[:MAX_PROBLEMS], source=statements.source)

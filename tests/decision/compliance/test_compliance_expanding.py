@@ -194,9 +194,24 @@ def test_node_that_says_but_its_name_is_the_one_of_that_name():
     assert active(text, request(party=":cook")) == [False]
 
 
-def test_constraint_that_is_named_twice_is_one_of_those_that_exactly_one_may_hold_of():
-    text = constrained("odrl:xone :a, [ odrl:uid :a ]", "prohibition", f":a {LATER} .")
-    assert active(text) == [True]
+AGAIN = f"odrl:xone names each constraint once. Given twice: '{EX}a'."
+A_LIST = "odrl:xone takes constraints, or one ordered list of them. Given: a list among others."
+
+
+@pytest.mark.parametrize(
+    ("operands", "message", "column"),
+    [
+        (":a, :a", AGAIN, 22),
+        (":a, [ odrl:uid :a ]", AGAIN, 22),
+        (":a ; odrl:xone :a", AGAIN, 33),
+        ("( :a ), :a", A_LIST, 18),
+        ("( :a ), ( :a )", A_LIST, 18),
+        (":a ; <HTTP://www.w3.org/ns/odrl/2/xone> :a", AGAIN, 58),
+    ],
+)
+def test_operands_are_one_list_or_constraints_each_named_once(operands, message, column):
+    said = (":rule odrl:constraint :limit .", f":limit odrl:xone {operands} .", f":a {LATER} .")
+    assert problems(on_lines(*said))[:1] == [("P014", message, 3, column)]
 
 
 @pytest.mark.parametrize(
@@ -239,8 +254,8 @@ def test_list_that_is_said_of_two_is_whole_for_both():
 
 def test_one_that_stands_twice_in_a_list_is_two_of_which_exactly_one_may_hold():
     said = f":a {LATER} ."
-    for operands, is_active in (("( :a :a )", False), (":a, :a", True)):
-        assert active(constrained(f"odrl:xone {operands}", more=said)) == [is_active]
+    for operator, is_active in (("xone", False), ("andSequence", True)):
+        assert active(constrained(f"odrl:{operator} ( :a :a )", more=said)) == [is_active]
 
 
 def test_order_of_a_list_counts_where_one_comes_after_another():

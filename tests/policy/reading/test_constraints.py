@@ -269,6 +269,18 @@ def test_ordered_list_may_name_an_operand_again(operator):
     assert found.operands[0] == found.operands[2]
 
 
+@pytest.mark.parametrize("operator", ["odrl:andSequence", "odrl:xone", "and"])
+@pytest.mark.parametrize(
+    "operands",
+    [[{"@list": [COUNT, DAY]}, COUNT], [{"@list": [DAY]}, {"@list": [COUNT]}]],
+)
+def test_list_among_the_operands_of_a_logical_constraint_is_refused_at_its_place(
+    operator, operands
+):
+    [first, *_] = permission_problems(constraint={operator: operands})
+    assert first == ("P014", f"/constraint/{operator}/0")
+
+
 def test_bad_operand_of_a_logical_constraint_is_told_alone():
     bad = {**COUNT, "operator": "=="}
     found = permission_problems(constraint={"and": [bad, "ex:nowhere"]})

@@ -215,9 +215,10 @@ TRIPLES = st.tuples(
 
 
 @settings(max_examples=examples(50), deadline=None)
-@given(st.lists(TRIPLES, min_size=1, max_size=9))
+@given(st.lists(TRIPLES, min_size=1, max_size=9, unique=True))
 def test_any_graph_keeps_every_statement(triples):
-    text = "".join(f"{' '.join(one)} .\n" for one in triples)
+    again = [one for one in triples if "andSequence" not in one[1]]
+    text = "".join(f"{' '.join(one)} .\n" for one in (*triples, *again))
     expected = parsed(text, "n-triples")
     assert_same(meant(to_json_ld(text, "n-triples").value), expected)
     turtle = convert_text(text, "n-triples", "turtle")
@@ -478,6 +479,20 @@ def test_logical_constraint_that_names_an_operand_twice_is_not_one_of_fewer(oper
         with pytest.raises(PolicyError) as caught:
             convert_text(text, "json-ld", syntax)
         assert [one.code for one in caught.value.problems] == ["P014"]
+
+
+@pytest.mark.parametrize(
+    "operands",
+    ["ex:c, ex:c", "_:c, _:c", "ex:c ; odrl:xone ex:c", "(ex:c), ex:c", "(ex:c), (ex:c)"],
+)
+def test_constraint_named_twice_in_turtle_is_refused_as_in_json_ld(operands):
+    condition = "odrl:leftOperand odrl:count ; odrl:operator odrl:lt ; odrl:rightOperand 5"
+    text = f"""{HEAD}ex:p a odrl:Set ; odrl:permission [ odrl:target ex:T ; odrl:action odrl:read ;
+        odrl:constraint [ odrl:xone {operands} ] ] . ex:c {condition} . _:c {condition} ."""
+    with pytest.raises(PolicyError) as caught:
+        read_policies(text, syntax="turtle")
+    assert caught.value.problems[0].code == "P014"
+    assert caught.value.problems[0].place.line == text[: text.index("odrl:xone")].count("\n") + 1
 
 
 @pytest.mark.parametrize("prop", ["odrl:xone", "<HTTP://www.w3.org/ns/odrl/2/xone>"])

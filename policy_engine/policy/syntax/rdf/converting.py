@@ -14,6 +14,7 @@ from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
 from policy_engine.policy.syntax.rdf.texts import refuse_name_like_texts
 from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
 from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
+from policy_engine.policy.syntax.repetition import refuse_repeated_operands
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
@@ -27,9 +28,11 @@ def to_json_ld(
     text is not in its syntax, L006 for a relative IRI, L007 for a text
     that looks like a name where names are compared, J003 beyond the limits, J004
     where it is not UTF-8, P001 where it says nothing, P002 where an `odrl:uid` is another IRI,
-    F002 where JSON-LD cannot say it.
+    P014 where a logical constraint names another twice, F002 where JSON-LD cannot say it.
     """
-    return json_ld_of(read_statements(text, syntax, source, {}, limits))
+    statements = read_statements(text, syntax, source, {}, limits)
+    refuse_repeated_operands(statements)
+    return json_ld_of(statements)
 
 
 def convert_text(

@@ -26,7 +26,7 @@ from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
-from policy_engine.policy.syntax.repetition import repeated_names
+from policy_engine.policy.syntax.repetition import repeated_names, repetition_message
 from policy_engine.policy.xsd.literals import can_be_read, lexical, read_literal
 from policy_engine.policy.xsd.values import LongFloat
 
@@ -136,7 +136,7 @@ class _Reader:
         """Refuse a constraint named twice: as statements it is there once, which `xone` tells."""
         for index, name in repeated_names(values):
             at = self._spot(values[index].get(POINTER, ""))
-            message = f"{terms.compact(prop)} names each constraint once. Given twice: {name!r}."
+            message = repetition_message(prop, name)
             self.collector.fail("P014", message, spot if at == UNKNOWN else at)
 
     def _term(self, data: Mapping[str, Any], spot: Spot, *, holds_rules: bool = False) -> Term:
