@@ -1,0 +1,97 @@
+"""Data shuffling: the values of a column are dealt out in the order of draws from a model.
+
+Muralidhar, Sarathy: Data shuffling: a new masking approach for numerical data, Management Science
+52(5), 2006. Their model is a normal copula: ranks, as normal scores, have a joint normal
+distribution.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.moments import Moments, exponents
+from policy_engine.kernels.normal import normal_quantiles, normals
+from policy_engine.kernels.ranking import sort_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+def shuffle(values: NDArray[Any], given: NDArray[Any], words: Words) -> Ints:
+    """Return for each value the row whose value replaces it, (rows, columns).
+
+    Every row's normal scores of the columns of `values` (rows, columns) are drawn anew from their
+    distribution given the scores of the row's `given` (rows, given columns); then the least value
+    goes to the row with the least draw, and so on. So every column keeps its values, and the
+    columns keep their rank correlations with one another and with those given; nothing else of a
+    row's values enters. Where the columns given determine a value, it therefore stays what it was.
+
+    Values and given columns are of any type with an order. `words` (rows, columns) are random bits
+    of each value, which decide between equal draws too. Given columns that are constant, or follow
+    from others, make no difference.
+    """
+    scores = np.stack([normal_scores(column) for column in (*given.T, *values.T)])
+    factor = _factor(Moments.of(scores.T, exponents(scores.T)).covariance)
+    draws = _draws(scores[: given.shape[1]], factor, normals(words))
+    positions = np.empty(values.shape, dtype=np.int64)
+    for place, draw in enumerate(draws):
+        column, own = values[:, place], words[:, place]
+        positions[sort_rows(draw, own), place] = sort_rows(column, own)
+    return positions
+
+
+def normal_scores(values: NDArray[Any]) -> Floats:
+    """Return the quantiles of the normal distribution at the shares of rows below values, (rows,).
+
+    Half of the rows with the same value, itself included, count as below it.
+    """
+    _, number_of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    below = np.cumsum(counts) - counts
+    scores: Floats = normal_quantiles((below + counts / 2) / max(len(values), 1))[number_of]
+    return scores
+
+
+def _factor(covariance: Floats) -> Floats:
+    """Return the Cholesky factor of covariances, lower triangular.
+
+    A column that follows from those before it, but for rounding, has none of its own: 0.
+    """
+    factor = np.zeros_like(covariance)
+    for place in range(len(covariance)):
+        rest = covariance[place:, place].copy()
+        # Term by term: libraries add in different orders on different machines.
+        for before in range(place):
+            rest -= factor[place:, before] * factor[place, before]
+        if rest[0] > _ROUNDING * covariance[place, place]:
+            factor[place:, place] = rest / math.sqrt(rest[0])
+    return factor
+
+
+_ROUNDING = 1e-9
+
+
+def _draws(given: Floats, factor: Floats, fresh: Floats) -> list[Floats]:
+    """Return a draw of every column's scores, (rows,), given the scores of others.
+
+    `factor` is that of the columns given, whose scores are `given` (given columns, rows), and of
+    the columns to draw; `fresh` (rows, columns) are independent normal numbers.
+    """
+    # The factor makes scores of independent numbers. For the columns given, those that make their
+    # scores are solved for; for the others they are fresh.
+    numbers = np.concatenate([np.zeros_like(given), fresh.T])
+    for place, scores in enumerate(given):
+        if own := factor[place, place]:
+            numbers[place] = (scores - _weighted_sum(factor[place, :place], numbers)) / own
+    return [_weighted_sum(weights, numbers) for weights in factor[len(given) :]]
+
+
+def _weighted_sum(weights: Floats, columns: Floats) -> Floats:
+    """Return the sum of the first columns, (columns, rows), each times its weight, (rows,)."""
+    # Not by multiplying matrices, where a row's place may decide its last bit.
+    total = np.zeros(columns.shape[1])
+    for weight, column in zip(weights.tolist(), columns, strict=False):
+        total += weight * column
+    return total
