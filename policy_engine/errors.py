@@ -184,6 +184,7 @@ CODES = {
     "W002": "a parent's prohibition that is undone",
     "W003": "a rule without effect, for its assigner does not own the asset",
     "W004": "an asset that may be read together with others under a rule that does not cover it",
+    "W005": "a method that bounds nothing, without a privacy model beside it",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

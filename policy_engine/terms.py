@@ -157,9 +157,20 @@ def takes_names(operand: str) -> bool:
     return operand in _NAME_OPERANDS or names_columns(operand)
 
 
-def privacy_models() -> Mapping[str, Term]:
-    """Return the privacy models (`pe:Method`) by their notation, such as `l-diversity`."""
+def methods() -> Mapping[str, Term]:
+    """Return the methods (`pe:Method`) by their notation: privacy models, and `masking`."""
     return {term.facts["notation"]: term for term in instances(f"{PE}Method").values()}
+
+
+def privacy_models() -> Mapping[str, Term]:
+    """Return the privacy models (`pe:PrivacyModel`) by their notation, such as `l-diversity`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}PrivacyModel").values()}
+
+
+def method_operands(term: Term, key: Literal["requires", "allows"]) -> tuple[str, ...]:
+    """Return the operands that a method requires, or allows, as one of its classes and itself."""
+    kinds = [vocabulary()[kind] for kind in term.types]
+    return tuple(dict.fromkeys(iri for one in (*kinds, term) for iri in one.iris(key)))
 
 
 def maskings() -> Mapping[str, Term]:
@@ -181,7 +192,7 @@ def attacks() -> Mapping[str, Term]:
 def engines() -> tuple[str, ...]:
     """Return the engines that have some method, in the order of the vocabulary."""
     return tuple(
-        dict.fromkeys(name for term in privacy_models().values() for name in term.texts("engine"))
+        dict.fromkeys(name for term in methods().values() for name in term.texts("engine"))
     )
 
 

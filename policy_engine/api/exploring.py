@@ -27,7 +27,7 @@ from policy_engine.errors import (
     join_names,
 )
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.methods import Finding, Measurement, PrivacyModel, parameters
+from policy_engine.methods import Finding, Measurement, Method, parameters
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
@@ -96,8 +96,8 @@ def explore(
 
     The table is read once. A parameter is set in every model that has it. `upstream` gives the
     releases that the inputs are: one that was changed since is refused (V013). Raises PlanError
-    (M004) if no model has a parameter, DataError if the table cannot be read, or is refused for the
-    same reason with every setting.
+    (M004) if no model has a parameter, or no model is asked for, DataError if the table cannot be
+    read, or is refused for the same reason with every setting.
     """
     _check_names(plan.anonymization(), settings)
     table, sources = read_inputs(plan, engine, upstream)
@@ -129,6 +129,9 @@ def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
 
 
 def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
+    if not step.models:
+        message = "masking alone bounds nothing: there is no setting to explore."
+        raise PlanError.of("M004", message, "Ask for a privacy model as well.")
     parameters_known = sorted(
         {name for method in step.methods.values() for name in parameters(type(method))}
     )
@@ -189,7 +192,7 @@ def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
     return step.model_copy(update={"methods": methods})
 
 
-def _method_values(method: PrivacyModel, setting: Setting) -> dict[str, Any]:
+def _method_values(method: Method, setting: Setting) -> dict[str, Any]:
     values = method.model_dump(by_alias=True)
     return values | {name: value for name, value in setting.items() if name in values}
 
@@ -200,7 +203,7 @@ def _problem(finding: Finding) -> Problem:
 
 def _outcome_figures(certified: CertifiedRelease, seconds: float) -> Outcome:
     utility = certified.utility
-    assert isinstance(utility, Utility)  # noqa: S101 (only models have parameters)
+    assert isinstance(utility, Utility)  # noqa: S101 (a privacy model is asked for)
     return Outcome(
         classes=utility.classes,
         average_class_ratio=utility.average_class_ratio,

@@ -78,6 +78,12 @@ class Certificate(BaseModel):
         return not list(shortcomings(self))
 
     @property
+    def warning(self) -> str:
+        """What to know before its figures are read; empty where privacy models were asked for."""
+        anonymize = self.plan.anonymize
+        return _UNBOUNDED if anonymize is not None and not anonymize.models else ""
+
+    @property
     def tells_making(self) -> bool:
         """Whether it says how the output was made, not only what was measured."""
         return self.made_by is not None
@@ -92,7 +98,15 @@ class Certificate(BaseModel):
     def to_jsonld(self) -> str:
         """Return the certificate as JSON-LD, in the terms of PROV-O where it has them."""
         facts = self.model_dump(mode="json")
-        return json.dumps({**_provenance(self), "pe:certificate": facts}, indent=2) + "\n"
+        warning = {"pe:warning": self.warning} if self.warning else {}
+        document = {**warning, **_provenance(self), "pe:certificate": facts}
+        return json.dumps(document, indent=2) + "\n"
+
+
+_UNBOUNDED = (
+    "No syntactic guarantee was asked for: columns are masked, "
+    "and nothing bounds what a row reveals."
+)
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:

@@ -69,7 +69,7 @@ def certify(
     maskings = engine.measure_maskings(written, plan.mask) if plan.mask else ()
     full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     public_utility = full_utility
-    if measured and anonymize:
+    if measured and anonymize and anonymize.models:
         full_utility = Utility.of(measured.totals, anonymize.k, release.suppressed)
         public_utility = Utility.of(measured.totals, anonymize.k)
     if release.sanitised and anonymize:

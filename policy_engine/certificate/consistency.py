@@ -45,7 +45,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _measurement_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
-    elif certificate.plan.train is None:
+    elif certificate.plan.train is None and not certificate.warning:
         yield "It does not say how much information was lost."
 
 
@@ -124,7 +124,7 @@ def _is_possible(measured: Measurement, rows: int) -> bool:
 def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Iterator[str]:
     """Yield loss figures that cannot belong to these rows in these classes."""
     anonymize, rows = certificate.plan.anonymize, certificate.rows_out
-    if anonymize is None:
+    if anonymize is None or not anonymize.models:
         yield "It reports an information loss, but nothing was generalised."
         return
     if not 1 <= utility.classes <= rows:

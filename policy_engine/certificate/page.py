@@ -11,6 +11,7 @@ from policy_engine.certificate.shortcomings import file_figures
 def certificate_html(certificate: Certificate) -> str:
     """Return a table of the bounds of a certificate, in HTML with every value escaped."""
     caption = f"{certificate.plan.publish.asset}: {certificate.rows_out:,} rows"
+    caption = f"{certificate.warning} {caption}".strip()
     rows = [*_bounds(certificate)]
     return html_table(Table(caption, ("measure", "asked", "achieved"), rows, texts=(0, 1, 2)))
 

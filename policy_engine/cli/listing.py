@@ -27,20 +27,21 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
     from policy_engine.plan.training import audit_parameters  # noqa: PLC0415 (slow to import)
 
-    privacy_models = {
-        name: (term, reference.method_parameters(name))
-        for name, term in terms.privacy_models().items()
+    methods_of_tables = {
+        name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
     }
     audits = {name: (term, audit_parameters(name)) for name, term in terms.audit_methods().items()}
     shared, columns = reference.shared_parameters(), reference.column_parameters()
+    of_models = reference.model_parameters()
     if output_format is Format.JSON:
         settings = {
             role: [one._asdict() for one in parameters] for role, parameters in columns.items()
         }
         print_json(
             {
-                "methods": _listing(privacy_models),
+                "methods": _listing(methods_of_tables),
                 "shared": [one._asdict() for one in shared],
+                "privacy_models": [one._asdict() for one in of_models],
                 "columns": settings,
                 "audits": _listing(audits),
             }
@@ -49,9 +50,10 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    for name, (term, parameters_) in privacy_models.items():
+    for name, (term, parameters_) in methods_of_tables.items():
         console().print(parameters_table(f"{name}: {term.definition}", parameters_))
     console().print(parameters_table("Every method", shared))
+    console().print(parameters_table("Every privacy model", of_models))
     for role, parameters in columns.items():
         console().print(parameters_table(f"A column under {role}", parameters))
     for name, (term, parameters_) in audits.items():

@@ -54,9 +54,11 @@ def form_classes(
 ) -> Grouping:
     """Form the classes of the plan, with more care where that is not enough (`care_levels`).
 
-    Once it `is_over`, the best classes so far are returned: they satisfy every bound. Raises
-    DataError where no node of the lattice does.
+    Without a privacy model, all rows are one class. Once it `is_over`, the best classes so far are
+    returned: they satisfy every bound. Raises DataError where no node of the lattice does.
     """
+    if not step.models:
+        return Grouping(Partition(np.arange(prepared.rows), np.array([0, prepared.rows])), {})
     for care in care_levels(step):
         grouping = _form_with_care(prepared, step, progress, care, is_over)
         if step.is_kept_by_union or not _breaks_merged(prepared, step, grouping, style):

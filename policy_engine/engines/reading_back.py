@@ -51,7 +51,9 @@ def groups(
         column.name: index_texts(column.name, cell_column(table, column.name))
         for column in columns.quasi_identifier
     }
-    class_of, count = classes_of([codes for codes, _ in indexed.values()])
+    # Without quasi-identifiers, all rows are one class.
+    one_class = [np.zeros(table.num_rows, dtype=np.int32)]
+    class_of, count = classes_of([codes for codes, _ in indexed.values()] or one_class)
     first = first_rows(class_of, count)
     loss = {}
     for quasi_identifier in columns.quasi_identifier:

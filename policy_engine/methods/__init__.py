@@ -1,8 +1,9 @@
 """What a policy can ask for: one file per method of the vocabulary, found by its name.
 
-A method is a privacy model (`pe:Method`), a masking (`pe:Masking`) or an audit (`pe:AuditMethod`).
-`pe:l-diversity`, written `l-diversity` in a policy, is the class `LDiversity` in the file
-`l_diversity.py` of its family's folder. There is no list to edit: the vocabulary is the registry.
+A method is one of tables (`pe:Method`), most of them privacy models (`pe:PrivacyModel`), a masking
+of columns (`pe:Masking`) or an audit (`pe:AuditMethod`). `pe:l-diversity`, written `l-diversity` in
+a policy, is the class `LDiversity` in the file `l_diversity.py` of its family's folder. There is no
+list to edit: the vocabulary is the registry.
 """
 
 from importlib import import_module
@@ -13,19 +14,28 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.errors import InternalError, Problem
 from policy_engine.methods.findings import Finding, describe_allowed, is_text, parameters
+from policy_engine.methods.method import Method
 from policy_engine.methods.privacy_model import Bound, Measurement, PrivacyModel
 
 __all__ = [
     "Bound",
     "Finding",
     "Measurement",
+    "Method",
     "PrivacyModel",
     "class_of",
     "describe_allowed",
     "is_text",
+    "method_class",
     "parameters",
     "privacy_model_class",
 ]
+
+
+def method_class(notation: str) -> type[Method]:
+    """Return the class of a method of tables by its notation; KeyError where there is none."""
+    kind: type[Method] = class_of(terms.methods()[notation].facts["notation"])
+    return kind
 
 
 def privacy_model_class(notation: str) -> type[PrivacyModel]:

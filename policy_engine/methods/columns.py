@@ -76,9 +76,7 @@ class Columns(BaseModel):
     pseudonymize: tuple[str, ...] = ()
     pseudonym_scope: Annotated[str, Field(alias="pseudonymScope", max_length=1000)] = ""
     redact: tuple[str, ...] = ()
-    quasi_identifier: Annotated[
-        tuple[QuasiIdentifier, ...], Field(alias="quasi-identifier", min_length=1)
-    ]
+    quasi_identifier: Annotated[tuple[QuasiIdentifier, ...], Field(alias="quasi-identifier")] = ()
     sensitive: tuple[Sensitive, ...] = ()
     insensitive: tuple[str, ...] = ()
     privacy_unit: Annotated[str, Field(alias="privacyUnit")] = ""

@@ -97,13 +97,18 @@ def _limits(metadata: Any) -> dict[str, Any]:
     return {n: getattr(p, n) for p in parts for n in _LIMITS if getattr(p, n, None) is not None}
 
 
+def missing_parameter(notation: str, name: str) -> Finding:
+    """Return that a method lacks a parameter (M002)."""
+    return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
+
+
 def parameter_finding(kind: type[BaseModel], notation: str, detail: Mapping[str, Any]) -> Finding:
     """Return one of pydantic's error details as a finding about a policy's parameter."""
     name, problem = str(detail["loc"][0]), detail["type"]
     if problem in ("missing", "too_short"):
-        return Finding("M002", name, f"{notation} needs the parameter {name!r}.")
+        return missing_parameter(notation, name)
     if problem == "extra_forbidden":
-        names = join_names(parameters(kind))
+        names = join_names(parameters(kind)) if parameters(kind) else "none"
         return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {names}.")
     if problem == "value_error":
         return Finding("M003", name, str(detail["ctx"]["error"]))

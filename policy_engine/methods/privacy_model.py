@@ -1,6 +1,6 @@
 """What all privacy models have: parameters, a bound, a measurement of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -13,7 +13,8 @@ from typing import (
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from policy_engine.kernels.bounds import TOLERANCE, Diversity
-from policy_engine.methods.findings import Finding
+from policy_engine.methods.findings import Finding, missing_parameter
+from policy_engine.methods.method import Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,18 +137,10 @@ class Measurement(BaseModel):
         )
 
 
-class PrivacyModel(BaseModel):
-    """A privacy model with its parameters; each is k-anonymity and something more.
+class PrivacyModel(Method):
+    """A privacy model with its parameters; each is k-anonymity and something more."""
 
-    The vocabulary calls it a method (`pe:Method`), as policies do (`mosaicrown:method`).
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    notation: ClassVar[str]
     guarantee: ClassVar[Guarantee]
-    step: ClassVar[str] = "anonymize"
-    """The step of a plan that carries the model out."""
     is_about_values: ClassVar[bool] = True
     is_kept_by_union: ClassVar[bool] = True
     """Whether two classes that satisfy the bound satisfy it as one, in the same table."""
@@ -155,9 +148,10 @@ class PrivacyModel(BaseModel):
     k: Several
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
-        """Yield contradictions between parameters that are each valid."""
-        yield from ()
+    def lacking(cls, roles: Collection[str]) -> Iterator[Finding]:
+        """Yield that no column is sensitive, where the model is about the values of one (M002)."""
+        if cls.is_about_values and "sensitive" not in roles:
+            yield missing_parameter(cls.notation, "sensitive")
 
     def bound(self, column: "Sensitive") -> Bound:
         """Return the bound that the model guarantees of a sensitive column."""

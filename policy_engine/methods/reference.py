@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from policy_engine import terms
-from policy_engine.methods import describe_allowed, parameters, privacy_model_class
+from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import settings
@@ -35,14 +35,23 @@ class Parameter(NamedTuple):
 
 def method_parameters(notation: str) -> list[Parameter]:
     """Return a method's own parameters."""
-    term, fields = terms.privacy_models()[notation], parameters(privacy_model_class(notation))
+    term, fields = terms.methods()[notation], parameters(method_class(notation))
     parameters_of_method = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return [one._replace(engines=term.texts("engine")) for one in parameters_of_method]
 
 
 def shared_parameters() -> list[Parameter]:
-    """Return the parameters of every method: columns by role, and options of recoding."""
-    term, fields = terms.vocabulary()[f"{terms.PE}Method"], parameters(Columns)
+    """Return the parameters of every method: columns by role."""
+    return _parameters_of("Method")
+
+
+def model_parameters() -> list[Parameter]:
+    """Return those that every privacy model has as well: columns by role, options of recoding."""
+    return _parameters_of("PrivacyModel")
+
+
+def _parameters_of(name: str) -> list[Parameter]:
+    term, fields = terms.vocabulary()[f"{terms.PE}{name}"], parameters(Columns)
     fields |= parameters(Recoding)
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]

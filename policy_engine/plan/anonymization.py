@@ -2,13 +2,20 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    field_validator,
+    model_validator,
+)
 
 from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
-from policy_engine.methods import Bound, Measurement, PrivacyModel, privacy_model_class
+from policy_engine.methods import Bound, Measurement, Method, PrivacyModel, method_class
 from policy_engine.methods.columns import Columns, Sensitive
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.privacy_model import merge_bounds
@@ -24,30 +31,47 @@ if TYPE_CHECKING:
 class Anonymization(BaseModel):
     """All that a policy asks of an anonymised table.
 
-    The models, by their notation, hold together; each holds for every sensitive column by
-    itself. All are about one k.
+    The methods, by their notation, hold together. Those that are privacy models hold each for every
+    sensitive column by itself, and are all about one k. Without a model (`masking` alone), all rows
+    are one class, which nothing bounds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     columns: Columns
-    methods: Annotated[Mapping[str, SerializeAsAny[PrivacyModel]], Field(min_length=1)]
+    methods: Annotated[Mapping[str, SerializeAsAny[Method]], Field(min_length=1)]
     recoding: Recoding = Field(default_factory=Recoding)
 
     @field_validator("methods", mode="before")
     @classmethod
     def _parse_methods(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or not set(values) <= set(terms.privacy_models()):
+        if not isinstance(values, Mapping) or not set(values) <= set(terms.methods()):
             raise ValueError("methods are given by their notation")
         return {
-            notation: privacy_model_class(notation)(**value) if isinstance(value, dict) else value
+            notation: method_class(notation)(**value) if isinstance(value, dict) else value
             for notation, value in values.items()
         }
 
+    @model_validator(mode="after")
+    def _has_what_classes_need(self) -> Self:
+        """Raise ValueError for models without quasi-identifiers, and for what only models use."""
+        columns = self.columns
+        if self.models and not columns.quasi_identifier:
+            raise ValueError("a privacy model needs quasi-identifiers")
+        used = (columns.quasi_identifier, columns.sensitive, columns.privacy_unit)
+        if not self.models and (any(used) or self.recoding != Recoding()):
+            raise ValueError("classes are formed for privacy models alone")
+        return self
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The methods that are privacy models; without one, nothing is bounded."""
+        return tuple(one for one in self.methods.values() if isinstance(one, PrivacyModel))
+
     @property
     def k(self) -> int:
-        """The least size of a class."""
-        return max(method.k for method in self.methods.values())
+        """The least size of a class; 1 without a privacy model."""
+        return max((model.k for model in self.models), default=1)
 
     @property
     def is_monotonic(self) -> bool:
@@ -57,7 +81,7 @@ class Anonymization(BaseModel):
         distribution of the table; only distinct values are never lost by merging.
         """
         if self.recoding.max_suppression and not self.columns.privacy_unit:
-            about = (method for method in self.methods.values() if method.is_about_values)
+            about = (model for model in self.models if model.is_about_values)
             return {method.notation for method in about} <= {"l-diversity"}
         return self.is_kept_by_union
 
@@ -67,14 +91,17 @@ class Anonymization(BaseModel):
 
         Of persons who have rows in several classes, all may have what some had in each.
         """
-        about = [method for method in self.methods.values() if method.is_about_values]
+        about = [model for model in self.models if model.is_about_values]
         if self.columns.privacy_unit:
             return not about
         return all(method.is_kept_by_union for method in about)
 
     def bounds(self) -> tuple[Bound, ...]:
         """Return every bound: k first, then those of each model on each sensitive column."""
-        return (Bound("k", "", self.k), *(method.bound(column) for method, column in self._about()))
+        return (*self._bounds_of_k(), *(method.bound(column) for method, column in self._about()))
+
+    def _bounds_of_k(self) -> tuple[Bound, ...]:
+        return (Bound("k", "", self.k),) if self.models else ()
 
     def constraint(self, ancestries: Mapping[str, Ancestry]) -> ClassConstraint:
         """Return what a partitioner has to keep; taxonomies of sensitive columns by their name."""
@@ -84,7 +111,7 @@ class Anonymization(BaseModel):
 
     def measure(self, groups: "Groups", ancestries: Mapping[str, Ancestry]) -> list[Measurement]:
         """Measure every bound on the classes of a table."""
-        measurements = [Measurement.of(Bound("k", "", self.k), groups.units())]
+        measurements = [Measurement.of(one, groups.units()) for one in self._bounds_of_k()]
         for method, column in self._about():
             histogram, tree = groups.histogram(column.name), ancestries.get(column.name)
             bound = method.bound(column)
@@ -112,7 +139,7 @@ class Anonymization(BaseModel):
         return [
             (method, column)
             for column in self.columns.sensitive
-            for method in self.methods.values()
+            for method in self.models
             if method.is_about_values
         ]
 

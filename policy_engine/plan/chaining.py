@@ -112,7 +112,7 @@ def _uses(transformation: Transformation) -> Iterator[tuple[str, str]]:
     anonymization, columns = transformation.anonymization, transformation.anonymization.columns
     yield from ((name, "generalised again") for name in columns.quasi_names)
     yield from ((one.name, "masked") for one in transformation.maskings)
-    if any(method.is_about_values for method in anonymization.methods.values()):
+    if any(model.is_about_values for model in anonymization.models):
         yield from ((name, "counted as values") for name in columns.sensitive_names)
     if columns.privacy_unit:
         yield columns.privacy_unit, "taken for persons"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from policy_engine.data.column_names import column_iri
 from policy_engine.errors import NOWHERE, Place
-from policy_engine.methods import Bound, PrivacyModel
+from policy_engine.methods import Bound
 from policy_engine.methods.findings import format_value
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.joins import JOIN_ON, MASKED
@@ -183,11 +183,11 @@ class _ConsentCheck:
         released = [
             (one, name) for one in self.required.columns.sensitive for name in self._kept(one.name)
         ]
-        required = self.required.methods.get("recursive-l-diversity") if released else None
-        other = self.transformation.anonymization.methods.get("recursive-l-diversity")
-        if required is not None and other is not None and _l_of(other) < _l_of(required):
-            message = f"The owner asks for l at least {_l_of(required)}, and the policy for "
-            yield self._shortfall(f"{message}{_l_of(other)}.", "l")
+        required = _l_of(self.required) if released else None
+        other = _l_of(self.transformation.anonymization)
+        if required is not None and other is not None and other < required:
+            message = f"The owner asks for l at least {required}, and the policy for {other}."
+            yield self._shortfall(message, "l")
         theirs = {one.name: one for one in self.transformation.anonymization.columns.sensitive}
         for one, name in released if "t-closeness" in self.required.methods else ():
             if theirs[name].distance != one.distance:
@@ -245,5 +245,7 @@ def _is_as_strict(one: Bound, other: Bound) -> bool:
     return one.asked >= other.asked if other.sense == "at least" else one.asked <= other.asked
 
 
-def _l_of(recursive: PrivacyModel) -> int:
-    return int(recursive.l)  # type: ignore[attr-defined]
+def _l_of(anonymization: Anonymization) -> int | None:
+    """Return the l of recursive l-diversity, None where it is not asked for."""
+    model = anonymization.methods.get("recursive-l-diversity")
+    return None if model is None else int(model.l)  # type: ignore[attr-defined]

@@ -84,6 +84,8 @@ class Plan(_Frozen):
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
         anonymize, published = self.anonymize, sorted(self.publish.columns)
+        if anonymize and "masking" in anonymize.methods and self.mask is None:
+            raise ValueError("masking is asked for, and no column is masked")
         unit = (
             [anonymize.columns.privacy_unit] if anonymize and anonymize.columns.privacy_unit else []
         )
@@ -349,13 +351,13 @@ _Lacking = Iterator[tuple[Finding, str]]
 
 
 def _lacking_methods(anonymization: Anonymization, engine: EngineName) -> _Lacking:
-    models = terms.privacy_models()
-    supported = [name for name, term in models.items() if engine in term.texts("engine")]
+    known = terms.methods()
+    supported = [name for name, term in known.items() if engine in term.texts("engine")]
     for name in anonymization.methods:
         if name not in supported:
             message = f"The {engine} engine has no method {name!r}. "
             message += f"It has {join_names(supported) if supported else 'none'}."
-            hint = f"Ask for another method, or {_elsewhere(models[name])}"
+            hint = f"Ask for another method, or {_elsewhere(known[name])}"
             yield Finding("M009", "method", message), hint
 
 

@@ -1,12 +1,12 @@
 """The transformations that a policy asks for, checked as far as can be without data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
-from policy_engine.methods import Finding, parameters, privacy_model_class
+from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
     option_conflicts,
@@ -14,6 +14,7 @@ from policy_engine.methods.conflicts import (
     role_conflicts,
     setting_conflicts,
 )
+from policy_engine.methods.findings import missing_parameter
 from policy_engine.methods.masking import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
@@ -224,22 +225,22 @@ def _parts(
             {"name": name, **read_settings(value, column)} if column else name
             for name, value in columns_of_role
         ]
-    kinds = {notation: privacy_model_class(notation) for notation in notations}
+    kinds = {notation: method_class(notation) for notation in notations}
     models, remaining = {}, set(values)
     problem_list = []
     for notation, kind in kinds.items():
         models[notation] = {name: values[name] for name in parameters(kind) if name in values}
         remaining -= set(models[notation])
         problem_list += parameter_findings(kind, models[notation], notation)
-        if kind.is_about_values and not columns.get("sensitive"):
-            message = f"{notation} needs the parameter 'sensitive'."
-            problem_list.append(Finding("M002", "sensitive", message))
+        problem_list += kind.lacking([role for role in roles if roles[role]])
     options = {name: values[name] for name in remaining & set(parameters(Recoding))}
     problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
-    if not columns.get("quasi-identifier"):
-        message = f"{notations[0]} needs the parameter 'quasi-identifier'."
-        problem_list.append(Finding("M002", "quasi-identifier", message))
+    of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
+    if not of_models:
+        problem_list += _useless([*roles, *options, *(["privacyUnit"] if unit else [])])
+    elif not columns.get("quasi-identifier"):
+        problem_list.append(missing_parameter(of_models[0], "quasi-identifier"))
     weights = [one.get("weight", 1) for one in columns.get("quasi-identifier", [])]
     if weights and not any(weight != 0 for weight in weights):
         message = "Every quasi-identifier has the weight 0. One at least has more."
@@ -254,6 +255,16 @@ def _parts(
     return {"columns": columns, "methods": models, "recoding": options}, [
         (f, None) for f in problem_list
     ]
+
+
+def _useless(given: Iterable[str]) -> Iterator[Finding]:
+    """Yield the parameters that are about classes, where no privacy model forms any (M004)."""
+    term = terms.vocabulary()[f"{terms.PE}PrivacyModel"]
+    own = {terms.local_name(iri) for key in ("requires", "allows") for iri in term.iris(key)}
+    for name in given:
+        if name in own:
+            message = f"masking has no parameter {name!r}: masking alone bounds nothing. Ask for a "
+            yield Finding("M004", name, f"{message}privacy model as well.")
 
 
 def _scope_problems(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
@@ -278,9 +289,7 @@ _SETTINGS: Mapping[str, type[Column]] = {
 def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     """Return that no method asked for has a parameter, and which methods have it."""
     owners = [
-        notation
-        for notation in terms.privacy_models()
-        if name in parameters(privacy_model_class(notation))
+        notation for notation in terms.methods() if name in parameters(method_class(notation))
     ]
     *head, last = notations
     subject = f"{', '.join(head)} and {last} have" if head else f"{last} has"
@@ -332,17 +341,20 @@ def _operands() -> dict[str, str]:
 
 
 def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple[str, ...]:
-    known = terms.privacy_models()
+    known = terms.methods()
     if part is None:
         message = f"The action names no method. Known are {join_names(known)}."
         hint = "Add a refinement with the leftOperand mosaicrown:method."
         raise PlanError(Problem("M002", message, hint, action.place), source=policy.source)
     problems, notations = [], []
+    by_iri = {term.iri: notation for notation, term in known.items()}
     for value in part.right_operands:
-        notation = str(value.value).removeprefix(terms.PE)
+        notation = by_iri.get(str(value.value), str(value.value))
         if notation not in known:
-            message = f"The method {notation!r} is not known. Known are {join_names(known)}."
-            problems.append(Problem("M001", message, did_you_mean(notation, known), value.place))
+            name = notation.removeprefix(terms.PE)
+            name = terms.compact(notation) if name in known else name
+            message = f"The method {name!r} is not known. Known are {join_names(known)}."
+            problems.append(Problem("M001", message, did_you_mean(name, known), value.place))
         elif notation in notations:
             message = f"The method {notation!r} is asked for twice."
             problems.append(Problem("M003", message, "", value.place))

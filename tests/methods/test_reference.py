@@ -23,12 +23,22 @@ def test_a_parameter_of_two_methods_has_the_limits_of_each():
 
 
 def test_what_methods_share_has_its_defaults():
-    found = {one.name: (one.type, one.default) for one in reference.shared_parameters()}
+    listed = (*reference.shared_parameters(), *reference.model_parameters())
+    found = {one.name: (one.type, one.default) for one in listed}
     assert found["mosaicrown:quasi-identifier"] == ("columns", "required")
     assert found["pe:privacyUnit"] == ("one column", "none")
     assert found["pe:partitioning"] == ("'strict' or 'relaxed'", "'strict'")
     assert found["pe:polish"] == ("true or false", "false")
     assert found["pe:maxSuppression"] == ("a number from 0 to below 1", "0")
+
+
+def test_masking_has_columns_alone():
+    assert [one.name for one in reference.method_parameters("masking")] == ["pe:masked"]
+    [needed] = reference.method_parameters("masking")
+    assert (needed.type, needed.default) == ("columns", "required")
+    names = {one.name for one in reference.shared_parameters()}
+    assert {"mosaicrown:identifier", "pe:insensitive", "pe:joinOn"} < names
+    assert not names & {one.name for one in reference.model_parameters()}
 
 
 def test_settings_stand_under_the_operand_of_their_column():
@@ -39,7 +49,8 @@ def test_settings_stand_under_the_operand_of_their_column():
 
 
 def test_every_parameter_says_what_it_is_and_what_it_may_be():
-    for one in chain(reference.shared_parameters(), *reference.column_parameters().values()):
+    listed = reference.column_parameters().values()
+    for one in chain(reference.shared_parameters(), reference.model_parameters(), *listed):
         assert one.type
         assert one.default
         assert "Undefined" not in one.default
@@ -48,7 +59,8 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be():
 
 
 def test_a_parameter_says_which_engines_have_it():
-    found = {one.name: one.engines for one in reference.shared_parameters()}
+    listed = (*reference.shared_parameters(), *reference.model_parameters())
+    found = {one.name: one.engines for one in listed}
     assert found["pe:partitioning"] == found["pe:redact"] == ("local", "spark")
     assert found["pe:polish"] == found["pe:algorithm"] == ("local",)
 

@@ -11,7 +11,13 @@ from pyld import jsonld
 from policy_engine import methods, terms
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.errors import InternalError
-from policy_engine.methods import PrivacyModel, describe_allowed, parameters, privacy_model_class
+from policy_engine.methods import (
+    PrivacyModel,
+    describe_allowed,
+    method_class,
+    parameters,
+    privacy_model_class,
+)
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.masking import masking_class
@@ -57,7 +63,7 @@ def range_of(field):
 
 def test_every_method_of_the_vocabulary_has_a_file_and_no_file_is_without():
     files = {path.stem for path in Path(methods.__file__).parent.glob("*/*.py")}
-    every = (*NOTATIONS, *terms.audit_methods(), *terms.maskings())
+    every = (*terms.methods(), *terms.audit_methods(), *terms.maskings())
     named = {notation.replace("-", "_") for notation in every}
     assert files - {"__init__", "classifier"} == named
 
@@ -89,16 +95,32 @@ def test_a_method_requires_the_fields_of_its_class_and_what_it_is_about(notation
 
 
 def test_every_method_requires_and_allows_the_columns_and_the_options_of_recoding():
-    term = terms.vocabulary()[f"{terms.PE}Method"]
-    required = {name for name, field in SHARED.items() if field.is_required()}
-    assert local_names(term, "requires") == required
-    assert local_names(term, "allows") == {*SHARED, *BESIDE} - required
+    every, model = (terms.vocabulary()[f"{terms.PE}{name}"] for name in ("Method", "PrivacyModel"))
+    assert model.iris("subClassOf") == (every.iri,)
+    assert local_names(every, "requires") == set()
+    assert local_names(model, "requires") == {"quasi-identifier"}
+    allowed = [*every.iris("allows"), *model.iris("allows")]
+    assert sorted(map(terms.local_name, allowed)) == sorted(
+        {*SHARED, *BESIDE} - {"quasi-identifier"}
+    )
+    assert {*parameters(Recoding), "sensitive", "privacyUnit"} == local_names(model, "allows")
+
+
+def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
+    assert {*terms.methods()} - {*terms.privacy_models()} == {"masking"}
+    term, kind = terms.methods()["masking"], method_class("masking")
+    assert term.iri == f"{terms.PE}maskingAlone"
+    assert not issubclass(kind, PrivacyModel)
+    assert (kind.notation, parameters(kind)) == ("masking", {})
+    assert local_names(term, "requires") == {"masked"}
+    assert terms.method_operands(term, "requires") == (f"{terms.PE}masked",)
+    assert (ROOT / "tests" / "methods" / "sanitisations" / "test_masking.py").is_file()
 
 
 @pytest.mark.parametrize(
     "iri",
     [
-        *(term.iri for term in terms.privacy_models().values()),
+        *(term.iri for term in terms.methods().values()),
         *(f"{terms.PE}{name}" for name in parameters(Recoding)),
     ],
     ids=terms.compact,
@@ -113,7 +135,7 @@ def test_every_method_and_every_option_says_which_engines_have_it(iri):
 def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
     options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
-    every = (*terms.privacy_models().values(), *terms.audit_methods().values())
+    every = (*terms.methods().values(), *terms.audit_methods().values())
     every += (*terms.maskings().values(),)
     assert declared == options | {term.iri for term in every}
 

@@ -6,8 +6,10 @@ from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.kernels.grouping import Groups
 from policy_engine.methods import Bound, privacy_model_class
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
+from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.t_closeness import TCloseness
 from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.sanitisations.masking import Masking
 from policy_engine.plan.anonymization import Anonymization
 
 PARAMETERS = {
@@ -28,6 +30,34 @@ def asked(*notations, sensitive=("disease",), unit="", suppression=0.0):
         methods={name: privacy_model_class(name)(k=3, **PARAMETERS[name]) for name in notations},
         recoding=Recoding(algorithm="full-domain", max_suppression=suppression),
     )
+
+
+def test_there_is_a_quasi_identifier_where_there_is_a_privacy_model():
+    with pytest.raises(ValidationError, match="a privacy model needs quasi-identifiers"):
+        Anonymization(columns=Columns(), methods={"k-anonymity": KAnonymity(k=2)})
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"quasi-identifier": (QuasiIdentifier(name="age"),)},
+        {"sensitive": (Sensitive(name="age"),)},
+        {"privacyUnit": "age"},
+    ],
+)
+def test_without_a_privacy_model_there_are_no_columns_that_classes_need(columns):
+    with pytest.raises(ValidationError, match="classes are formed for privacy models alone"):
+        Anonymization(columns=Columns(**columns), methods={"masking": Masking()})
+
+
+def test_masking_alone_bounds_nothing_and_beside_a_model_nothing_more():
+    alone = Anonymization(columns=Columns(), methods={"masking": {}})
+    assert (alone.models, alone.bounds(), alone.k) == ((), (), 1)
+    assert alone.measure(groups([0, 0]), {}) == []
+    both = asked("k-anonymity").model_copy(
+        update={"methods": {"masking": Masking(), "k-anonymity": KAnonymity(k=3)}}
+    )
+    assert (len(both.models), both.bounds()) == (1, (Bound("k", "", 3),))
 
 
 def groups(class_of, persons=None, **sensitive):

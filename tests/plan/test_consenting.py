@@ -179,5 +179,41 @@ def test_a_sensitive_column_is_not_masked_in_its_place():
     assert any("is masked, and by the owner it is sensitive" in one for one in short(asked, made))
 
 
+ALONE = {"method": "masking", "masked": [PAY]}
+"""A transformation that bounds nothing, or an owner's leave to make one."""
+
+
+def alone(**parts):
+    """Return the rest of what `asking` and `making` give by default left out."""
+    action = anonymize(**{**ALONE, **parts})
+    consent = permission(action=action)
+    [asked] = consents(read_policy(policy([consent], assigner=OWNER)))
+    [made] = transformations(read_policy(policy([permission(action=action, output=OUTPUT)])))
+    return asked, made
+
+
+def test_who_asks_for_a_privacy_model_does_not_let_columns_be_masked_alone():
+    asked, (_, made) = asking(method="k-anonymity", masked=[PAY]), alone()
+    [shortfall] = shortfalls(asked, made, DATASET)
+    assert shortfall.message == "The owner asks for k at least 4, and the policy for nothing."
+    assert shortfall.place.line > 1
+
+
+def test_who_lets_columns_be_masked_alone_asks_for_the_masking_and_no_more():
+    asked, made = alone()
+    assert shortfalls(asked, made, DATASET) == []
+    assert bounds_of(asked) == ("pay (rounding, base 10)",)
+    _, other = alone(masked=[column("pay", masking="rounding", base=5)])
+    assert len(shortfalls(asked, other, DATASET)) == 1
+    _, open_asked = alone(insensitive=["age"])
+    assert len(shortfalls(asked, open_asked, DATASET)) == 1
+
+
+def test_who_lets_columns_be_masked_alone_lets_a_model_be_asked_for_as_well():
+    asked, _ = alone(insensitive=["age", "city", "disease"])
+    made = making(method=["masking", "k-anonymity"], masked=[PAY])
+    assert shortfalls(asked, made, DATASET) == []
+
+
 def test_what_is_asked_of_masked_columns_is_told():
     assert "pay (rounding, base 10)" in bounds_of(asking(method="k-anonymity", masked=[PAY]))

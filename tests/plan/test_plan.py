@@ -191,10 +191,10 @@ def test_what_both_engines_have_is_planned_for_either():
 
 
 def test_a_method_that_an_engine_lacks_is_refused(monkeypatch):
-    known = dict(terms.privacy_models())
+    known = dict(terms.methods())
     facts = {**known["k-anonymity"].facts, "engine": ["local"]}
     known["k-anonymity"] = known["k-anonymity"]._replace(facts=facts)
-    monkeypatch.setattr(terms, "privacy_models", lambda: known)
+    monkeypatch.setattr(terms, "methods", lambda: known)
     [problem] = lacked()
     others = [name for name in known if name != "k-anonymity"]
     assert problem.message == (

@@ -80,7 +80,9 @@ def _totals(comparison: Comparison) -> dict[str, str]:
         "rows suppressed": "not told"
         if comparison.suppressed is None
         else f"{comparison.suppressed:,}",
-        "equivalence classes": f"{comparison.classes.classes:,}",
+        "equivalence classes": "none"
+        if isinstance(comparison.classes, NotApplicable)
+        else f"{comparison.classes.classes:,}",
         "certainty penalty": _penalty(comparison.certainty_penalty),
         "information lost": percent(comparison.entropy),
         "median query error": _median_error(comparison.queries),
@@ -116,8 +118,11 @@ def _bounds(comparison: Comparison) -> Table:
     return Table(caption, ("bound", "asked", "achieved", "verdict"), rows)
 
 
-def _classes(comparison: Comparison) -> dict[str, str]:
+def _classes(comparison: Comparison) -> dict[str, str] | None:
+    """Return the figures of classes; None where there are none, and `classes` say why."""
     sizes = comparison.classes
+    if isinstance(sizes, NotApplicable):
+        return None
     return {
         "smallest class": f"{sizes.smallest:,}",
         "median class": f"{sizes.median:,.0f}",
@@ -130,6 +135,8 @@ def _classes(comparison: Comparison) -> dict[str, str]:
 
 def _class_pictures(comparison: Comparison) -> list[PagePicture]:
     sizes = comparison.classes
+    if isinstance(sizes, NotApplicable):
+        return []
     caption = (
         f"How large the {sizes.classes:,} classes are. The last bar ends at {sizes.largest:,}."
     )

@@ -105,8 +105,8 @@ def compare(
         "is_certified_input": input_digest == first.digest if input_digest else None,
         "suppressed": suppressed,
         "certainty_penalty": losses.certainty_penalty(suppressed),
-        "entropy": total_entropy.share,
-        "discernability": losses.discernability(suppressed),
+        "entropy": total_entropy.share if step.models else None,
+        "discernability": losses.discernability(suppressed) if step.models else None,
         "left_out": _left_out(before, step, masked),
         "columns": tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])

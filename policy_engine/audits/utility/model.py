@@ -137,7 +137,8 @@ class Comparison(_Frozen):
     `is_certified_input` tells whether the original is what the release was made from, by the
     record of the release; None without it. `entropy` and `certainty_penalty` are
     shares from 0 to 1 over all generalised columns, `discernability` and
-    `average_class_ratio` those of the certificate. `left_out` are the columns of the original
+    `average_class_ratio` those of the certificate; all are None, and `classes` say why, where the
+    policy asks for no privacy model. `left_out` are the columns of the original
     that the release lacks or blackens; those that are `masked` value by value are in it, and are
     not compared. A comparison tells how often the original's values occur,
     and is for its owner alone; one that `is_shareable` tells of the release alone, its losses
@@ -154,13 +155,13 @@ class Comparison(_Frozen):
     suppressed: int | None
     certainty_penalty: float | None
     entropy: float | None
-    discernability: int
-    average_class_ratio: float
+    discernability: int | None
+    average_class_ratio: float | None
     left_out: tuple[str, ...]
     masked: tuple[str, ...] = Field(default=(), exclude=True)
     columns: tuple[ColumnChange, ...]
     pairs: tuple[PairChange, ...]
-    classes: ClassSizes
+    classes: ClassSizes | NotApplicable
     queries: QueryErrors | NotApplicable
     classification: Classification | NotApplicable
 

@@ -51,6 +51,8 @@ def classification(
     """
     if task.anonymize is None:
         return NotApplicable(reason="no classifier was asked for")
+    if not anonymization.columns.quasi_identifier:
+        return NotApplicable(reason="there are no quasi-identifiers to predict from")
     if find_spec("sklearn") is None:
         return NotApplicable(reason="scikit-learn is not installed: 'policy-engine[utility]'")
     target = task.target or _first_target(original, anonymization)

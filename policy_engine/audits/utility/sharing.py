@@ -25,6 +25,7 @@ from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
 
 MOST_BINS = 20
+NO_CLASSES = NotApplicable(reason="no privacy model was asked for, so no classes were formed")
 _NOT_TOLD = NotApplicable(reason="figures of the original are for its owner alone")
 
 
@@ -54,15 +55,15 @@ def shareable_comparison(
         suppressed=None,
         certainty_penalty=totals.certainty_penalty(),
         entropy=None,
-        discernability=totals.discernability(),
-        average_class_ratio=side.rows / groups.count / step.k,
+        discernability=totals.discernability() if step.models else None,
+        average_class_ratio=side.rows / groups.count / step.k if step.models else None,
         left_out=(),
         columns=tuple(
             _column(name, role, kind, losses.get(name), _cells(name, kind, release))
             for name, role, kind in _roles(step)
         ),
         pairs=(),
-        classes=_class_sizes(groups),
+        classes=_class_sizes(groups) if step.models else NO_CLASSES,
         queries=_NOT_TOLD,
         classification=_NOT_TOLD,
     )
@@ -107,10 +108,10 @@ def _column(name: str, role: str, kind: Kind, loss: float | None, cells: int) ->
 
 
 def _format_methods(anonymization: Anonymization) -> Iterator[str]:
-    """Yield each privacy model with its parameters, as `l-diversity (k 10, l 3)`."""
+    """Yield each method with its parameters, as `l-diversity (k 10, l 3)`."""
     for notation, method in anonymization.methods.items():
         parameters = ", ".join(f"{name} {value:g}" for name, value in method.model_dump().items())
-        yield f"{notation} ({parameters})"
+        yield f"{notation} ({parameters})" if parameters else notation
 
 
 def _class_sizes(groups: Groups) -> ClassSizes:

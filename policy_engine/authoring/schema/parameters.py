@@ -1,6 +1,7 @@
 """The refinements of `anonymize`: method, parameters, columns and their settings."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -22,7 +23,7 @@ from policy_engine.authoring.schema.building import (
 from policy_engine.authoring.schema.conditions import has_key, where_key
 from policy_engine.authoring.schema.names import name_or_object
 from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, literal_pattern
-from policy_engine.methods import parameters, privacy_model_class
+from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
@@ -32,6 +33,7 @@ _ODRL, _PE = terms.ODRL, terms.PE
 METHOD = f"{terms.MOSAICROWN}method"
 _MASKED = f"{terms.PE}masked"
 _ONE: Schema = {"maxItems": 1}
+_KEYS: tuple[Literal["requires", "allows"], ...] = ("requires", "allows")
 
 
 def anonymization() -> dict[str, Schema]:
@@ -96,7 +98,7 @@ def _value(iri: str) -> Schema:
     kinds: list[type[BaseModel]] = [
         Recoding,
         Columns,
-        *map(privacy_model_class, terms.privacy_models()),
+        *map(method_class, terms.methods()),
     ]
     return _value_schema([_field(kind, name) for kind in kinds if name in parameters(kind)])
 
@@ -131,9 +133,9 @@ def _value_schema(fields: list[Schema]) -> Schema:
 def _method() -> Schema:
     options: list[Schema] = [
         {"const": notation, "description": term.definition}
-        for notation, term in terms.privacy_models().items()
+        for notation, term in terms.methods().items()
     ]
-    names = [one_of_terms(*(term.iri for term in terms.privacy_models().values()))]
+    names = [one_of_terms(*(term.iri for term in terms.methods().values()))]
     plain = {"anyOf": [*options, *names]}
     inner = {"properties": {"@value": plain}, **ref("literal")}
     as_object = {"properties": {"@id": names[0], "uid": names[0]}, **ref("reference")}
@@ -201,11 +203,11 @@ def _refinement_rules() -> Iterator[Schema]:
     all_visible = {"type": "array", "items": {**described_object(), **operand}}
     yield when(all_visible, _contains(METHOD))
     yield from (_not_repeated(iri) for iri in operands())
-    for notation, term in terms.privacy_models().items():
+    for notation, term in terms.methods().items():
         one = {"anyOf": [{"const": notation}, one_of_terms(term.iri)]}
         single = {"anyOf": [one, _literal_of(one)]}
         included = {"anyOf": [*single["anyOf"], {"type": "array", "contains": single}]}
-        required = [_contains(iri) for iri in _required(term)]
+        required = [_contains(iri) for iri in terms.method_operands(term, "requires")]
         yield when(
             {"allOf": [all_visible, {"contains": _method_is(included)}]}, {"allOf": required}
         )
@@ -233,14 +235,9 @@ def _method_is(value: Schema) -> Schema:
     return {"type": "object", "properties": inner, "required": list(inner)}
 
 
-def _required(term: terms.Term) -> list[str]:
-    common = terms.vocabulary()[f"{_PE}Method"].iris("requires")
-    return list(dict.fromkeys((*common, *term.iris("requires"))))
-
-
 def _foreign_parameters(term: terms.Term) -> Iterator[Schema]:
     """Yield the rules that a single method has no parameters of others."""
-    own = {METHOD, *_required(term), *terms.vocabulary()[f"{_PE}Method"].iris("allows")}
+    own = {METHOD, *(iri for key in _KEYS for iri in terms.method_operands(term, key))}
     foreign = [iri for iri in operands() if iri not in own]
     message = f"{term.facts['notation']} has no such parameter."
     none = {"not": one_of_terms(*foreign), "errorMessage": message}
@@ -250,7 +247,7 @@ def _foreign_parameters(term: terms.Term) -> Iterator[Schema]:
 
 def _ranges(notation: str) -> Iterator[Schema]:
     """Yield the ranges of the parameters of a single method."""
-    kind = privacy_model_class(notation)
+    kind = method_class(notation)
     for iri in operands():
         name = terms.local_name(iri)
         if name in parameters(kind):

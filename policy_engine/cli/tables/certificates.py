@@ -20,7 +20,8 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
 
     To the owner, who has the record, also how many rows there were.
     """
-    table = new_table("Certificate", "measure", "asked", "achieved", "")
+    title = certificate.warning or "Certificate"
+    table = new_table(title, "measure", "asked", "achieved", "")
     for m in certificate.measurements:
         name = f"{m.bound} of {m.column}" if m.column else m.bound
         name = f"cells that break {name}" if m.bound in maskings() else name

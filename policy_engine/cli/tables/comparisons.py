@@ -22,8 +22,8 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
     overview.add_row("rows", f"{comparison.release.rows:,}{original_rows}")
     overview.add_row("global certainty penalty", printed_loss(comparison.certainty_penalty))
     overview.add_row("information lost", _percent(comparison.entropy))
-    overview.add_row("average class size over k", f"{comparison.average_class_ratio:.2f}")
-    overview.add_row("discernability", f"{comparison.discernability:,}")
+    for row in _class_rows(comparison):
+        overview.add_row(*row)
     overview.add_row("error of queries", _query_error(comparison))
     overview.add_row("accuracy of a classifier", _accuracy(comparison))
     if comparison.masked:
@@ -55,6 +55,16 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
 
 
 _MOST_PAIRS = 5
+
+
+def _class_rows(comparison: "Comparison") -> Iterator[tuple[str, str]]:
+    """Yield the figures of classes, or why there are none."""
+    ratio, discernability = comparison.average_class_ratio, comparison.discernability
+    if isinstance(comparison.classes, NotApplicable):
+        yield "classes", escape(comparison.classes.reason)
+    if ratio is not None and discernability is not None:
+        yield "average class size over k", f"{ratio:.2f}"
+        yield "discernability", f"{discernability:,}"
 
 
 def _percent(share: float | None) -> str:

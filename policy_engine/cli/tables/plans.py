@@ -60,12 +60,10 @@ def plan_table(plan: Plan) -> Table:
 
 def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     columns_of = anonymize.columns
-    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in anonymize.bounds())
-    algorithm = _how(anonymize, plan.engine)
-    table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
-    table.add_row(
-        "", "generalise", escape(", ".join(map(_format_column, columns_of.quasi_identifier)))
-    )
+    if anonymize.models:
+        _add_classes(table, plan, anonymize)
+    else:
+        table.add_row("release", "all rows", f"no privacy model: nothing is bounded, {plan.engine}")
     for heading, names in (
         ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
         ("pseudonymise", columns_of.pseudonymize),
@@ -75,6 +73,15 @@ def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     ):
         if names or heading == "keep":
             table.add_row("", heading, printed_list(names))
+
+
+def _add_classes(table: Table, plan: Plan, anonymize: Anonymize) -> None:
+    bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in anonymize.bounds())
+    algorithm = _how(anonymize, plan.engine)
+    table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
+    table.add_row(
+        "", "generalise", escape(", ".join(map(_format_column, anonymize.columns.quasi_identifier)))
+    )
 
 
 def _training(modelling: Modelling) -> tuple[str, str]:

@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
-from policy_engine.engines.encoding import ColumnCodes, ancestry
+from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
-from policy_engine.engines.identifiers import release_key
+from policy_engine.engines.identifiers import REDACTED, release_key
 from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.classes import ClassFormation
@@ -20,7 +22,13 @@ from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.nodes import Parts, first_cuts, make_ask
 from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
-from policy_engine.engines.spark.values import Lookup, distinct_values, quote_name, text_types
+from policy_engine.engines.spark.values import (
+    Lookup,
+    arrow_schema,
+    distinct_values,
+    quote_name,
+    text_types,
+)
 from policy_engine.errors import DataError
 from policy_engine.kernels import briefs
 from policy_engine.kernels.axis import Axis, pack_axes
@@ -76,6 +84,8 @@ def anonymize(
     frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
 ) -> AnonymizedFrame:
     """Return the release of a frame. Raises the errors of the local engine's `anonymize`."""
+    if not step.models:
+        return _one_class(frame, step, output, work)
     table = _CodedFrame.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
@@ -85,6 +95,39 @@ def anonymize(
         if not can_merge(step, output.cells, care) or _keeps_bounds(release, step, output, work):
             break
     return release
+
+
+def _one_class(
+    frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
+) -> AnonymizedFrame:
+    """Return all rows as one class, in tasks and in an order that what is released decides.
+
+    Raises DataError where there are no rows (R001), or the values of a column have no order (C009).
+    """
+    work.progress("counting", 0, 0)
+    coding = _make_coding(frame, step, work, {}, {})
+    for kind in arrow_schema(frame.select([quote_name(name) for name in coding.kept])):
+        encode(kind.name, pa.chunked_array([], kind.type), numbers=False)
+    coded_frame = work.hold(coding.code_rows(frame, 0))
+    places = coded_frame.select(F.spark_partition_id().alias("place"))
+    [(rows, partitions)] = places.agg(F.count("*"), F.count_distinct("place")).collect()
+    if not rows:
+        raise DataError.of("R001", "The table has no rows.")
+    work.progress("counting", rows, rows)
+    columns = [
+        (
+            F.lit(REDACTED)
+            if name in step.columns.redact
+            else F.col(f"kept{coding.kept.index(name)}")
+        ).alias(name)
+        for name in output.columns
+    ]
+    tasks = max(partitions, -(-rows // work.rows_per_task))
+    released = coded_frame.select(columns)
+    order = [F.col(quote_name(name)) for name in output.columns]
+    # Equal rows meet in one task, so neither a row's task nor its place tells where it came from.
+    ordered = released.repartition(tasks, *order).sortWithinPartitions(*order)
+    return AnonymizedFrame(ordered, rows, tasks)
 
 
 def _keeps_bounds(

@@ -51,6 +51,8 @@ def measure(
     Raises DataError (R001) where it has no rows, (R011) where sensitive columns have more than
     `limit` values, CertificateError (V002) for cells that are not a range, set or value.
     """
+    if not step.models:
+        return _measure_one_class(frame)
     sensitive = _sensitive(frame, step, taxonomies, limit)
     bounds = _MeasuredBounds(step, sensitive)
     names = step.columns.quasi_names
@@ -75,6 +77,14 @@ def measure(
         return _merge_figures(totals.to_pylist(), losses, step)
     finally:
         figures_by_task.unpersist()
+
+
+def _measure_one_class(frame: DataFrame) -> TableMeasurements:
+    """Return the totals of all rows as one class, of which nothing is measured."""
+    rows = frame.count()
+    if not rows:
+        raise DataError.of("R001", "The output has no rows.")
+    return TableMeasurements((), ClassTotals(rows, 1, rows * rows, {}))
 
 
 _FIGURES_SCHEMA = "what string, place int, cell string, times bigint, figure double"

@@ -299,7 +299,7 @@ class SparkRun:
         columns = step.columns
         bounded_columns = [cell.name for cell in columns.sensitive if step.about(cell.name)]
         passes = [*bounded_columns, *columns.hidden, columns.privacy_unit, not stored.rows]
-        if stored.location == MEMORY or not any(passes):
+        if stored.location == MEMORY or not step.models or not any(passes):
             yield table
             return
         if not columns.privacy_unit:

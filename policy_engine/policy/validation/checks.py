@@ -8,7 +8,17 @@ from policy_engine import terms
 from policy_engine.errors import Problem
 from policy_engine.policy.attestable import attestable
 from policy_engine.policy.joining import named_jointly
-from policy_engine.policy.model import ANONYMIZE, DERIVED, GRANT_USE, MAKING, Policy, Rule
+from policy_engine.policy.model import (
+    ANONYMIZE,
+    DERIVED,
+    GRANT_USE,
+    MAKING,
+    Action,
+    Constraint,
+    Policy,
+    Rule,
+    Value,
+)
 from policy_engine.policy.structure import (
     ACTION,
     ASSIGNEE,
@@ -66,9 +76,8 @@ def _policy_problems(policy: Policy) -> Iterator[Problem]:
 
 def with_warnings(policy: Policy) -> Policy:
     """Return a policy with what in it is allowed, and yet hardly meant."""
-    return replace(
-        policy, hints=(*policy.hints, *_ungoverned_outputs(policy), *_uncovered_assets(policy))
-    )
+    warnings = (*_ungoverned_outputs(policy), *_uncovered_assets(policy), *_unbounded(policy))
+    return replace(policy, hints=(*policy.hints, *warnings))
 
 
 def _has_part(rule: Rule, prop: str) -> bool:
@@ -161,6 +170,35 @@ def _uncovered_assets(policy: Policy) -> Iterator[Problem]:
             if targets.isdisjoint(policy.hierarchy.wider("asset", iri)):
                 message = f"{iri!r} may be read with others by a permission that does not cover it."
                 yield Problem("W004", message, "Add it to the targets.", value.place)
+
+
+def _unbounded(policy: Policy) -> Iterator[Problem]:
+    """Yield the methods that bound nothing, of permissions that ask for no privacy model."""
+    models = {
+        name for notation, term in terms.privacy_models().items() for name in (notation, term.iri)
+    }
+    others = {term.iri: notation for notation, term in terms.methods().items()}
+    for rule in policy.permissions:
+        for action in rule.actions if any(one.iri == ANONYMIZE for one in rule.actions) else ():
+            named = _methods(action)
+            for value in named if not models & {str(one.value) for one in named} else ():
+                notation = others.get(str(value.value), str(value.value))
+                if notation in others.values():
+                    message = (
+                        f"No syntactic guarantee is asked for: {notation} alone bounds nothing."
+                    )
+                    hint = "Ask for a privacy model as well, such as k-anonymity."
+                    yield Problem("W005", message, hint, value.place)
+
+
+def _methods(action: Action) -> tuple[Value, ...]:
+    """Return the methods that an action names."""
+    return tuple(
+        value
+        for part in action.refinements
+        if isinstance(part, Constraint) and part.left_operand == f"{terms.MOSAICROWN}method"
+        for value in part.right_operands
+    )
 
 
 def _is_made(rule: Rule) -> bool:

@@ -198,7 +198,7 @@ def test_every_parameter_and_every_method_is_there():
     }
     assert set(map(terms.expand, consts("parameterTerm"))) == parameters
     text = json.dumps(definitions()["methodValues"])
-    assert all(f'"const": "{notation}"' in text for notation in terms.privacy_models())
+    assert all(f'"const": "{notation}"' in text for notation in terms.methods())
 
 
 def test_keys_are_described():
@@ -208,8 +208,8 @@ def test_keys_are_described():
 
 
 def test_a_method_of_the_vocabulary_is_a_method_of_the_schema(monkeypatch):
-    term = terms.privacy_models()["t-closeness"]
-    monkeypatch.setattr(terms, "privacy_models", lambda: {"t-closeness": term})
+    term = terms.methods()["t-closeness"]
+    monkeypatch.setattr(terms, "methods", lambda: {"t-closeness": term})
     text = json.dumps(policy_schema()["$defs"]["methodValues"])
     assert '"const": "t-closeness"' in text
     assert "l-diversity" not in text

@@ -1,0 +1,1 @@
+"""The methods that bound nothing by themselves, one file per method."""
