@@ -25,6 +25,7 @@ from policy_engine.methods.reference import (
     Parameter,
     column_parameters,
     method_parameters,
+    model_parameters,
     shared_parameters,
 )
 from policy_engine.plan.training import audit_parameters
@@ -101,9 +102,10 @@ def _sanitisation() -> Iterator[str]:
         ("method", "guarantee", "needs besides", "example"),
         (
             (f"`{notation}`", term.definition, _needs(notation), _code(_method(notation)))
-            for notation, term in terms.privacy_models().items()
+            for notation, term in terms.methods().items()
         ),
-        "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use.",
+        "Under `mosaicrown:method`; [privacy-models.md](privacy-models.md) tells which to use, and "
+        "[masking.md](masking.md#masking-without-a-privacy-model) what `masking` alone is.",
     )
     own = _own()
     method = terms.vocabulary()[f"{_MC}method"]
@@ -113,10 +115,16 @@ def _sanitisation() -> Iterator[str]:
     rows: list[tuple[str, ...]] = [(*first, _code([*many, *asked]))]
     rows += [
         _parameter(one)
-        for one in {**own, **{one.name: one for one in shared_parameters()}}.values()
+        for one in {
+            **own,
+            **{one.name: one for one in (*model_parameters(), *shared_parameters())},
+        }.values()
     ]
     names = ("operand", "what it is", "takes", "default", "example")
-    more = "Each is given once. A method has its own, and all methods have the columns and options."
+    more = (
+        "Each is given once. A method has its own, and all methods have the columns and options; "
+    )
+    more += f"but for {_of_models()}, which privacy models alone have."
     yield _table("Parameters of anonymize", "refinement", names, rows, more)
     needed = ((term, _masked(notation)) for notation, term in terms.maskings().items())
     yield _table(
@@ -332,7 +340,13 @@ def _asked(name: str, value: Any) -> list[dict[str, Any]]:
 def _method(notation: str) -> list[dict[str, Any]]:
     own = [one.name for one in method_parameters(notation) if one.name in VALUES]
     values = [one for name in own if name != "mosaicrown:k" for one in _asked(name, VALUES[name])]
-    return [*_asked("mosaicrown:method", notation), *values]
+    masked = [_masked(next(iter(terms.maskings())))] * ("pe:masked" in _needs(notation))
+    return [*_asked("mosaicrown:method", notation), *values, *masked]
+
+
+def _of_models() -> str:
+    *head, last = (f"`{one.name}`" for one in model_parameters())
+    return f"{', '.join(head)} and {last}"
 
 
 def _needs(notation: str) -> str:
@@ -342,7 +356,8 @@ def _needs(notation: str) -> str:
 def _own() -> dict[str, Parameter]:
     """Return the parameters of all methods by name, each with all that it may be."""
     found: dict[str, Parameter] = {}
-    for one in (one for notation in terms.privacy_models() for one in method_parameters(notation)):
+    listed = (method_parameters(notation) for notation in terms.privacy_models())
+    for one in (one for some in listed for one in some):
         first = found.setdefault(one.name, one)
         if one.type not in first.type:
             found[one.name] = first._replace(type=f"{first.type}; or {one.type}")

@@ -40,8 +40,11 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         print_json(
             {
                 "methods": _listing(methods_of_tables),
-                "shared": [one._asdict() for one in shared],
-                "privacy_models": [one._asdict() for one in of_models],
+                "shared": [
+                    {**one._asdict(), "of": f"every {kind}"}
+                    for kind, some in (("method", shared), ("privacy model", of_models))
+                    for one in some
+                ],
                 "columns": settings,
                 "audits": _listing(audits),
             }

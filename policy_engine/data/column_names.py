@@ -36,7 +36,7 @@ def column_iri(dataset: str, name: str) -> str:
 def missing_columns(names: tuple[str, ...], dataset: "Dataset") -> Iterator[Problem]:
     """Yield a problem for each column that the dataset lacks, with the nearest names."""
     missing = [name for name in names if name not in dataset.columns]
-    if len(missing) == len(names):
+    if missing and len(missing) == len(names):
         # The first line may be a person's data: it is not quoted.
         message = f"{dataset.iri} has none of the columns {join_names(names)}."
         normalized = {*map(_normalize, dataset.columns)}

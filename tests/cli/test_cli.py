@@ -279,6 +279,11 @@ def test_methods_come_from_the_vocabulary(run):
     assert own[1]["type"] == "an integer from 2"
     assert listing["methods"]["l-diversity"]["engines"] == own[1]["engines"] == ["local", "spark"]
     assert {one["name"]: one["engines"] for one in listing["shared"]}["pe:polish"] == ["local"]
+    of = {one["name"]: one["of"] for one in listing["shared"]}
+    assert of["mosaicrown:quasi-identifier"] == of["pe:privacyUnit"] == "every privacy model"
+    assert of["pe:insensitive"] == of["mosaicrown:identifier"] == "every method"
+    [needed] = listing["methods"]["masking"]["parameters"]
+    assert needed["name"] == "pe:masked"
     audits = listing["audits"]["membership-inference"]["parameters"]
     assert {one["name"]: one["default"] for one in audits}["pe:shadowModels"] == "10"
     printed = run("methods").output

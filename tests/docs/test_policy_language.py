@@ -389,7 +389,7 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 # -- every term -----------------------------------------------------------------------------------
 
 
-NAMED = (terms.privacy_models(), terms.maskings(), terms.audit_methods(), terms.attacks())
+NAMED = (terms.methods(), terms.maskings(), terms.audit_methods(), terms.attacks())
 
 
 def iris_in(data):

@@ -1,4 +1,3 @@
-
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 
 WHOLE = Columns(

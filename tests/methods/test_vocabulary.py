@@ -114,7 +114,7 @@ def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
     assert (kind.notation, parameters(kind)) == ("masking", {})
     assert local_names(term, "requires") == {"masked"}
     assert terms.method_operands(term, "requires") == (f"{terms.PE}masked",)
-    assert (ROOT / "tests" / "methods" / "sanitisations" / "test_masking.py").is_file()
+    assert (ROOT / "tests" / "methods" / "sanitisations" / "test_masking_method.py").is_file()
 
 
 @pytest.mark.parametrize(
