@@ -121,10 +121,8 @@ def _sanitisation() -> Iterator[str]:
         }.values()
     ]
     names = ("operand", "what it is", "takes", "default", "example")
-    more = (
-        "Each is given once. A method has its own, and all methods have the columns and options; "
-    )
-    more += f"but for {_of_models()}, which privacy models alone have."
+    more = "Each is given once. A method has its own, and all have the columns and options; "
+    more += f"`masking` alone has only `{shared_parameters()[0].name}` and what stands below it."
     yield _table("Parameters of anonymize", "refinement", names, rows, more)
     needed = ((term, _masked(notation)) for notation, term in terms.maskings().items())
     yield _table(
@@ -342,11 +340,6 @@ def _method(notation: str) -> list[dict[str, Any]]:
     values = [one for name in own if name != "mosaicrown:k" for one in _asked(name, VALUES[name])]
     masked = [_masked(next(iter(terms.maskings())))] * ("pe:masked" in _needs(notation))
     return [*_asked("mosaicrown:method", notation), *values, *masked]
-
-
-def _of_models() -> str:
-    *head, last = (f"`{one.name}`" for one in model_parameters())
-    return f"{', '.join(head)} and {last}"
 
 
 def _needs(notation: str) -> str:

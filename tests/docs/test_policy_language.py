@@ -32,7 +32,7 @@ EXCEPTED = {
     f"{ODRL}PartyScope": "its individuals are not read; the context alone has it",
     **dict.fromkeys(
         [
-            *(f"{PE}{name}" for name in ("Method", "PolicyType", "PartyFunction")),
+            *(f"{PE}{name}" for name in ("Method", "PrivacyModel", "PolicyType", "PartyFunction")),
             *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "Masking")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{ODRL}{name}" for name in ("Operator", "RightOperand")),
@@ -136,7 +136,8 @@ def as_refinements(given):
         for name in named
         for one in method_parameters(name)
     }
-    needed |= {"mosaicrown:method": asked, "mosaicrown:quasi-identifier": [AGE]}
+    needed |= {"mosaicrown:method": asked}
+    needed |= {"mosaicrown:quasi-identifier": [AGE]} if {*named} & {*terms.privacy_models()} else {}
     needed |= {"pe:pseudonymize": [f"{VISITS}/Who"]} if "pe:pseudonymScope" in said else {}
     more = [refinement(name, value) for name, value in needed.items() if name not in said]
     action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [*given, *more]}
