@@ -10,10 +10,17 @@ from building import ANALYST, DATASET, OUTPUT, anonymize, column, permission, po
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine import apply_policy, certify_output, compare_release, explore_policy
+from policy_engine import (
+    apply_policy,
+    certify_output,
+    compare_release,
+    explore_policy,
+    query_data,
+)
 from policy_engine.audits.reports.comparison import report_page
 from policy_engine.authoring.diagram import draw_policy
 from policy_engine.authoring.diff import compare_policies
+from policy_engine.authoring.policy_tests.running import run_policy_tests
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.page import certificate_html
 from policy_engine.cli.tables.certificates import certificate_table
@@ -276,6 +283,30 @@ def test_who_the_output_is_for_may_read_it(made):
     assert not decided(made, text, DATASET).permitted
     assert not decided(made, text.replace('"pe:base": 10', '"pe:base": 5')).permitted
     assert not decided(made, asking(identifier=["id"], insensitive=["note"], **BOTH)).permitted
+
+
+def test_queries_are_answered_from_it(made):
+    text = asking(identifier=["id"], **KEPT)
+    found = query_data(
+        "SELECT pay FROM anonPeople WHERE note = 'a'",
+        [text],
+        ANALYST,
+        {OUTPUT: made.path},
+        "marketing",
+        certificates=[made.path.parent],
+    )
+    assert found.permitted
+    assert sorted(found.table.column("pay").to_pylist()) == [-30, 1000]
+
+
+def test_policy_tests_know_who_reads_it(made):
+    request = {"assignee": ANALYST, "action": "read", "target": OUTPUT, "purpose": "marketing"}
+    test = {"name": "reads", "request": request, "expect": {"effect": "permit"}}
+    folder = made.path.parent
+    (folder.parent / "p.jsonld").write_text(asking(identifier=["id"], **KEPT))
+    suite = {"policies": ["p.jsonld"], "certificates": [folder.name], "tests": [test]}
+    (folder.parent / "tests.yaml").write_text(json.dumps(suite))
+    assert run_policy_tests(folder.parent / "tests.yaml").passed
 
 
 def test_a_release_is_made_of_it(made):

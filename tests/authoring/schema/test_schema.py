@@ -125,6 +125,19 @@ def masked(**settings):
     return policy(permission=rule(action=action, output=f"{DATA}/out"))
 
 
+def masking(method="masking", **more):
+    """Return a policy that masks a column without a privacy model, or with parameters of one."""
+    document = masked(base=10)
+    [rounded] = [
+        one
+        for one in document["permission"]["action"]["refinement"]
+        if one["leftOperand"] == "pe:masked"
+    ]
+    parts = [constraint("mosaicrown:method", "eq", method), rounded, *more.values()]
+    document["permission"]["action"]["refinement"] = parts
+    return document
+
+
 def under(condition):
     return policy(permission=rule(constraint=condition))
 
@@ -291,6 +304,8 @@ GOOD = {
     "purpose and what it is a kind of": policy(
         permission=rule(purpose={"uid": "http://x.org/p", "declinationOf": "statistical"})
     ),
+    "masking alone": masking(),
+    "masking by its IRI": masking({"@id": "pe:maskingAlone"}),
     "list of one": [policy()],
     "anonymized": json.loads(people_policy()),
     "model": json.loads((ROOT / "policies" / "model-release.jsonld").read_text()),
@@ -370,6 +385,10 @@ REFUSED = {
     "replaced": (policy(**{"dct:isReplacedBy": {"@id": "http://x.org/new"}}), "False schema"),
     "bound of an attack in a constraint": (under(constraint("pe:auc", right=0.6)), "'pe:auc'"),
     "parameter of another masking": (masked(base=10, threshold=40), "'pe:threshold'"),
+    "column that classes need beside masking alone": (
+        masking(quasi=constraint("mosaicrown:quasi-identifier", "isAllOf", [f"{DATA}/age"])),
+        "'mosaicrown:quasi-identifier'",
+    ),
     "masking without its parameter": (masked(threshold=40), "(base)"),
     "model without output": (
         policy(

@@ -196,6 +196,23 @@ def test_hint_at_the_profile_is_mended_by_naming_it():
     assert read_policy(mended).hints == ()
 
 
+def test_a_method_that_bounds_nothing_gives_a_warning_unless_a_model_is_beside_it():
+    def asking(operator, right):
+        method = {"leftOperand": "mosaicrown:method", "operator": operator, "rightOperand": right}
+        made = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [method]}
+        return {"target": "ex:T", "action": made, "output": "ex:O"}
+
+    [found] = warnings_of(asking("eq", "masking"))
+    assert found[0] == "W005"
+    assert found[1].endswith("/refinement/0/rightOperand")
+    [by_name] = warnings_of(asking("eq", {"@id": "pe:maskingAlone"}))
+    assert by_name[0] == "W005"
+    assert warnings_of(asking("eq", "k-anonymity")) == []
+    assert warnings_of(asking("isAllOf", ["masking", "k-anonymity"])) == []
+    assert warnings_of(asking("isAllOf", ["masking", {"@id": "pe:k-anonymity"}])) == []
+    assert warnings_of(asking("eq", "k-anonimity")) == []  # refused when it is planned
+
+
 def test_what_is_named_jointly_and_not_covered_gives_a_warning():
     def named(*assets):
         said = {"leftOperand": "pe:jointly", "operator": "isAnyOf", "rightOperand": [*assets]}
