@@ -1,6 +1,9 @@
 """Compile the kernels that take seconds, so that the processes of the tests find them on disk."""
 
+import numpy as np
 from applying import applied
+
+from policy_engine.kernels.microaggregation import merge_until, microaggregate
 
 AGES = {"age": [20, 21, 40, 41], "ill": ["flu", "cold"] * 2}
 ASKED = {"k": 2, "quasi": ["age"], "sensitive": ["ill"], "method": "l-diversity", "l": 2}
@@ -8,3 +11,6 @@ ASKED = {"k": 2, "quasi": ["age"], "sensitive": ["ill"], "method": "l-diversity"
 if __name__ == "__main__":
     applied(AGES, **ASKED, polish=True)
     applied(AGES, **ASKED, algorithm="full-domain")
+    points = np.arange(6.0)[:, None]
+    groups = microaggregate(points, 2, np.arange(6, dtype=np.uint64))
+    merge_until(groups, points, lambda _, count: np.full(count, count < 3))

@@ -1,0 +1,43 @@
+"""Microaggregation: classes of k rows or more that are near to each other, for their means.
+
+`microaggregate` is for several columns, `microaggregate_column` the optimum for one. Where the
+rows of a table are in several places, `scale`, `cut_blocks`, `find_blocks` and `mdav` make the
+same classes block by block.
+"""
+
+from policy_engine.kernels.microaggregation.blocks import (
+    Blocks,
+    Cut,
+    cut_blocks,
+    default_block_size,
+    find_blocks,
+)
+from policy_engine.kernels.microaggregation.loss import (
+    information_loss,
+    lost_share,
+    within_classes,
+)
+from policy_engine.kernels.microaggregation.mdav import mdav
+from policy_engine.kernels.microaggregation.merging import merge_until
+from policy_engine.kernels.microaggregation.multivariate import microaggregate
+from policy_engine.kernels.microaggregation.scaling import Scale, scale, share_moments, shares
+from policy_engine.kernels.microaggregation.univariate import microaggregate_column
+
+__all__ = [
+    "Blocks",
+    "Cut",
+    "Scale",
+    "cut_blocks",
+    "default_block_size",
+    "find_blocks",
+    "information_loss",
+    "lost_share",
+    "mdav",
+    "merge_until",
+    "microaggregate",
+    "microaggregate_column",
+    "scale",
+    "share_moments",
+    "shares",
+    "within_classes",
+]

@@ -1,0 +1,181 @@
+"""MDAV: classes of k rows around the rows that lie farthest out.
+
+Maximum distance to average vector: Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 14(1), 2002, in the
+form of Domingo-Ferrer and Torra, Data Mining and Knowledge Discovery 11(2), 2005.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled, inlined
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+def mdav(points: Floats, words: Words, k: int) -> Ints:
+    """Return the class of every row, (rows,), numbered from 0: max(1, rows // k) classes.
+
+    In every round the row farthest from the mean and its k - 1 nearest become a class, and so do
+    the row farthest from that one and its k - 1 nearest. Fewer than 3k rows become one such class
+    and the rest, fewer than 2k one class. So all classes have k rows but one, which has fewer than
+    2k if there are k rows at all. `points` (rows, columns), standardised, by squared Euclidean
+    distance; O(rows**2 / k). `words` (rows,) decide which of equally distant rows comes first;
+    where they are equal, the points do.
+    """
+    order = _in_order(points, words)
+    columns, size = points.shape[1], len(points)
+    labels = np.zeros(size, dtype=np.int64)
+    work = _Work(
+        points=np.ascontiguousarray(points[order].T),
+        rows=order,
+        distances=np.empty(size),
+        nearest=np.empty(k, dtype=np.int64),
+        total=np.empty(columns),
+        centre=np.empty((2, columns)),
+    )
+    _form_classes(work, size, k, labels)
+    return labels
+
+
+def _in_order(points: Floats, words: Words) -> Ints:
+    """Return the rows in an order that follows from what they hold."""
+    # So the order of the rows given decides no sum and no tie. By their words alone it is found
+    # four times as fast, and hardly ever have two rows the same.
+    order = np.argsort(words)
+    ordered = words[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.lexsort((*points.T, words))
+    return order
+
+
+class _Work(NamedTuple):
+    """The rows that are not yet in a class, and working memory.
+
+    `points` (columns, rows) holds them in the first places, `rows` their numbers. `total` is the
+    sum of their points.
+    """
+
+    points: Floats
+    rows: Ints
+    distances: Floats
+    nearest: Ints
+    total: Floats
+    centre: Floats
+
+
+@compiled
+def _form_classes(work, size, k, labels):  # type: ignore[no-untyped-def]
+    """Set the label of every row; `size` rows have none yet."""
+    points, total, centre, first, second = work.points, work.total, work.centre, 0, 1
+    label = 0
+    for column in range(len(points)):
+        total[column] = 0.0
+        for place in range(size):
+            total[column] += points[column, place]
+    while size >= 2 * k:
+        for column in range(len(points)):
+            centre[first, column] = total[column] / size
+        _measure(work, first, size)
+        _centre_on_farthest(work, first, size)
+        _measure(work, first, size)
+        is_pair = size >= 3 * k
+        if is_pair:
+            _centre_on_farthest(work, second, size)
+        size = _take_nearest(work, size, k, labels, label)
+        label += 1
+        if is_pair:
+            _measure(work, second, size)
+            size = _take_nearest(work, size, k, labels, label)
+            label += 1
+    for place in range(size):
+        labels[work.rows[place]] = label
+
+
+@inlined
+def _measure(work, which, size):  # type: ignore[no-untyped-def]
+    """Set the squared distances of all rows from one of the two centres."""
+    # Column by column, so that several rows are measured by one instruction. Every distance is
+    # summed up in the order of the columns, whatever the processor.
+    points, distances, centre = work.points, work.distances, work.centre
+    for place in range(size):
+        distances[place] = (points[0, place] - centre[which, 0]) ** 2
+    for column in range(1, len(points)):
+        middle = centre[which, column]
+        for place in range(size):
+            distances[place] += (points[column, place] - middle) ** 2
+
+
+@inlined
+def _centre_on_farthest(work, which, size):  # type: ignore[no-untyped-def]
+    distances, farthest = work.distances, 0
+    for place in range(1, size):
+        if distances[place] > distances[farthest]:
+            farthest = place
+    for column in range(len(work.points)):
+        work.centre[which, column] = work.points[column, farthest]
+
+
+@compiled
+def _take_nearest(work, size, k, labels, label):  # type: ignore[no-untyped-def]
+    """Give the k nearest rows a label, and return how many rows are left."""
+    points, rows, distances, total = work.points, work.rows, work.distances, work.total
+    _find_nearest(distances, size, work.nearest)
+    for place in work.nearest:
+        labels[rows[place]] = label
+        distances[place] = _TAKEN
+        for column in range(len(points)):
+            total[column] -= points[column, place]
+    # Rows that stay, from the end, move to the places of those that go.
+    size, last = size - k, size - 1
+    for place in work.nearest:
+        if place < size:
+            while distances[last] == _TAKEN:
+                last -= 1
+            rows[place] = rows[last]
+            for column in range(len(points)):
+                points[column, place] = points[column, last]
+            last -= 1
+    return size
+
+
+_TAKEN = -1.0
+
+
+@inlined
+def _find_nearest(distances, size, nearest):  # type: ignore[no-untyped-def]
+    """Fill `nearest` with the places of the least distances, of equal ones the first places."""
+    # A heap, the farthest on top: few rows get past it.
+    k = len(nearest)
+    for place in range(k):
+        nearest[place] = place
+    for above in range(k // 2 - 1, -1, -1):
+        _sink(distances, nearest, above, nearest[above])
+    farthest = distances[nearest[0]]
+    for place in range(k, size):
+        if distances[place] < farthest:
+            _sink(distances, nearest, 0, place)
+            farthest = distances[nearest[0]]
+
+
+@compiled
+def _sink(distances, heap, hole, place):  # type: ignore[no-untyped-def]
+    """Put a place into the heap at the hole or, where a farther one is below it, further down."""
+    below = 2 * hole + 1
+    while below < len(heap):
+        other = below + 1
+        if other < len(heap) and _is_farther(distances, heap[other], heap[below]):
+            below = other
+        if not _is_farther(distances, heap[below], place):
+            break
+        heap[hole] = heap[below]
+        hole, below = below, 2 * below + 1
+    heap[hole] = place
+
+
+@inlined
+def _is_farther(distances, one, other):  # type: ignore[no-untyped-def]
+    return distances[one] > distances[other] or (distances[one] == distances[other] and one > other)
