@@ -3,6 +3,7 @@
 import numpy as np
 from applying import applied
 
+from policy_engine.kernels.local_suppression import suppress_cells
 from policy_engine.kernels.microaggregation import merge_until, microaggregate
 
 AGES = {"age": [20, 21, 40, 41], "ill": ["flu", "cold"] * 2}
@@ -14,3 +15,6 @@ if __name__ == "__main__":
     points = np.arange(6.0)[:, None]
     groups = microaggregate(points, 2, np.arange(6, dtype=np.uint64))
     merge_until(groups, points, lambda _, count: np.full(count, count < 3))
+    codes, counts = np.array([[0, 0], [0, 1], [5, -1]], np.int32), np.array([3, 1, 3])
+    for missing in ("category", "wildcard"):
+        suppress_cells(codes, counts, 3, np.array([1, 1]), np.array([7, 7]), missing)
