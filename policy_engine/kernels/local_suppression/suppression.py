@@ -75,8 +75,8 @@ def suppress_cells(
     """
     pieces = cut_in_pieces(codes, counts, k - 1 if missing == "category" else 0)
     search = suppressed_classes if missing == "category" else suppressed_matches
-    trials, price = [], weights
-    for _ in range(_MOST_PRICES):
+    trials, price = [], weights * _UNIT
+    for step in _STEPS:
         masks = lattice(pieces, price)
         budget = Budget(bits(len(weights)), np.zeros(len(weights), np.int64), most.copy())
         trial = _suppression(pieces, masks, search(masks, pieces, k, budget))
@@ -85,11 +85,13 @@ def suppress_cells(
         is_scarce = (trial.suppressed + k > most) & (most > 0)
         if not trial.exposed_rows or not is_scarce.any():
             break
-        price = price + weights * is_scarce
+        price = price + weights * is_scarce * step
     return min(trials, key=lambda one: (one.exposed_rows, int(one.suppressed @ weights)))
 
 
-_MOST_PRICES = 12
+_UNIT = 8
+_STEPS = (1, 1, 2, 4, *[_UNIT] * 8)
+"""By how much the price of a scarce column rises after each trial, in parts of its weight."""
 
 
 def _suppression(pieces: Pieces, masks: Lattice, choice: Ints) -> Suppression:
