@@ -167,7 +167,7 @@ def _names(left: Literals, right: Value) -> tuple[str, str] | None:
         return None
     # In JSON-LD a name is easily written as a text, so a text that is a name is compared as one.
     if right.type == IRI or _is_absolute(left) or _is_absolute(right.value):
-        return _name(left), _name(right.value)
+        return compared_name(left), compared_name(right.value)
     return None
 
 
@@ -181,7 +181,8 @@ def _is_absolute(text: str) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def _name(text: str) -> str:
+def compared_name(text: str) -> str:
+    """Return the one spelling of a name, or of a text that is one, by which names are compared."""
     return terms.canonical(terms.expand(text))
 
 

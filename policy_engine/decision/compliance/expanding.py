@@ -8,7 +8,6 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.data.rdf.statements import (
     FIRST,
-    NIL,
     REST,
     STRING,
     TYPE,
@@ -29,11 +28,9 @@ from policy_engine.policy.structure import (
     KINDS,
     OTHER_POLICY_TYPES,
     POLICY_TYPES,
-    PURPOSE,
     REFINEMENT,
     RIGHT,
     VALUE,
-    odrl_properties,
 )
 from policy_engine.policy.syntax.contexts import Context
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS, POINTER, Graph, Node
@@ -74,7 +71,7 @@ def expanded(graph: StatementGraph) -> Graph:
     Names have one spelling each. The inverse of a property is replaced by the property
     (`odrl:assigneeOf`, on the rule that it names), a policy's `odrl:duty` becomes an
     obligation, and a node without a name takes its `odrl:uid`. Its problems are what this would
-    lose or widen: empty lists, inverses of a literal, two parts with one uid.
+    lose or widen: inverses of a literal, two parts with one uid.
     """
     flat = _Flat(graph)
     for subject, statements in graph.about.items():
@@ -178,9 +175,6 @@ class _Flat:
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)
         given = self._graph.about[subject][predicate]
-        if NIL in given and _has_meaning(prop):
-            spot = self._graph.spot(subject, predicate, NIL)
-            self._fail("P007", f"{terms.compact(prop)} may not be an empty list.", spot)
         if prop in LOGICAL or (prop == RIGHT and len(given) == 1):
             objects, values = given, [self._ordered(one) for one in given]
         else:
@@ -224,9 +218,3 @@ class _Flat:
 
 def _is_policy(node: _Expanded) -> bool:
     return bool(_OF_POLICIES & node.keys() or _POLICIES & {*node.get("@type", ())})
-
-
-def _has_meaning(prop: str) -> bool:
-    """Return whether a property is one that policies use."""
-    is_odrl = prop.startswith(terms.ODRL) and prop.removeprefix(terms.ODRL) in odrl_properties()
-    return is_odrl or prop in (PURPOSE, VALUE)

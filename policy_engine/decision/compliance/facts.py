@@ -1,8 +1,9 @@
 """A compliance case in terms of decisions: a request, and a state of the world."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from policy_engine import terms
@@ -11,9 +12,10 @@ from policy_engine.decision.compliance.graph import StatementGraph, refuse
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
 from policy_engine.decision.compliance.requested_rules import CHANNEL, TOLD, RequestedRule
 from policy_engine.decision.compliance.worlds import world_nodes
+from policy_engine.decision.conditions import compared_name
 from policy_engine.decision.facts import DATE_TIME, PURPOSE
 from policy_engine.decision.model import World
-from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.model import COUNT, JOINTLY
 from policy_engine.policy.structure import PURPOSE_PROPERTIES, VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
@@ -150,23 +152,38 @@ def refuse_kinds_of_known_purposes(
     request: StatementGraph,
     rules: Iterable[RequestedRule],
     hierarchy: Hierarchy,
+    vocabulary: Vocabulary,
 ) -> None:
     """Refuse a request that says of what others name, what it is a kind of.
 
     Otherwise a purpose that is told of it would be permitted by its own word. `texts` are those of
     the policies and the world, `hierarchy` has their memberships and those of vocabularies; what
-    is said there already may be said again. Raises RequestError (D003).
+    is said there already may be said again. A text that is a name names as well: the two are
+    compared as one. Raises RequestError (D003).
     """
     edges = own_purposes(request, rules)
     others = [text for text in texts if text.text != request.text]
-    known = {name for edge in hierarchy.purpose for name in edge}
+    known = {*vocabulary.defined, *_ends(hierarchy)}.union(*map(_names_in, others))
     for purpose, kind in edges:
-        is_known = purpose in known or any(purpose in text.written for text in others)
-        is_known = is_known or purpose.startswith(_SCHEMES)
+        is_known = purpose in known or purpose.startswith(_SCHEMES)
         if is_known and not hierarchy.path("purpose", purpose, kind):
             message = f"The request says that {purpose!r} is a kind of {kind!r}."
             hint = "It may say so of a purpose of its own, which nobody else names."
             refuse(request, message, hint)
+
+
+def _ends(hierarchy: Hierarchy) -> Iterator[str]:
+    for edge in chain.from_iterable(getattr(hierarchy, part) for part in PARTS):
+        yield from edge
+
+
+def _names_in(graph: StatementGraph) -> Iterator[str]:
+    """Yield the names in a text, and what else is compared as a name, each in its one spelling."""
+    yield from graph.written
+    objects = chain.from_iterable(of for said in graph.about.values() for of in said.values())
+    for literal in {one for one in objects if isinstance(one, Literal)}:
+        texts = (one for one in _values((literal,)) or () if isinstance(one, str))
+        yield from map(compared_name, texts)
 
 
 def _tell(told: Told, graph: StatementGraph, node: str) -> None:

@@ -20,6 +20,7 @@ from policy_engine.data.rdf.statements import (
     Term,
     is_blank,
 )
+from policy_engine.decision.compliance.names import ISSUED
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import (
     Place,
@@ -30,12 +31,13 @@ from policy_engine.errors import (
     join_names,
 )
 from policy_engine.policy.collecting.files import read_file
-from policy_engine.policy.structure import VALUE
+from policy_engine.policy.structure import PURPOSE_PROPERTIES, VALUE, odrl_properties
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 
 UID = f"{terms.ODRL}uid"
-_READ = (terms.ODRL, terms.MOSAICROWN, terms.SOTW, terms.REPORT, VALUE)
+_READ_BESIDE_ODRL = (terms.MOSAICROWN, terms.SOTW, terms.REPORT, VALUE, *PURPOSE_PROPERTIES)
+_READ = (terms.ODRL, *_READ_BESIDE_ODRL)
 """The properties whose values are read, or the namespaces of those."""
 
 Source: TypeAlias = str | bytes | Path
@@ -187,6 +189,24 @@ class StatementGraph:
             message = f"The odrl:uid of {whose} must be {allowed}. Given: {given}."
             yield Problem("P007", message, place=Place("", *self.spot(node, UID)))
 
+    def class_problems(self) -> Iterator[Problem]:
+        """Yield the problems of classes that are not IRIs: texts, which no reader would see."""
+        for node, properties in self.about.items():
+            for kind in properties.get(TYPE, ()):
+                if isinstance(kind, Literal) or self.is_list(kind):
+                    given = "a list" if self.is_list(kind) else repr(shown_term(kind))
+                    message = f"The class of {node!r} must be an IRI. Given: {given:.40}."
+                    yield Problem("P007", message, place=Place("", *self.spot(node, TYPE, kind)))
+
+    def empty_lists(self) -> Iterator[Problem]:
+        """Yield the problems of empty lists as values of properties that are read."""
+        for node, properties in self.about.items():
+            for prop in properties:
+                if NIL in properties[prop] and prop != UID and _is_read(prop):
+                    message = f"{terms.compact(prop)} may not be an empty list."
+                    place = Place("", *self.spot(node, prop, NIL))
+                    yield Problem("P007", message, place=place)
+
     def nested_lists(self) -> Iterator[Problem]:
         """Yield the problems of lists in lists, as values of properties that are read."""
         for properties in self.about.values():
@@ -230,8 +250,8 @@ def read_graph(
     `what` names the text (policy, request, world) and is part of the names of its blank nodes.
     The names of properties and classes have one spelling. Raises DataError if there is no such
     file, and `error` for a text that cannot be read, for a broken list: no end or several ends, or
-    not exactly one member at each node (F001), and for a node with several names or a list in a
-    list (P007).
+    not exactly one member at each node (F001), and for a node with several names, a class that is
+    not an IRI, and an empty list or a list in a list (P007).
     """
     path = _path(given)
     text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
@@ -259,7 +279,10 @@ def read_graph(
     if broken:
         message = "A list needs one rdf:first and one rdf:rest at each node, and an end."
         raise error(*(Problem("F001", message, place=place) for place in broken), source=source)
-    wrong = chain(graph.name_problems(), graph.nested_lists())
+    wrong = chain(
+        *(graph.name_problems(), graph.class_problems()),
+        *(graph.empty_lists(), graph.nested_lists()),
+    )
     if problems := [*islice(wrong, MAX_PROBLEMS)]:
         raise error(*problems, source=source)
     return graph
@@ -268,6 +291,12 @@ def read_graph(
 def refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
     """Refuse a request or a state of the world. Raises RequestError (D003)."""
     raise RequestError.of("D003", message, hint, graph.source)
+
+
+def _is_read(prop: str) -> bool:
+    """Return whether a property is one that policies, requests or worlds use."""
+    is_odrl = prop.startswith(terms.ODRL) and prop.removeprefix(terms.ODRL) in odrl_properties()
+    return is_odrl or prop == ISSUED or prop.startswith(_READ_BESIDE_ODRL)
 
 
 def shown_term(term: Term) -> str:

@@ -86,7 +86,8 @@ class Setting:
             duty_states.setdefault(one.duty, []).append(one)
         first = policies[0]
         hierarchy = memberships(first.hierarchy, texts[2], first.vocabulary)
-        refuse_kinds_of_known_purposes((texts[0], texts[2]), texts[1], requested, hierarchy)
+        others = (texts[0], texts[2])
+        refuse_kinds_of_known_purposes(others, texts[1], requested, hierarchy, first.vocabulary)
         caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
         known_assets = cache(lambda: named_assets(policies, hierarchy))

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from policy_engine import terms
 from policy_engine.decision.compliance.graph import StatementGraph, refuse
-from policy_engine.decision.compliance.names import CLASSES, PROPERTIES
+from policy_engine.decision.compliance.names import CLASSES, DUBLIN_CORE, PROPERTIES
 from policy_engine.policy.reading.lenient import is_nearly_odrl
 
 _LIKE = {
     terms.SOTW: r"sotw:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+sotw([/#]|$)",
     terms.REPORT: r"report:|https?://(www\.)?w3id\.org(:[0-9]+)?/+force/+compliance-report([/#]|$)",
+    DUBLIN_CORE: r"dct(erms)?:issued$|https?://(www\.)?purl\.org(:[0-9]+)?/+dc/+.*[/#]issued$",
 }
 """The namespaces that are read beside that of ODRL, and what passes for them at a glance."""
 _NEARLY = {read: re.compile(like, re.IGNORECASE) for read, like in _LIKE.items()}

@@ -1,19 +1,25 @@
 """The nodes of a text that tell the state of the world, and its time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import Term
+from policy_engine.data.rdf.statements import Literal, Term
 from policy_engine.decision.compliance.duty_reports import is_duty_report
 from policy_engine.decision.compliance.graph import StatementGraph, refuse, shown_term
-from policy_engine.decision.compliance.names import CURRENT_TIME, STATE_OF_THE_WORLD
+from policy_engine.decision.compliance.names import (
+    CURRENT_TIME,
+    DUBLIN_CORE,
+    ISSUED,
+    STATE_OF_THE_WORLD,
+)
 from policy_engine.decision.compliance.reading import value_of
 from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRule
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, join_names
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
+from policy_engine.policy.structure import PURPOSE_PROPERTIES, WIDER_PROPERTIES
 
 _WORLDS = (STATE_OF_THE_WORLD, "http://example.org/Sotw")
 _OF_THINGS = {
@@ -21,7 +27,8 @@ _OF_THINGS = {
     for name in ("Party", "PartyCollection", "Asset", "AssetCollection", "Action")
 }
 _NOW = "http://example.com/request/currentTime"
-_ISSUED = "http://purl.org/dc/terms/issued"
+_DUBLIN_CORE = (DUBLIN_CORE, "http://purl.org/dc/elements/1.1/")
+_DATES = ("issued", "date", "created", "modified", "valid", "available")
 
 
 def world_nodes(world: StatementGraph) -> tuple[str, ...]:
@@ -38,7 +45,8 @@ def world_nodes(world: StatementGraph) -> tuple[str, ...]:
 def time_of(world: StatementGraph) -> Term | None:
     """Return the time that the world gives; None if it gives none.
 
-    Raises RequestError (D003) for several times, or one that is not valid.
+    Raises RequestError (D003) for several times, one that is not valid, or one that is told
+    otherwise than it may be.
     """
     return _moment(world, _times(world))
 
@@ -56,7 +64,8 @@ def refuse_unclear_nodes(
     Otherwise a request would be believed where the world tells something else. Raises RequestError
     (D003) for a class that is almost that of a state of the world; and for a left operand that a
     request gives (or the clock, or nobody), told of a node without a class of its own that is no
-    party, asset or action of the policies or the requests.
+    party, asset or action of the policies or of what the world says to be part of what. What the
+    requests name is no such thing by that: anybody may ask for anything.
     """
     for node in world.about:
         near = [one for one in sorted(world.types(node)) if _is_nearly_world(one)]
@@ -64,7 +73,7 @@ def refuse_unclear_nodes(
             hint = f"A state of the world is of the class {_WORLDS[0]!r}."
             refuse(world, f"{near[0]!r} is almost the class of a state of the world.", hint)
     operands = {DATE_TIME, *TOLD}.union(*(one.values for one in requested))
-    known = {*world_nodes(world), *_named(policies, requested)}
+    known = {*world_nodes(world), *_named(policies), *_parts(world)}
     for node in world.about:
         told = sorted(operands.intersection(world.about[node]))
         is_known = node in known or world.name(node) in known
@@ -96,15 +105,19 @@ def refuse_told_elsewhere(
             raise error(Problem(code, message, hint, place), source=graph.source)
 
 
-def _named(policies: Sequence[Policy], requested: Sequence[RequestedRule]) -> Iterator[str]:
-    """Yield the parties, assets and actions that the policies and the requests name."""
-    for one in requested:
-        yield from (*one.parties, *one.targets, *one.actions)
+def _named(policies: Sequence[Policy]) -> Iterator[str]:
+    """Yield the parties, assets and actions that the policies name."""
     for hierarchy in {id(one.hierarchy): one.hierarchy for one in policies}.values():
         yield from _ends(hierarchy)
     for rule in (rule for policy in policies for rule in policy.rules):
         for members in (rule.targets, rule.assignees, rule.actions):
             yield from (one.iri for one in members)
+
+
+def _parts(world: StatementGraph) -> Iterator[str]:
+    """Yield the parties, assets and actions that the world says to be part of others."""
+    for edge in world.edges(*(WIDER_PROPERTIES.keys() - {*PURPOSE_PROPERTIES})):
+        yield from edge
 
 
 def _ends(hierarchy: Hierarchy) -> Iterator[str]:
@@ -117,15 +130,50 @@ def _is_nearly_world(kind: str) -> bool:
 
 
 def _times(world: StatementGraph) -> tuple[Term, ...]:
-    """Return the times that a world tells."""
-    issued = [one for node in world.named.get(_NOW, ()) for one in world.values(node, _ISSUED)]
-    for node in world_nodes(world):
-        issued += world.values(node, DATE_TIME)
-        for one in world.values(node, CURRENT_TIME):
-            nodes = world.named.get(terms.canonical(one), ()) if isinstance(one, str) else ()
-            issued += (value for node in nodes for value in world.values(node, _ISSUED))
-            issued += () if isinstance(one, str) else (one,)
-    return (*issued,)
+    """Return the times that a world tells: at its state, or at a node that is its current time."""
+    nodes = world_nodes(world)
+    told = [one for node in nodes for one in world.values(node, CURRENT_TIME)]
+    names = dict.fromkeys(terms.canonical(one) for one in told if isinstance(one, str))
+    names |= dict.fromkeys(one for one in (_NOW,) if one in world.written)
+    times: list[Term] = [one for one in told if isinstance(one, Literal)]
+    times += (one for node in nodes for one in world.values(node, DATE_TIME))
+    times += (one for name in names for one in _issued(world, name))
+    _refuse_other_dates(world, names, nodes if not times else ())
+    return (*times,)
+
+
+def _issued(world: StatementGraph, name: str) -> tuple[Term, ...]:
+    """Return the times that the node of a current time tells. Raises RequestError (D003) if none.
+
+    If they were passed over, the time of the request, or the clock's, would be believed.
+    """
+    nodes = world.named.get(name, ())
+    times = tuple(one for node in nodes for one in world.values(node, ISSUED))
+    if not times:
+        hint = "It is told by dct:issued, as an xsd:dateTime."
+        refuse(world, f"The current time {name!r} of the world tells no time.", hint)
+    return times
+
+
+def _refuse_other_dates(
+    world: StatementGraph, times: Container[str], timeless: Container[str]
+) -> None:
+    """Refuse dates that may be meant as the time: of a state without one, or of nobody knows what.
+
+    `times` are the names of the current times of the world.
+    """
+    for node in world.about:
+        dates = sorted(prop for prop in world.about[node] if _is_date(prop))
+        is_unclear = ISSUED in dates and not world.types(node) and world.name(node) not in times
+        if dates and (node in timeless or is_unclear):
+            message = (
+                f"{world.name(node)!r} has the date {dates[0]!r}, which is not read as a time."
+            )
+            refuse(world, message, "The state of the world tells its time by sotw:currentTime.")
+
+
+def _is_date(prop: str) -> bool:
+    return prop.startswith(_DUBLIN_CORE) and terms.local_name(prop) in _DATES
 
 
 def _moment(graph: StatementGraph, terms_given: Iterable[Term]) -> Term | None:

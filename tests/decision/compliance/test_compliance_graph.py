@@ -69,6 +69,36 @@ def test_list_in_a_list_is_refused_where_it_stands(said, prop):
         assert problem(RequestError, policy(), asked, world()) == words
 
 
+@pytest.mark.parametrize("prop", ["odrl:assignee", "odrl:target", "sotw:context", "odrl:uid"])
+def test_request_with_an_empty_list_is_refused(prop):
+    asked = request(more=f":asked {prop} () .")
+    with pytest.raises(RequestError, match="P007"):
+        compliance_report(policy(), asked, world())
+
+
+@pytest.mark.parametrize("prop", ["sotw:currentTime", "odrl:dateTime", "report:rule", "rdf:value"])
+def test_world_with_an_empty_list_is_refused(prop):
+    message = problem(RequestError, policy(), request(), world(f":w {prop} () ."))
+    assert message.endswith("may not be an empty list.")
+
+
+@pytest.mark.parametrize("kind", ["'http://www.w3.org/ns/odrl/2/Prohibition'", "( odrl:Duty )"])
+def test_class_that_is_no_iri_is_refused(kind):
+    said = f":n a {kind} ."
+    for error, texts in (
+        (PolicyError, (policy(more=said), request(), world())),
+        (RequestError, (policy(), request(more=said), world())),
+        (RequestError, (policy(), request(), world(said))),
+    ):
+        assert f"The class of '{EX}n' must be an IRI. Given: " in problem(error, *texts)
+
+
+def test_class_that_is_a_text_is_refused_in_json_ld():
+    said = f'{{"@id": "{EX}n", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type": "Party"}}'
+    with pytest.raises(RequestError, match=r"P007 The class of .* Given: 'Party'"):
+        compliance_report(policy(), request(), said)
+
+
 def test_list_in_a_list_is_free_for_other_vocabularies():
     assert compliance_report(policy(), request(), world(":ward :shape ( ( 1 2 ) ( 3 4 ) ) ."))
 

@@ -92,11 +92,49 @@ def test_two_times_that_the_world_tells_are_refused():
     assert "Several times" in refusal(constrained(BEFORE_2032), request(), told)
 
 
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (f":w sotw:currentTime :t . :t dct:date {LATE} .", "/t' of the world tells no time"),
+        (f":w sotw:currentTime [ rdf:value {LATE} ] .", "tells no time"),
+        (":w sotw:currentTime :now .", "/now' of the world tells no time"),
+        (f":w sotw:currentTime {SOON}, :now .", "/now' of the world tells no time"),
+        (f"temp:currentTime dct:date {LATE} .", "tells no time"),
+        (f"temp:currentTime dct:created {LATE} .", "tells no time"),
+        (":w a sotw:SotW ; :includes temp:currentTime .", "tells no time"),
+        (f"temp:now dct:issued {LATE} .", "is not read as a time"),
+        (f":w a sotw:SotW ; dct:date {LATE} .", "is not read as a time"),
+        (f"temp:now dct:Issued {LATE} .", "almost the same"),
+        (f"temp:currentTime <https://purl.org/dc/terms/issued> {LATE} .", "almost one"),
+        (f"temp:currentTime <http://purl.org/dc/elements/1.1/issued> {LATE} .", "almost one"),
+    ],
+)
+def test_time_that_the_world_tells_otherwise_is_refused(told, words):
+    for asked in (request(), claimed("odrl:dateTime", SOON)):
+        assert words in refusal(constrained(BEFORE_2032), asked, f"{PREFIXES}{told}")
+
+
+def test_dates_of_known_things_are_not_the_time():
+    told = f":ward dct:created {LATE} . :w a :Book ; dct:issued {LATE} ."
+    assert active(constrained(BEFORE_2032), None, world(told)) == {"Permission": True}
+
+
 @pytest.mark.parametrize("kind", ["", "a :World ;", "a sotw:Sotw ;", "a :SotW ;"])
 def test_claim_is_not_believed_where_it_is_unclear_if_the_world_tells_otherwise(kind):
     told = world(f":w {kind} odrl:spatial :FR .")
     text = constrained(limit("odrl:spatial", "eq", ":IT"))
     assert "D003" in refusal(text, claimed("odrl:spatial", ":IT"), told)
+
+
+@pytest.mark.parametrize("part", ["target", "party", "action"])
+def test_what_a_request_names_is_no_known_thing_by_that(part):
+    text = constrained(limit("odrl:spatial", "eq", ":IT"))
+    other = request(**{part: ":w"}).removeprefix(PREFIXES)
+    other = other.replace(":request", ":second").replace(":asked", ":also")
+    asked, told = claimed("odrl:spatial", ":IT") + other, ":w odrl:spatial :FR ."
+    assert "says what that is" in refusal(text, asked, world(told))
+    for thing in (":w a odrl:Party .", ":w odrl:partOf :all ."):
+        assert active(text, asked, world(f"{told} {thing}")) == {"Permission": True}
 
 
 @pytest.mark.parametrize("operand", ["odrl:purpose", "odrl:deliveryChannel", "odrl:dateTime"])
@@ -129,7 +167,8 @@ def test_no_request_says_what_a_reference_of_the_policy_stands_for(told):
 
 
 @pytest.mark.parametrize(
-    "told", [":w a sotw:SotW .", f":w sotw:currentTime {SOON} .", f"temp:currentTime :is {SOON} ."]
+    "told",
+    [":w a sotw:SotW .", f":w sotw:currentTime {SOON} .", f"temp:currentTime dct:issued {SOON} ."],
 )
 def test_state_of_the_world_in_another_text_is_refused(told):
     with pytest.raises(RequestError, match=r"D003 .* tells the state of the world, which only"):

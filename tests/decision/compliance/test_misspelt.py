@@ -47,7 +47,10 @@ NOTHING = "odrl:leftOperand odrl:purpose ; odrl:operator odrl:eq"
     ("told", "words"),
     [
         (f"; odrl:constraint [ {NOTHING} ]", "has no rightOperand, and so says nothing"),
-        (f"; odrl:constraint [ {NOTHING} ; odrl:rightOperand () ]", "has no rightOperand"),
+        (
+            f"; odrl:constraint [ {NOTHING} ; odrl:rightOperand () ]",
+            "odrl:rightOperand may not be an empty list",
+        ),
         (
             "; odrl:constraint [ odrl:leftOperand odrl:purpse ; odrl:rightOperand :marketing ]",
             "odrl/2/purpse' is not a left operand of ODRL",

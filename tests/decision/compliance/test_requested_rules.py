@@ -323,8 +323,8 @@ NOON, ONE = '"2031-05-06T12:00:00Z"^^xsd:dateTime', '"2031-05-06T13:00:00Z"^^xsd
         (f":w sotw:currentTime :now . :now dct:issued {NOON} .", "12:00"),
         (f":w sotw:currentTime {NOON} . temp:currentTime dct:issued {NOON} .", "12:00"),
         (f":w sotw:currentTime {NOON} . :v sotw:currentTime {NOON} .", "12:00"),
-        (f":w sotw:currentTime :now . temp:currentTime dct:issued {ONE} .", "13:00"),
-        (":w sotw:currentTime :now .", ""),
+        (f":w :includes temp:currentTime . temp:currentTime dct:issued {ONE} .", "13:00"),
+        (":w a sotw:SotW .", ""),
     ],
 )
 def test_time_is_what_a_world_says_of_it_and_else_the_clocks(said, time):
