@@ -2,6 +2,7 @@
 
 import numpy as np
 from applying import applied
+from building import column
 
 from policy_engine.kernels.local_suppression import suppress_cells
 from policy_engine.kernels.microaggregation import merge_until, microaggregate
@@ -12,6 +13,13 @@ ASKED = {"k": 2, "quasi": ["age"], "sensitive": ["ill"], "method": "l-diversity"
 if __name__ == "__main__":
     applied(AGES, **ASKED, polish=True)
     applied(AGES, **ASKED, algorithm="full-domain")
+    masked = [
+        column("pay", masking="rank-swapping", p=0.5),
+        column("cap", masking="noise", sdShare=0.1),
+        column("job", masking="pram", keep=0.5),
+    ]
+    pay = {"pay": [1, 2, 3, 4], "cap": [1.5, 2, 3, 4], "job": ["a", "b"] * 2}
+    applied({**AGES, **pay}, **ASKED, masked=masked)
     points = np.arange(6.0)[:, None]
     groups = microaggregate(points, 2, np.arange(6, dtype=np.uint64))
     merge_until(groups, points, lambda _, count: np.full(count, count < 3))

@@ -185,6 +185,19 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "pe:fanout": {"pe:generalization": "interval", "pe:precision": 5, "pe:fanout": 4},
     "pe:precision": {"pe:generalization": "interval", "pe:precision": 5},
 }
+MASKED: Mapping[str, Mapping[str, Any]] = {
+    "rounding": {"pe:base": 100},
+    "random-rounding": {"pe:base": 100},
+    "top-coding": {"pe:threshold": 100},
+    "bottom-coding": {"pe:threshold": 100},
+    "noise": {"pe:sdShare": 0.1, "pe:distribution": "laplace"},
+    "correlated-noise": {"pe:varianceShare": 0.1, "pe:variant": "kim"},
+    "multiplicative-noise": {"pe:logSd": 0.1},
+    "rank-swapping": {"pe:p": 0.05, "pe:variant": "distribution"},
+    "shuffling": {"pe:given": {"@id": "http://example.com/Visits/Age"}},
+    "pram": {"pe:keep": 0.8, "pe:variant": "invariant"},
+}
+"""The settings of a masked column, by its masking."""
 OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "mosaicrown:method": ("eq", "membership-inference"),
     "pe:precision": ("lteq", 0.6),

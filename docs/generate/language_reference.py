@@ -9,6 +9,7 @@ from language_examples import (
     CLASSES,
     COLUMNS,
     DISTANCES,
+    MASKED,
     OF_AUDITS,
     OF_CONSTRAINTS,
     OF_POLICIES,
@@ -128,8 +129,11 @@ def _sanitisation() -> Iterator[str]:
     yield _table(
         "Maskings",
         "refinement",
-        ("masking", "what is published", "needs", "example"),
-        ((f"`{t.facts['notation']}`", t.definition, _named(t), _code(one)) for t, one in needed),
+        ("masking", "what is published", "needs", "may have", "example"),
+        (
+            (f"`{t.facts['notation']}`", t.definition, _named(t), _named(t, "allows"), _code(one))
+            for t, one in needed
+        ),
         "Under `pe:masking`, said of a masked column; [masking.md](masking.md) tells more.",
     )
     for role, parameters in column_parameters().items():
@@ -364,24 +368,24 @@ def _parameter(one: Parameter) -> tuple[str, ...]:
     return _row(one, given[0] if len(given) == 1 else given)
 
 
-def _named(term: terms.Term) -> str:
-    return ", ".join(f"`{terms.compact(iri)}`" for iri in term.iris("requires"))
+def _named(term: terms.Term, key: str = "requires") -> str:
+    return ", ".join(f"`{terms.compact(iri)}`" for iri in term.iris(key))
 
 
 def _masked(notation: str) -> dict[str, Any]:
-    """Return how a column of costs is masked in a way, each number that this needs being 100."""
-    needed = map(terms.compact, terms.maskings()[notation].iris("requires"))
+    """Return how a column of costs is masked in a way."""
     column = {"@id": "http://example.com/Visits/Cost", "pe:masking": notation}
-    return _asked("pe:masked", [column | dict.fromkeys(needed, 100)])[0]
+    return _asked("pe:masked", [column | MASKED[notation]])[0]
 
 
 def _setting(role: str, one: Parameter) -> tuple[str, ...]:
     if role == "pe:masked":
-        known = terms.maskings().items()
-        needing = (
-            notation for notation, t in known if one.name in map(terms.compact, t.iris("requires"))
-        )
-        return _row(one, _masked(next(needing, next(iter(terms.maskings())))))
+        if one.name == "pe:order":
+            column = {"@id": "http://example.com/Visits/Ward", "pe:masking": "rank-swapping"}
+            settings = MASKED["rank-swapping"] | {"pe:order": "lexicographic"}
+            return _row(one, _asked(role, [column | settings])[0])
+        having = (notation for notation, settings in MASKED.items() if one.name in settings)
+        return _row(one, _masked(next(having, next(iter(terms.maskings())))))
     is_sensitive = role == "mosaicrown:sensitive"
     settings = (DISTANCES if is_sensitive else SETTINGS)[one.name]
     column = {

@@ -30,7 +30,7 @@ from policy_engine.data.catalog import (
 )
 from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
-from policy_engine.engines.engine import Engine
+from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.errors import (
     CertificateError,
@@ -42,7 +42,7 @@ from policy_engine.policy import (
     Source,
 )
 from policy_engine.release.ledger import Ledger
-from policy_engine.release.release import Release, run_plan
+from policy_engine.release.release import Release, read_inputs, run_plan
 from policy_engine.release.staging import check_name
 
 if TYPE_CHECKING:
@@ -117,11 +117,18 @@ def certify_output(
             history = _ledger(release.plan, attempts)
             release = _repeat_audits(release, run, history, has_data=bool(data))
             anonymize = release.plan.anonymize
-            is_made = anonymize and anonymize.columns.privacy_unit and data
+            is_made = (
+                anonymize and data and (anonymize.columns.privacy_unit or _is_drawn(plan, key))
+            )
             if is_made and earlier and earlier.ended:
                 message = "A time limit ended the search for this release: it cannot be made again "
                 raise DataError.of("V006", f"{message}identically, nor persons counted.")
-            certified = _make_again(release, launch, opened) if is_made else certify(release, run)
+            written = None if is_made or not data else _masked_output(release, run)
+            certified = (
+                _make_again(release, launch, opened)
+                if is_made
+                else certify(release, run, written=written)
+            )
             _check_carried(launcher, location)
             check_bounds(certified, str(location))
         except CertificateError as error:
@@ -246,6 +253,20 @@ def _repeat_audits(
 
     table, _ = engine.read(plan.read)
     return release.with_audits(*audit_table(plan, engine, table, history=history))
+
+
+def _is_drawn(plan: Plan, key: object) -> bool:
+    """Tell whether masked columns can be drawn again as they were, by the owner's key."""
+    return bool(plan.mask and plan.mask.groups and key is not None)
+
+
+def _masked_output(release: Release, engine: Engine) -> WrittenTable | None:
+    """Return an output with what its input tells of its masked columns, None if that is nothing."""
+    plan = release.plan
+    if plan.mask is None or not plan.mask.groups:
+        return None
+    table, _ = read_inputs(plan, engine, ())
+    return WrittenTable(release.output, masked=engine.look_at_masked(table, plan.mask))
 
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -36,7 +37,7 @@ from policy_engine.policy import Source
 from policy_engine.release.release import Release, mask_columns, read_inputs, with_rows
 
 if TYPE_CHECKING:
-    pass
+    from policy_engine.engines.masking.evidence import MaskingEvidence
 
 
 Setting = Mapping[str, float]
@@ -101,12 +102,14 @@ def explore(
     """
     _check_names(plan.anonymization(), settings)
     table, sources = read_inputs(plan, engine, upstream)
-    table = mask_columns(plan, engine, table)
+    table, evidence = mask_columns(plan, engine, table)
     runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))
         try:
-            outcome: Outcome | NotApplicable = _outcome(plan, engine, setting, table, sources)
+            outcome: Outcome | NotApplicable = _outcome(
+                plan, engine, setting, table, sources, evidence
+            )
         except (PlanError, DataError, CertificateError) as error:
             outcome = NotApplicable(reason=_reason(error))
             refusals.append(error)
@@ -150,13 +153,18 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
 
 
 def _outcome(
-    plan: Plan, engine: Engine, setting: Setting, table: Any, sources: tuple[StoredData, ...]
+    plan: Plan,
+    engine: Engine,
+    setting: Setting,
+    table: Any,
+    sources: tuple[StoredData, ...],
+    evidence: "MaskingEvidence | None",
 ) -> Outcome:
     step = change_parameters(plan.anonymization(), setting)
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
-    anonymized = engine.anonymize(table, step, plan.publish)
+    anonymized = replace(engine.anonymize(table, step, plan.publish), masked=evidence)
     written = engine.write(anonymized, None)
     release = Release(
         plan=varied,

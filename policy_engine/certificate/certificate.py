@@ -1,11 +1,18 @@
 """The certificate of a release, as JSON-LD and back."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.utility.figures import Utility
@@ -27,11 +34,44 @@ from policy_engine.plan.training import FilesMeasured
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.release.staging import name_problem
 
+if TYPE_CHECKING:
+    from policy_engine.engines.masking.evidence import ColumnJudgement
+
 
 def _file_name(name: str) -> str:
     if name and name_problem(name):
         raise ValueError(f"a name that {name_problem(name)}")
     return name
+
+
+class MaskedColumn(BaseModel):
+    """What a masked column shows besides its bound, as far as it could be measured.
+
+    `unchanged` is the share of the values that are as before. The other figures are those of the
+    masking, such as `varianceRatio` or `largestRankMove`. The `matrix` of a post-randomisation has
+    the probability of every published category (columns), given that of the input (rows), both
+    in the order of `categories`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    column: str
+    masking: str
+    figures: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]]
+    categories: tuple[str, ...] = ()
+    matrix: tuple[tuple[Annotated[float, Field(ge=0, le=1)], ...], ...] = ()
+
+    @classmethod
+    def of(cls, judgement: "ColumnJudgement") -> "MaskedColumn":
+        """Return what a column shows, as it was written."""
+        masking = judgement.masking
+        return cls(
+            column=masking.name,
+            masking=masking.masking,
+            figures=judgement.figures,
+            categories=judgement.categories,
+            matrix=judgement.matrix,
+        )
 
 
 class Certificate(BaseModel):
@@ -62,6 +102,7 @@ class Certificate(BaseModel):
     approximated: tuple[str, ...] = ()
     ended: EarlyStop | None = None
     measurements: tuple[Measurement, ...]
+    maskings: tuple[MaskedColumn, ...] = ()
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
     models: tuple[ModelFigures, ...] = ()
@@ -71,6 +112,12 @@ class Certificate(BaseModel):
     made_by: MadeBy = None
     versions: Annotated[dict[str, str], Field(default_factory=dict)]
     time: datetime
+
+    @model_serializer(mode="wrap")
+    def _omit_maskings(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `maskings` where no column is masked."""
+        values: dict[str, Any] = serialize(self)
+        return values if self.maskings else {k: v for k, v in values.items() if k != "maskings"}
 
     @property
     def holds(self) -> bool:
@@ -91,6 +138,7 @@ class Certificate(BaseModel):
     def as_refusal(self) -> "Certificate":
         """Return the certificate of a release that was refused: only what its audits reached."""
         changes = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
+        changes |= {"maskings": ()}
         changes |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from policy_engine.audits.utility.figures import Utility
-from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.data.catalog import MEMORY, TABLE
@@ -21,6 +21,7 @@ from policy_engine.errors import (
     join_names,
 )
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
@@ -66,7 +67,11 @@ def certify(
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
-    maskings = engine.measure_maskings(written, plan.mask) if plan.mask else ()
+    judgements = engine.measure_maskings(written, plan.mask) if plan.mask else ()
+    maskings = tuple(
+        Measurement(bound=bound.name, column=bound.column, sense=bound.sense, asked=0, achieved=one)
+        for bound, one in ((one.masking.bound, one.broken) for one in judgements)
+    )
     full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     public_utility = full_utility
     if measured and anonymize and anonymize.models:
@@ -86,6 +91,7 @@ def certify(
         approximated=release.approximated,
         ended=release.ended,
         measurements=(*measured.measurements, *maskings) if measured else (),
+        maskings=tuple(map(MaskedColumn.of, judgements)),
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,

@@ -23,7 +23,8 @@ hierarchies = typer.Typer(
 
 
 def methods(output_format: FormatOption = Format.TEXT) -> None:
-    """List what a policy can ask for: methods, shared parameters, column settings, audits."""
+    """List what a policy can ask for: methods, shared parameters, column settings, maskings,
+    audits."""
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
     from policy_engine.plan.training import audit_parameters  # noqa: PLC0415 (slow to import)
 
@@ -31,6 +32,9 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
     }
     audits = {name: (term, audit_parameters(name)) for name, term in terms.audit_methods().items()}
+    maskings = {
+        name: (term, reference.masking_parameters(name)) for name, term in terms.maskings().items()
+    }
     shared, columns = reference.shared_parameters(), reference.column_parameters()
     of_models = reference.model_parameters()
     if output_format is Format.JSON:
@@ -46,6 +50,7 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
                     for one in some
                 ],
                 "columns": settings,
+                "maskings": _listing(maskings),
                 "audits": _listing(audits),
             }
         )
@@ -59,6 +64,9 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     console().print(parameters_table("Every privacy model", of_models))
     for role, parameters in columns.items():
         console().print(parameters_table(f"A column under {role}", parameters))
+    for name, (term, parameters_) in maskings.items():
+        title = f"{name}, a masking of a column: {term.definition}"
+        console().print(parameters_table(title, parameters_))
     for name, (term, parameters_) in audits.items():
         title = f"{name}, by a duty to audit: {term.definition}"
         console().print(parameters_table(title, parameters_, with_engines=False))

@@ -196,7 +196,8 @@ def _without_empty(entries: dict[str, Any]) -> dict[str, Any]:
 
 def _value_json(value: Value) -> dict[str, Any]:
     settings = {name: _value_json(setting) for name, setting in value.settings.items()}
-    rest = _without_empty({"type": value.type, "settings": settings})
+    more = [_value_json(one) for one in value.more]
+    rest = _without_empty({"type": value.type, "settings": settings, "more": more})
     return {"value": _literal_json(value.value)} | rest
 
 

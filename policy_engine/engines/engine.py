@@ -15,6 +15,7 @@ from policy_engine.plan.steps import Anonymize, Mask, Publish
 
 if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
+    from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
     from policy_engine.kernels.grouping import ClassTotals
 
 FIRST_ROWS = 1_000
@@ -110,8 +111,8 @@ class AnonymizedTable:
     `suppressed` of its `rows` input rows are left out; the `approximated` columns were first cut at
     quantiles, since they have too many values. `early_stop` tells how the time limit ended the
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
-    digits. `engine_state` is what only the engine needs to write and to measure it, such as the
-    person of each row.
+    digits. `masked` is what was seen when its columns were masked. `engine_state` is what only the
+    engine needs to write and to measure it, such as the person of each row.
     """
 
     table: Any = field(repr=False)
@@ -120,6 +121,7 @@ class AnonymizedTable:
     approximated: tuple[str, ...] = ()
     early_stop: EarlyStop | None = None
     salt: str | None = field(default=None, repr=False)
+    masked: "MaskingEvidence | None" = field(default=None, repr=False)
     engine_state: Any = field(default=None, repr=False)
 
 
@@ -127,13 +129,24 @@ class AnonymizedTable:
 class WrittenTable:
     """A table that was written, and the anonymised table it was written from, if this run made it.
 
-    A release in memory keeps its `table`, in its engine's own kind, also after it was written to a
-    place.
+    `masked` is what the input tells of masked columns where another run made the table. A release
+    in memory keeps its `table`, in its engine's own kind, also after it was written to a place.
     """
 
     stored: StoredData
     anonymized: AnonymizedTable | None = field(default=None, repr=False)
     table: Any = field(default=None, repr=False)
+    masked: "MaskingEvidence | None" = field(default=None, repr=False)
+
+    @property
+    def evidence(self) -> "MaskingEvidence | None":
+        """What is known of the masked columns, None where only the output is at hand."""
+        return self.anonymized.masked if self.anonymized else self.masked
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether no row is known to have been left out."""
+        return not (self.anonymized and self.anonymized.suppressed)
 
     def with_location(self, location: Location) -> "WrittenTable":
         """Return the same table, moved to another place."""
@@ -168,8 +181,12 @@ class Engine(Protocol):
         """Return the distinct texts in a table's first rows, by column; none for other types."""
         ...
 
-    def mask(self, table: Any, step: Mask) -> Any:
-        """Return the table with the columns of a step masked, value by value."""
+    def mask(self, table: Any, step: Mask) -> tuple[Any, "MaskingEvidence"]:
+        """Return the table with the columns of a step masked, and what was seen of them."""
+        ...
+
+    def look_at_masked(self, table: Any, step: Mask) -> "MaskingEvidence":
+        """Return what an input tells of the columns of a step, without masking them."""
         ...
 
     def anonymize(self, table: Any, step: Anonymize, output: Publish) -> AnonymizedTable:
@@ -196,7 +213,7 @@ class Engine(Protocol):
         """Read a written table back, form its classes and measure every bound on them."""
         ...
 
-    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
+    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple["ColumnJudgement", ...]:
         """Read a written table back, and count the cells that are not masked as they should be."""
         ...
 

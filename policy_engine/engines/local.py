@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -39,16 +40,16 @@ from policy_engine.engines.identifiers import (
     release_key,
 )
 from policy_engine.engines.joining import join_tables
-from policy_engine.engines.masking import count_unmasked, mask_column
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
 from policy_engine.engines.reading_back import end_columns, groups, range_end
-from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
-from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish
+
+if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
+    from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
 
 
 class LocalEngine:
@@ -114,25 +115,21 @@ class LocalEngine:
         first = table.slice(0, FIRST_ROWS)
         return {name: _distinct_texts(first.column(name)) for name in names}
 
-    def mask(self, table: pa.Table, step: Mask) -> pa.Table:
-        """Return the table with columns masked. Raises DataError (R013) as `mask_column` does."""
+    def mask(self, table: pa.Table, step: Mask) -> tuple[pa.Table, "MaskingEvidence"]:
+        """Return the table with columns masked, and what was seen of them.
+
+        Raises the errors of `mask_table`.
+        """
+        from policy_engine.engines.masking.whole_tables import mask_table  # noqa: PLC0415
+
         self._progress("masking", 0, table.num_rows)
-        for masking in step.columns:
-            index = table.schema.get_field_index(masking.name)
-            field, column = table.schema.field(index), table.column(index)
-            kind = None
-            if tables.is_untyped(field):
-                # Only values that occur: a dictionary may still hold those of rows left out.
-                kind = infer_column_type(column.cast(pa.string()).unique(), numbers=True)
-            if tables.is_inferred(field):
-                # The inferred type would disclose the digits of the original values.
-                kind = value_type(field.type)
-                column = column.cast(kind).cast(pa.string())
-            values = mask_column(column, masking, kind)
-            if pa.types.is_decimal(value_type(field.type)):
-                field = tables.masked_field(field, values.type)
-            table = table.set_column(index, field, values)
-        return table
+        return mask_table(table, step, self._key)
+
+    def look_at_masked(self, table: pa.Table, step: Mask) -> "MaskingEvidence":
+        """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
+        from policy_engine.engines.masking.whole_tables import look_at_table  # noqa: PLC0415
+
+        return look_at_table(table, step)
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Generalise the quasi-identifiers, and put the rows in a new order.
@@ -235,15 +232,15 @@ class LocalEngine:
             tuple(step.measure(grouped, grouped.ancestries)), grouped.class_totals()
         )
 
-    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
-        """Read a written table back and count the cells that are not masked as they should be."""
+    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple["ColumnJudgement", ...]:
+        """Read a written table back and count the cells that are not masked as they should be.
+
+        Raises DataError (V006) where the output alone does not show it.
+        """
+        from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
+
         table = self._read_stored(written)
-        return step.measurements(
-            {
-                masking.name: count_unmasked(table.column(masking.name), masking)
-                for masking in step.columns
-            }
-        )
+        return judge_table(table, step, written.evidence, all_rows=written.has_all_rows)
 
     def _read_stored(self, written: WrittenTable) -> pa.Table:
         if written.stored.location == MEMORY:

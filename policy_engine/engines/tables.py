@@ -28,7 +28,7 @@ from policy_engine.data.table_files import (
     unreadable_file,
 )
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
-from policy_engine.engines.masking import fitting_decimals, number_texts
+from policy_engine.engines.masking.cells import fitting_decimals, number_texts
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError
 

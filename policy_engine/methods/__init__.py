@@ -13,7 +13,13 @@ from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import InternalError, Problem
-from policy_engine.methods.findings import Finding, describe_allowed, is_text, parameters
+from policy_engine.methods.findings import (
+    Finding,
+    describe_allowed,
+    is_text,
+    parameters,
+    takes_several,
+)
 from policy_engine.methods.method import Method
 from policy_engine.methods.privacy_model import Bound, Measurement, PrivacyModel
 
@@ -29,6 +35,7 @@ __all__ = [
     "method_class",
     "parameters",
     "privacy_model_class",
+    "takes_several",
 ]
 
 

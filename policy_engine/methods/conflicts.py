@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from policy_engine.methods.columns import ROLES, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
+from policy_engine.methods.masking import Masking
 from policy_engine.methods.method import Method
 
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
@@ -25,7 +26,7 @@ def parameter_findings(
     kind: type[BaseModel], values: Mapping[str, Any], notation: str
 ) -> list[Finding]:
     """Return what is wrong with the parameters of a model, `notation` being its name; each once."""
-    problems = list(kind.conflicts(values)) if issubclass(kind, Method) else []
+    problems = list(kind.conflicts(values)) if issubclass(kind, Method | Masking) else []
     try:
         kind(**values)
     except ValidationError as error:

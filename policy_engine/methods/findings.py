@@ -47,6 +47,17 @@ def is_text(field: Any) -> bool:
     return _unwrap(field.annotation)[0] is str
 
 
+def words_of(annotation: Any) -> tuple[str, ...]:
+    """Return the words that a parameter of a type may be, none where it takes other values."""
+    kind, _ = _unwrap(annotation)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def takes_several(field: Any) -> bool:
+    """Tell whether a parameter takes several values."""
+    return get_origin(_unwrap(field.annotation)[0]) is tuple
+
+
 def describe_allowed(field: Any) -> str:
     """Return what a parameter may be, in words."""
     kind, limits = _unwrap(field.annotation)

@@ -1,17 +1,18 @@
-"""Columns that are masked value by value: what all maskings have in common."""
+"""Columns that are masked: what all maskings have in common."""
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BeforeValidator, Field, ValidationInfo, create_model
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 
 from policy_engine import terms
 from policy_engine.methods import class_of, parameters
 from policy_engine.methods.columns import Column
+from policy_engine.methods.findings import Finding, words_of
 from policy_engine.methods.privacy_model import Bound
 
 Number = int | Decimal
@@ -39,17 +40,58 @@ Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=F
 
 
 class Masking(Column, ABC):
-    """A function of every value of one column, and what it guarantees of the result.
+    """What becomes of the values of one column, and what it guarantees of the result.
 
-    A masking is a function of the value alone: neither the engine nor the order of rows matters to
-    it, a missing value stays missing, and an integer stays one. What it guarantees is measured on
-    the cells that were written, by `keeps`, which shares nothing with `mask`.
+    A missing value stays missing, an integer stays one, and the order of rows does not matter.
+    There are two kinds: a `CellMasking` is a function of the single value, a `Perturbation` draws
+    at random or depends on other rows.
     """
+
+    model_config = ConfigDict(populate_by_name=True)
 
     notation: ClassVar[str]
     step: ClassVar[str] = "mask"
 
     masking: str
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
+        """Yield contradictions between parameters that are each valid."""
+        yield from ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns whose values it depends on, its own first."""
+        return (self.name,)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters that were given, by the names that policies use."""
+        values = self.model_dump(by_alias=True, exclude={"name", "masking"}, exclude_defaults=True)
+        return {name: value for name, value in values.items() if value not in (None, "", ())}
+
+    @property
+    def bound(self) -> Bound:
+        """The measured bound: how many cells break the masking, of which none is allowed."""
+        return Bound(self.masking, self.name, 0, "at most")
+
+    @property
+    def how(self) -> str:
+        """The masking with its parameters, in words."""
+        parameters_ = (f"{name} {_words(value)}" for name, value in self.parameters.items())
+        return ", ".join((self.masking, *parameters_))
+
+    def __str__(self) -> str:
+        """Return the column and its masking in words."""
+        return f"{self.name} ({self.how})"
+
+
+class CellMasking(Masking, ABC):
+    """A masking that is a function of the single value.
+
+    What it guarantees is measured on the cells that were written, by `keeps`, which shares nothing
+    with `mask`.
+    """
 
     @abstractmethod
     def mask(self, value: Number) -> Number:
@@ -61,24 +103,15 @@ class Masking(Column, ABC):
 
     @property
     def figures(self) -> Mapping[str, float]:
-        """The parameters by their names: of a column of integers, integers."""
-        values = self.model_dump(exclude={"name", "masking"})
+        """The parameters that are numbers: of a column of integers, integers."""
+        values = self.parameters
         return {name: value for name, value in values.items() if isinstance(value, float)}
 
-    @property
-    def bound(self) -> Bound:
-        """The measured bound: how many cells break the masking, of which none is allowed."""
-        return Bound(self.masking, self.name, 0, "at most")
 
-    @property
-    def how(self) -> str:
-        """The masking with its parameters, in words."""
-        figures = (f"{name} {exactly(value)}" for name, value in self.figures.items())
-        return ", ".join((self.masking, *figures))
-
-    def __str__(self) -> str:
-        """Return the column and its masking in words."""
-        return f"{self.name} ({self.how})"
+def _words(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " and ".join(map(str, value))
+    return exactly(value) if isinstance(value, float) else str(value).lower()
 
 
 def number(parameter: float) -> Number:
@@ -104,15 +137,24 @@ def exactly(parameter: float) -> str:
 @cache
 def settings() -> type[Column]:
     """Return the model of all settings of a masked column, whatever its masking."""
-    kinds = [masking_class(notation) for notation in terms.maskings()]
+    annotations: dict[str, Any] = {}
+    for notation in terms.maskings():
+        for name, field in parameters(masking_class(notation)).items():
+            annotation = field.rebuild_annotation()
+            annotations[name] = _either(annotations.get(name, annotation), annotation)
     fields: dict[str, Any] = {
-        name: (field.rebuild_annotation() | None, None)
-        for kind in kinds
-        for name, field in parameters(kind).items()
+        name: (kind | None, None)
+        for name, kind in annotations.items()
         if name not in ("name", "masking")
     }
     one_of: Any = Literal[tuple(terms.maskings())]
     return create_model("Masked", __base__=Column, masking=(one_of, ...), **fields)
+
+
+def _either(one: Any, other: Any) -> Any:
+    """Return the type of a setting that two maskings have: of words, those of both."""
+    words = [words_of(annotation) for annotation in (one, other)]
+    return Literal[tuple(dict.fromkeys((*words[0], *words[1])))] if all(words) else one
 
 
 def is_known(notation: Any) -> bool:

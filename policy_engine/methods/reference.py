@@ -9,7 +9,7 @@ from policy_engine import terms
 from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value
-from policy_engine.methods.masking import settings
+from policy_engine.methods.masking import masking_class, settings
 from policy_engine.methods.recoding import Recoding
 
 SETTINGS: Mapping[str, type[BaseModel]] = {
@@ -55,6 +55,15 @@ def _parameters_of(name: str) -> list[Parameter]:
     fields |= parameters(Recoding)
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]
+
+
+def masking_parameters(notation: str) -> list[Parameter]:
+    """Return a masking's own parameters: settings of the column that is masked."""
+    term, fields = terms.maskings()[notation], parameters(masking_class(notation))
+    return [
+        *(_parameter(iri, fields, required=True) for iri in term.iris("requires")),
+        *(_parameter(iri, fields) for iri in term.iris("allows")),
+    ]
 
 
 def column_parameters() -> dict[str, list[Parameter]]:

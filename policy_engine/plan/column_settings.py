@@ -4,7 +4,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from policy_engine.methods import is_text, parameters
+from policy_engine.methods import is_text, parameters, takes_several
 from policy_engine.methods.columns import Column
 from policy_engine.policy import Value
 from policy_engine.policy.xsd.values import LongFloat, read_float
@@ -19,10 +19,13 @@ def read_settings(value: Value, kind: type[Column]) -> dict[str, Any]:
     A number that no float is stays exact: what is done with it is for the model to say.
     """
     fields = parameters(kind)
-    return {
-        name: one.value if is_text(fields[name]) else _to_exact(one.value)
-        for name, one in value.settings.items()
-    }
+    return {name: _read(one, fields[name]) for name, one in value.settings.items()}
+
+
+def _read(value: Value, field: Any) -> Any:
+    if takes_several(field):
+        return tuple(str(one.value) for one in value.all)
+    return value.value if is_text(field) else _to_exact(value.value)
 
 
 def _to_exact(value: Any) -> Any:

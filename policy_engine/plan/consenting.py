@@ -154,7 +154,7 @@ class _ConsentCheck:
             if name == "taxonomy":
                 message = f"The taxonomy of {iri} is a file of the maker's, and cannot be compared."
                 yield Shortfall(message, value.place, theirs.place)
-            elif name != "weight" and (other is None or other.value != value.value):
+            elif name != "weight" and (other is None or _values(other) != _values(value)):
                 setting = format_value(other.value) if other else "none"
                 message = f"The {name} of {iri} is {setting}, and by the owner it is "
                 yield Shortfall(f"{message}{format_value(value.value)}.", value.place, theirs.place)
@@ -249,3 +249,7 @@ def _l_of(anonymization: Anonymization) -> int | None:
     """Return the l of recursive l-diversity, None where it is not asked for."""
     model = anonymization.methods.get("recursive-l-diversity")
     return None if model is None else int(model.l)  # type: ignore[attr-defined]
+
+
+def _values(setting: Value) -> list[object]:
+    return [one.value for one in setting.all]

@@ -192,7 +192,7 @@ def _anonymization(
         scope = str(parameters_["pseudonymScope"].right_operands[0].value)
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
-    problem_list += _column_problems(roles)
+    problem_list += _column_problems(roles, datasets)
     wrong = {problem.place for problem in problems}
     for finding, value in problem_list:
         part = parameters_.get(finding.parameter)
@@ -202,7 +202,7 @@ def _anonymization(
         problems.append(Problem(finding.code, finding.message, _hint(finding), place))
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
-    maskings = (_masking(name, value) for name, value in roles.get(MASKED, ()))
+    maskings = (_masking(name, value, datasets) for name, value in roles.get(MASKED, ()))
     return columns_by_role, Anonymization(**parts), tuple(maskings)
 
 
@@ -280,6 +280,7 @@ def _scope_problems(scope: str, roles: Mapping[str, object]) -> Iterator[Finding
 
 
 _LONGEST_SCOPE = 1_000
+_LEFT_OUT = "identifier"
 _SETTINGS: Mapping[str, type[Column]] = {
     "quasi-identifier": QuasiIdentifier,
     "sensitive": Sensitive,
@@ -298,8 +299,8 @@ def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     )
 
 
-def _masking(name: str, value: Value) -> Masking:
-    settings_ = read_settings(value, settings())
+def _masking(name: str, value: Value, datasets: Datasets) -> Masking:
+    settings_ = _with_names(read_settings(value, settings()), datasets)
     return masking_class(settings_["masking"])(name=name, **settings_)
 
 
@@ -311,9 +312,40 @@ def _kind(role: str, settings_: Mapping[str, Any]) -> tuple[type[Column], str]:
     return (masking_class(notation), notation) if is_known(notation) else (settings(), role)
 
 
-def _column_problems(roles: Mapping[str, Sequence[tuple[str, Value]]]) -> Located:
-    """Return what is wrong with the settings of single columns, each with its place."""
+def _with_names(settings_: Mapping[str, Any], datasets: Datasets) -> dict[str, Any]:
+    """Return settings with columns by their names; those of other datasets as they are."""
+    given = settings_.get("given", ())
+    columns = ((iri, datasets.column(iri)) for iri in given)
+    names = tuple(column[1] if column else iri for iri, column in columns)
+    return {**settings_, **({"given": names} if given else {})}
+
+
+def _given_problems(
+    roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets
+) -> Located:
+    """Return the columns that others are masked given, where they are not in the table (M006), or
+    are masked together with them (M003)."""
+    used = {name for role, columns in roles.items() if role != _LEFT_OUT for name, _ in columns}
+    shuffled = {name for name, value in roles.get(MASKED, ()) if "given" in value.settings}
     problem_list: Located = []
+    for name, value in roles.get(MASKED, ()):
+        for one in value.settings["given"].all if "given" in value.settings else ():
+            column = datasets.column(str(one.value))
+            if column is None or column[1] not in used:
+                message = f"{name!r} is masked given {one.value!r}, a column without a role."
+                finding = Finding("M006", "given", f"{message} Name it, such as under insensitive.")
+                problem_list.append((finding, one))
+            elif column[1] in shuffled:
+                message = f"{name!r} is masked given {column[1]!r}, which is shuffled as well."
+                problem_list.append((Finding("M003", "given", message), one))
+    return problem_list
+
+
+def _column_problems(
+    roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets
+) -> Located:
+    """Return what is wrong with the settings of single columns, each with its place."""
+    problem_list = _given_problems(roles, datasets)
     for role in (*_SETTINGS, MASKED):
         for name, value in roles.get(role, ()):
             settings_ = read_settings(value, settings() if role == MASKED else _SETTINGS[role])

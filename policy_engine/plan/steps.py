@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
-from policy_engine.methods import Bound, Measurement
-from policy_engine.methods.masking import Masking, is_known, masking_class
+from policy_engine.methods import Bound
+from policy_engine.methods.masking import CellMasking, Masking, is_known, masking_class
+from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.training import Audit, Training
 
@@ -52,7 +53,7 @@ class _Frozen(BaseModel):
 
 
 class Mask(_Frozen, Step):
-    """Mask some columns, value by value.
+    """Mask some columns, each by its masking.
 
     This comes before classes are formed: the order of rows follows from released values only.
     """
@@ -81,25 +82,22 @@ class Mask(_Frozen, Step):
 
     @property
     def values_read(self) -> tuple[str, ...]:
-        """The columns that it masks."""
-        return self.names
+        """The columns that it masks, and those that they are masked given."""
+        return tuple(dict.fromkeys(name for one in self.columns for name in one.reads))
+
+    @property
+    def cell_maskings(self) -> tuple[CellMasking, ...]:
+        """The maskings that are functions of the single value."""
+        return tuple(one for one in self.columns if isinstance(one, CellMasking))
+
+    @property
+    def groups(self) -> tuple[tuple[Perturbation, ...], ...]:
+        """The other maskings, in one tuple those that are made together."""
+        return groups_of(self.columns)
 
     def bounds(self) -> tuple[Bound, ...]:
         """Return one bound for each column: no cell breaks the masking."""
         return tuple(one.bound for one in self.columns)
-
-    def measurements(self, broken: Mapping[str, int]) -> tuple[Measurement, ...]:
-        """Return the measurements, given how many cells of each column break its masking."""
-        return tuple(
-            Measurement(
-                bound=bound.name,
-                column=bound.column,
-                sense=bound.sense,
-                asked=0,
-                achieved=broken[bound.column],
-            )
-            for bound in self.bounds()
-        )
 
 
 def _masking(facts: Mapping[str, Any]) -> Masking:

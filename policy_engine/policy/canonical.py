@@ -197,7 +197,11 @@ def _value(value: Value, constraint: Constraint, *, is_name: bool) -> list[_Form
 def _settings(value: Value) -> Iterator[dict[str, _Form]]:
     """Yield the settings of a column, if it has any."""
     if value.settings:
-        yield {name: _plain(one) for name, one in value.settings.items()}
+        yield {name: _setting(one) for name, one in value.settings.items()}
+
+
+def _setting(value: Value) -> list[_Form]:
+    return [_plain(one) for one in value.all] if value.more else _plain(value)
 
 
 def _plain(value: Value) -> list[_Form]:

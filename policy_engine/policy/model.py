@@ -46,13 +46,20 @@ class Value:
     """A literal or an IRI on the right of a constraint.
 
     `type` is the IRI of a literal's data type, `IRI` for a name, empty where the text says
-    none; `settings` has the settings of a column, by property.
+    none; `settings` has the settings of a column, by property. Of a setting that takes several
+    values, `more` are all but the first, in the order of their names.
     """
 
     value: Literals
     place: Place = field(default=NOWHERE, compare=False)
     settings: Mapping[str, "Value"] = field(default_factory=dict, hash=False)
     type: str = field(default="", compare=False)
+    more: tuple["Value", ...] = ()
+
+    @property
+    def all(self) -> tuple["Value", ...]:
+        """All values of a setting, this one first."""
+        return (self, *self.more)
 
     @property
     def is_iri(self) -> bool:

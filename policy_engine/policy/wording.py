@@ -73,7 +73,8 @@ def value_text(value: Value, name: Naming = short_name, *, is_name: bool = False
     is_name = is_name or value.is_iri
     text = name(column_iri(value)) if is_name else literal_text(value.value)
     settings = [
-        f"{printable(key)} {value_text(one, name)}" for key, one in sorted(value.settings.items())
+        f"{printable(key)} {' and '.join(value_text(part, name) for part in one.all)}"
+        for key, one in sorted(value.settings.items())
     ]
     return f"{text} ({', '.join(settings)})" if settings else text
 

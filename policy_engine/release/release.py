@@ -26,6 +26,7 @@ from policy_engine.plan.training import FilesMeasured
 from policy_engine.release.attempts import Attempt, AttemptHistory, JudgedAttempts
 
 if TYPE_CHECKING:
+    from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.release.trained_model import AuditedModel
 
 
@@ -126,9 +127,10 @@ def run_plan(
         source_of_rows = replace(sources[0], rows=table.num_rows)
         release = _model_release(model, plan, source_of_rows, folder, seed, upstream)
         return release.model_copy(update={"doubts": doubts}), model.sanitised
-    anonymous = engine.anonymize(
-        mask_columns(plan, engine, table), plan.anonymization(), plan.publish
-    )
+    masked, evidence = mask_columns(plan, engine, table)
+    anonymous = engine.anonymize(masked, plan.anonymization(), plan.publish)
+    anonymous = replace(anonymous, masked=evidence)
+    doubts += tuple(evidence.doubts()) if evidence else ()
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
@@ -175,13 +177,13 @@ def read_inputs(
     return joined, tuple(replace(source, rows=rows) for source, rows in with_counts)
 
 
-def mask_columns(plan: Plan, engine: Engine, table: Any) -> Any:
-    """Return a table with the columns masked that the plan masks.
+def mask_columns(plan: Plan, engine: Engine, table: Any) -> tuple[Any, "MaskingEvidence | None"]:
+    """Return a table with the columns masked that the plan masks, and what was seen of them.
 
     Columns are masked before classes are formed, since rows of a class are ordered by released
     values.
     """
-    return engine.mask(table, plan.mask) if plan.mask else table
+    return engine.mask(table, plan.mask) if plan.mask else (table, None)
 
 
 def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, ...]:

@@ -273,7 +273,7 @@ def test_decide_takes_hierarchies_from_files(run, people):
 
 def test_methods_come_from_the_vocabulary(run):
     listing = json.loads(run("methods", "--format", "json").output)
-    assert set(listing) == {"methods", "shared", "columns", "audits"}
+    assert set(listing) == {"methods", "shared", "columns", "maskings", "audits"}
     own = listing["methods"]["l-diversity"]["parameters"]
     assert [one["name"] for one in own] == ["mosaicrown:k", "mosaicrown:l", "mosaicrown:sensitive"]
     assert own[1]["type"] == "an integer from 2"

@@ -81,7 +81,7 @@ def test_masked_columns_are_not_left_out_and_not_compared(made, data):
     found = compare_release(data, made.path)
     assert (found.left_out, found.masked) == ((), ("pay", "cap"))
     assert [one.name for one in found.columns] == ["age"]
-    assert "Masked value by value, and not compared: pay, cap." in report_page(found)
+    assert "Masked, and not compared: pay, cap." in report_page(found)
 
 
 def test_a_column_of_nothing_but_missing_values_stays_one(tmp_path):

@@ -150,9 +150,11 @@ def test_a_masking_has_its_class_its_tests_and_its_entry(notation):
     assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
     assert kind.notation == kind.model_fields["masking"].default == notation
     assert not kind.__abstractmethods__
-    assert local_names(term, "requires") == set(parameters(kind)) - {"name", "masking"}
+    named = local_names(term, "requires") | local_names(term, "allows")
+    assert named == set(parameters(kind)) - {"name", "masking"}
     assert all(parameters(kind)[name].is_required() for name in local_names(term, "requires"))
     assert set(term.texts("engine")) <= set(get_args(EngineName))
+    assert not any(parameters(kind)[name].is_required() for name in local_names(term, "allows"))
     assert (ROOT / f"tests/methods/maskings/test_{notation.replace('-', '_')}.py").is_file()
 
 

@@ -65,7 +65,7 @@ def compare(
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
 
-    Columns that are `masked` value by value are released and not compared.
+    Columns that are `masked` are released and not compared.
     `step` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
     `input_digest` that of the input by the record of the release. One that is `shareable` tells

@@ -139,7 +139,7 @@ class Comparison(_Frozen):
     shares from 0 to 1 over all generalised columns, `discernability` and
     `average_class_ratio` those of the certificate; all are None, and `classes` say why, where the
     policy asks for no privacy model. `left_out` are the columns of the original
-    that the release lacks or blackens; those that are `masked` value by value are in it, and are
+    that the release lacks or blackens; those that are `masked` are in it, and are
     not compared. A comparison tells how often the original's values occur,
     and is for its owner alone; one that `is_shareable` tells of the release alone, its losses
     are those of the rows released, and all that takes the original is None or empty.

@@ -62,7 +62,7 @@ def _right_key(condition: Constraint, value: Value) -> Key:
 
 def value_key(value: Value) -> Key:
     """Return the key of a value: a name, or a literal of its kind."""
-    settings = _sorted((name, value_key(one)) for name, one in value.settings.items())
+    settings = _sorted((name, *map(value_key, one.all)) for name, one in value.settings.items())
     kind = "@id" if value.is_iri else type(value.value).__name__
     text = str(value.value) if value.is_iri else canonical_literal(value.value)
     return (kind, text, settings)

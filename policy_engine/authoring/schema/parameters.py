@@ -156,9 +156,11 @@ def _columns() -> dict[str, Schema]:
             if role in term.iris("domain"):
                 definition = f"{name}-{terms.local_name(iri)}"
                 settings[iri] = definition
-                definitions |= one_or_more(
-                    definition, _setting(kind, terms.local_name(iri)), most=1
+                setting = (
+                    ref("iri") if term.flag("several") else _setting(kind, terms.local_name(iri))
                 )
+                most = None if term.flag("several") else 1
+                definitions |= one_or_more(definition, setting, most=most)
         rules = _masking_rules() if role == _MASKED else ()
         column = when(HAS_VALUE, literal, object_schema(settings, *rules))
         schema = when({"type": "object"}, column, ref("iri"))
@@ -173,7 +175,7 @@ def _setting(kind: type[BaseModel], name: str) -> Schema:
 def _masking_rules() -> Iterator[Schema]:
     """Yield the rules for the settings of a masked column, the parameters of its masking."""
     masking, maskings = f"{_PE}masking", terms.maskings()
-    own = dict.fromkeys(iri for term in maskings.values() for iri in term.iris("requires"))
+    own = dict.fromkeys(iri for term in maskings.values() for iri in _settings_of(term))
     yield when({"anyOf": [*map(_has_property, own)]}, _has_property(masking))
     for notation, term in maskings.items():
         values = {"anyOf": [{"const": notation}, _literal_of({"const": notation})]}
@@ -181,11 +183,16 @@ def _masking_rules() -> Iterator[Schema]:
             **_has_property(masking),
             "patternProperties": {one_of_terms(masking)["pattern"]: values},
         }
-        foreign = [iri for iri in own if iri not in term.iris("requires")]
+        foreign = [iri for iri in own if iri not in _settings_of(term)]
         message = f"{notation} has no such parameter."
         none = {"not": one_of_terms(*foreign), "errorMessage": message}
         rules = [*map(_has_property, term.iris("requires")), {"propertyNames": none}]
         yield when(is_it, {"allOf": rules})
+
+
+def _settings_of(masking: terms.Term) -> tuple[str, ...]:
+    """Return the settings that a masking has, those that it needs first."""
+    return (*masking.iris("requires"), *masking.iris("allows"))
 
 
 def _has_property(iri: str) -> Schema:

@@ -54,6 +54,9 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield "rows", rows
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
+    for one in certificate.maskings:
+        figures = (f"{name} {figure:.4g}" for name, figure in one.figures.items())
+        yield f"{one.masking} of {one.column}", ", ".join(figures) or "nothing more was measured"
     asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
         return

@@ -36,7 +36,7 @@ def plan_table(plan: Plan) -> Table:
     table.add_row("drop", "identifiers", printed_list(plan.drop.identifiers))
     table.add_row("", "not mentioned", printed_list(plan.drop.unmentioned))
     if plan.mask is not None:
-        table.add_row("mask", "value by value", escape(", ".join(map(str, plan.mask.columns))))
+        table.add_row("mask", "columns", escape(", ".join(map(str, plan.mask.columns))))
     if plan.anonymize is not None:
         _add_anonymization(table, plan, plan.anonymize)
     if plan.train is not None:

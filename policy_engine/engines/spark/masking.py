@@ -1,69 +1,324 @@
-"""Mask columns on a cluster, and check masked ones there."""
+"""Mask columns on a cluster, and judge masked ones there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
-from policy_engine.engines.masking import count_by_spelling, mask_column
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.masking.cells import count_by_spelling, count_unchanged, mask_column
+from policy_engine.engines.masking.evidence import (
+    ColumnJudgement,
+    GroupEvidence,
+    MaskingEvidence,
+    Pairs,
+    add_marks,
+    column_mark,
+    evidence_of,
+    judge,
+    judge_cells,
+    see_pairs,
+)
+from policy_engine.engines.masking.perturbing import (
+    KnownGroup,
+    RowKeys,
+    check_ordered,
+    content_keys,
+    masking_key,
+)
+from policy_engine.engines.masking.surveys import (
+    Group,
+    Kinds,
+    Survey,
+    columns_of,
+    facts_of,
+    facts_of_output,
+    find_moments,
+    survey,
+    survey_output,
+)
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
+    arrow_schema,
     gather_tables,
     map_in_tasks,
     quote_name,
     text_types,
 )
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import CellMasking
+from policy_engine.plan.steps import Mask
+
+_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
+"""Columns for what tells rows apart; no text that is read from a file is named so."""
+_T = TypeVar("_T")
+Hold = Callable[[DataFrame], DataFrame]
 
 
-def mask(frame: DataFrame, columns: Sequence[Masking], *, is_csv: bool) -> DataFrame:
-    """Return a frame with some columns masked. Raises the errors of `mask_column`.
+def mask(
+    frame: DataFrame, step: Mask, *, is_csv: bool, key: bytes | None, hold: Hold
+) -> tuple[DataFrame, MaskingEvidence]:
+    """Return a frame with columns masked, and what was seen of them. Raises as `mask_table` does.
 
-    `is_csv` means that its texts are cells of a file without types.
+    `is_csv` means that its texts are cells of a file without types; `hold` caches a frame.
     """
-    names = [quote_name(column.name) for column in columns]
-    kinds = text_types(frame.select(names), numbers=True) if is_csv else {}
-    return map_in_tasks(frame, _masking_task(columns, kinds), frame.schema)
+    kinds = _text_kinds(frame, step, is_csv=is_csv)
+    check_ordered(arrow_schema(frame), step.groups, kinds)
+    both = _with_masked_cells(frame, step.cell_maskings, kinds)
+    known_groups = [_known(frame, group, kinds) for group in step.groups]
+    if known_groups:
+        both = _with_perturbed(both, frame.columns, known_groups, kinds, masking_key(key))
+    both = hold(both)
+    names = step.names
+    cells = _count_unchanged(both, step.cell_maskings)
+    groups = []
+    for known in known_groups:
+        pairs = _pairs(both, known, kinds)
+        groups.append(_evidence(frame, known, kinds, pairs))
+    columns = [
+        F.col(quote_name(_masked(name) if name in names else name)).alias(name)
+        for name in frame.columns
+    ]
+    return both.select(columns), MaskingEvidence(tuple(groups), cells)
 
 
-def count_unmasked_cells(frame: DataFrame, columns: Sequence[Masking]) -> dict[str, int]:
-    """Return, by column, how many cells of a frame do not satisfy their masking."""
-    counts_by_task = map_in_tasks(
-        frame.select([quote_name(column.name) for column in columns]),
-        _counting_task(columns),
-        "place int, exact long, floats long",
-    )
-    sums = [F.sum(name).alias(name) for name in ("exact", "floats")]
-    rows = counts_by_task.groupBy("place").agg(*sums).collect()
-    counts = {row.place: min(int(row.exact), int(row.floats)) for row in rows}
-    return {column.name: counts.get(place, 0) for place, column in enumerate(columns)}
+def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvidence:
+    """Return what an input tells of the columns of a step, without masking them."""
+    kinds = _text_kinds(frame, step, is_csv=is_csv)
+    known_groups = (_known(frame, group, kinds) for group in step.groups)
+    return MaskingEvidence(tuple(_evidence(frame, one, kinds, None) for one in known_groups))
 
 
-def _masking_task(columns: Sequence[Masking], kinds: Mapping[str, pa.DataType | None]) -> Task:
+def judge_frame(
+    frame: DataFrame,
+    step: Mask,
+    evidence: MaskingEvidence | None,
+    *,
+    is_csv: bool,
+    all_rows: bool,
+) -> tuple[ColumnJudgement, ...]:
+    """Return what the masked columns of an output show, in the order of the step.
+
+    Raises DataError (V006) where the output alone does not show it.
+    """
+    groups = evidence_of(step.groups, evidence)
+    broken = _count_unmasked_cells(frame, step.cell_maskings)
+    judgements = [judge_cells(one, broken[one.name], evidence) for one in step.cell_maskings]
+    output = frame.select([quote_name(name) for name in step.names])
+    kinds = text_types(output, numbers=True) if is_csv and groups else {}
+    for one in groups:
+        see = partial(survey_output, group=one.group, kinds=kinds)
+        seen = _in_parts(output, see, Survey.merge)
+        moments = _moments(output, one.group, seen)
+        marks = _marks(output, one.group, kinds)
+        after = facts_of_output(seen, moments, one.before)
+        judgements += judge(one, after, marks, all_rows=all_rows)
+    by_name = {one.masking.name: one for one in judgements}
+    return tuple(by_name[name] for name in step.names)
+
+
+# -- masking --------------------------------------------------------------------------------------
+
+
+def _masked(name: str) -> str:
+    """Return the name of a masked column, while the original one is beside it."""
+    return f"\ufffd{name}"
+
+
+def _text_kinds(frame: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:
+    """Return the inferred types of the columns of texts without a type that a step reads."""
+    names = [quote_name(name) for name in step.values_read if name in frame.columns]
+    return text_types(frame.select(names), numbers=True) if is_csv else {}
+
+
+def _with_masked_cells(frame: DataFrame, columns: Sequence[CellMasking], kinds: Kinds) -> DataFrame:
+    if not columns:
+        return frame
+    fields = [*frame.schema.fields]
+    fields += [StructField(_masked(one.name), frame.schema[one.name].dataType) for one in columns]
+
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
             masked_table = table
             for column in columns:
-                place = masked_table.schema.get_field_index(column.name)
-                values = mask_column(masked_table.column(place), column, kinds.get(column.name))
-                masked_table = masked_table.set_column(
-                    place, masked_table.schema.field(place), values
-                )
+                values = mask_column(table.column(column.name), column, kinds.get(column.name))
+                masked_table = masked_table.append_column(_masked(column.name), values)
+            yield from masked_table.to_batches()
+
+    return map_in_tasks(frame, put, StructType(fields))
+
+
+def _with_perturbed(
+    frame: DataFrame,
+    content: Sequence[str],
+    known_groups: Sequence[KnownGroup],
+    kinds: Kinds,
+    key: bytes,
+) -> DataFrame:
+    """Return a frame with the masked columns of some groups; `content` are the columns by whose
+    values rows are told apart."""
+    keyed = _with_keys(frame, content, key)
+    for known in known_groups:
+        schema, used = arrow_schema(frame), list(columns_of(known.group))
+        fields = [
+            StructField(_masked(one.name), from_arrow_type(known.published_type(schema, one.name)))
+            for one in known.group
+        ]
+        if not known.group[0].needs_all_rows:
+            wider = StructType([*keyed.schema.fields, *fields])
+            keyed = map_in_tasks(keyed, _masking_task(known, kinds, key, keyed.columns), wider)
+            continue
+        rows = keyed.select([quote_name(name) for name in (*_KEYS, *used)]).coalesce(1)
+        made_fields = StructType([*(keyed.schema[name] for name in _KEYS), *fields])
+        made = map_in_tasks(
+            rows, _masking_task(known, kinds, key, _KEYS, all_rows=True), made_fields
+        )
+        keyed = keyed.join(made, [*_KEYS])
+    return keyed.drop(*_KEYS)
+
+
+def _with_keys(frame: DataFrame, content: Sequence[str], key: bytes) -> DataFrame:
+    """Return a frame with what tells its rows apart: the keyed hash of their content, and a number
+    among the rows with equal content."""
+
+    @carry_errors
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in gather_tables(batches):
+            words = content_keys(table.select(list(content)), key).view(np.int64)
+            for place, name in enumerate(_KEYS[:2]):
+                table = table.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
+            yield from table.to_batches()
+
+    fields = [StructField(name, LongType()) for name in _KEYS[:2]]
+    keyed = map_in_tasks(frame, put, StructType([*frame.schema.fields, *fields]))
+    same = Window.partitionBy(*_KEYS[:2]).orderBy(*_KEYS[:2])
+    return keyed.withColumn(_KEYS[2], (F.row_number().over(same) - 1).cast(IntegerType()))
+
+
+def _masking_task(
+    known: KnownGroup, kinds: Kinds, key: bytes, kept: Sequence[str], *, all_rows: bool = False
+) -> Task:
+    """Return a task that appends the masked columns of a group to those that are kept."""
+
+    @carry_errors
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        parts = gather_tables(batches, sys.maxsize) if all_rows else gather_tables(batches)
+        for table in parts:
+            words = np.stack([to_numpy(unchunk(table.column(name))) for name in _KEYS[:2]], axis=1)
+            repeats = to_numpy(unchunk(table.column(_KEYS[2]))).astype(np.int64)
+            keys = RowKeys(words.view(np.uint64), repeats, key)
+            masked_table = table.select(list(kept))
+            for name, values in known.mask(table, kinds, keys).items():
+                masked_table = masked_table.append_column(_masked(name), values)
             yield from masked_table.to_batches()
 
     return put
 
 
-def _counting_task(columns: Sequence[Masking]) -> Task:
-    @carry_errors
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in gather_tables(batches):
-            counts = [count_by_spelling(table.column(column.name), column) for column in columns]
-            arrays = [pa.array(one, pa.int64()) for one in zip(*counts, strict=True)]
-            places = pa.array(range(len(columns)), pa.int32())
-            yield pa.record_batch([places, *arrays], ["place", "exact", "floats"])
+# -- what is seen ---------------------------------------------------------------------------------
 
-    return count
+
+def _known(frame: DataFrame, group: Group, kinds: Kinds) -> KnownGroup:
+    columns = frame.select([quote_name(name) for name in columns_of(group)])
+    seen = _in_parts(columns, lambda table: survey(table, group, kinds), Survey.merge)
+    return KnownGroup(group, seen, facts_of(group, seen, _moments(columns, group, seen)))
+
+
+def _moments(frame: DataFrame, group: Group, seen: Survey) -> Any:
+    if seen.exponents is None:
+        return None
+    return _in_parts(
+        frame, lambda table: find_moments(table, group, seen), lambda one, other: one + other
+    )
+
+
+def _evidence(
+    frame: DataFrame, known: KnownGroup, kinds: Kinds, pairs: Pairs | None
+) -> GroupEvidence:
+    return GroupEvidence(known.group, known.facts, _marks(frame, known.group, kinds), pairs)
+
+
+def _marks(frame: DataFrame, group: Group, kinds: Kinds) -> tuple[int, ...]:
+    names = [one.name for one in group]
+    columns = frame.select([quote_name(name) for name in names])
+
+    def mark(table: pa.Table) -> tuple[int, ...]:
+        return tuple(column_mark(table.column(name), kinds.get(name)) for name in names)
+
+    return _in_parts(columns, mark, add_marks)
+
+
+def _pairs(both: DataFrame, known: KnownGroup, kinds: Kinds) -> Pairs:
+    names, used = [one.name for one in known.group], columns_of(known.group)
+    columns = both.select([quote_name(name) for name in (*used, *map(_masked, names))])
+
+    def see(table: pa.Table) -> Pairs:
+        after = table.select([_masked(name) for name in names]).rename_columns(names)
+        return see_pairs(known, table.select(list(used)), after, kinds)
+
+    is_whole = known.group[0].needs_all_rows
+    return _in_parts(columns.coalesce(1) if is_whole else columns, see, Pairs.merge, whole=is_whole)
+
+
+def _count_unchanged(
+    both: DataFrame, columns: Sequence[CellMasking]
+) -> Mapping[str, tuple[int, int]]:
+    if not columns:
+        return {}
+    names = [name for one in columns for name in (one.name, _masked(one.name))]
+
+    def count(table: pa.Table) -> list[tuple[int, int]]:
+        pairs = ((table.column(one.name), table.column(_masked(one.name))) for one in columns)
+        return [count_unchanged(before, after) for before, after in pairs]
+
+    def add(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(a + c, b + d) for (a, b), (c, d) in zip(one, other, strict=True)]
+
+    counts = _in_parts(both.select([quote_name(name) for name in names]), count, add)
+    return {one.name: pair for one, pair in zip(columns, counts, strict=True)}
+
+
+def _count_unmasked_cells(frame: DataFrame, columns: Sequence[CellMasking]) -> dict[str, int]:
+    """Return, by column, how many cells of a frame do not satisfy their masking."""
+    if not columns:
+        return {}
+
+    def count(table: pa.Table) -> list[tuple[int, int]]:
+        return [count_by_spelling(table.column(one.name), one) for one in columns]
+
+    def add(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(a + c, b + d) for (a, b), (c, d) in zip(one, other, strict=True)]
+
+    names = [quote_name(one.name) for one in columns]
+    counts = _in_parts(frame.select(names), count, add)
+    return {one.name: min(pair) for one, pair in zip(columns, counts, strict=True)}
+
+
+def _in_parts(
+    frame: DataFrame,
+    see: Callable[[pa.Table], _T],
+    merge: Callable[[_T, _T], _T],
+    *,
+    whole: bool = False,
+) -> _T:
+    """Return what is seen in the parts of a frame, merged; of a frame without rows, in none."""
+
+    @carry_errors
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        parts = gather_tables(batches, sys.maxsize) if whole else gather_tables(batches)
+        seen = [pickle.dumps(see(table)) for table in parts]
+        if seen:
+            yield pa.record_batch([pa.array(seen, pa.binary())], names=["seen"])
+
+    pickled = map_in_tasks(frame, look, "seen binary").toArrow().column(0).to_pylist()
+    parts = [pickle.loads(one) for one in pickled]  # noqa: S301 (our tasks')
+    return reduce(merge, parts) if parts else see(arrow_schema(frame).empty_table())

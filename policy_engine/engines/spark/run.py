@@ -23,6 +23,7 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.identifiers import new_salt
+from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
 from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import cell_columns, end_columns
 from policy_engine.engines.spark import reading, writing
@@ -32,7 +33,7 @@ from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
-from policy_engine.engines.spark.masking import count_unmasked_cells, mask
+from policy_engine.engines.spark.masking import judge_frame, look_at_masked, mask
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.released_frames import (
     check_same_rows,
@@ -42,7 +43,6 @@ from policy_engine.engines.spark.released_frames import (
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import quote_name
 from policy_engine.errors import CertificateError, DataError, InternalError
-from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, Mask, Publish
 
@@ -152,18 +152,36 @@ class SparkRun:
             return writing.row_digest(frame)[0]
         return self._engine.stored_data(source).digest
 
-    def mask(self, table: InputRows, step: Mask) -> InputRows:
-        """Return the rows with columns masked. Raises DataError (R013) as `mask_column` does."""
+    def mask(self, table: InputRows, step: Mask) -> tuple[InputRows, MaskingEvidence]:
+        """Return the rows with columns masked, and what was seen of them.
+
+        Raises the errors of `mask_table`.
+        """
         self._progress("masking", 0, 0)
         with running(self._engine.spark, "masking"):
-            frame = mask(table.frame, step.columns, is_csv=table.is_csv)
-        return table._replace(frame=frame, masked=tuple(masking.name for masking in step.columns))
+            frame, evidence = mask(
+                table.frame, step, is_csv=table.is_csv, key=self._key, hold=self._hold
+            )
+        return table._replace(frame=frame, masked=step.names), evidence
 
-    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[Measurement, ...]:
-        """Read a written table back and count the cells that are not masked as they should be."""
+    def look_at_masked(self, table: InputRows, step: Mask) -> MaskingEvidence:
+        """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
+        with running(self._engine.spark, "masking"):
+            return look_at_masked(table.frame, step, is_csv=table.is_csv)
+
+    def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[ColumnJudgement, ...]:
+        """Read a written table back and count the cells that are not masked as they should be.
+
+        Raises DataError (V006) where the output alone does not show it.
+        """
         with running(self._engine.spark, "verifying"):
-            return step.measurements(
-                count_unmasked_cells(self._read_stored(written)[0], step.columns)
+            frame, kind = self._read_stored(written)
+            return judge_frame(
+                frame,
+                step,
+                written.evidence,
+                is_csv=kind.startswith("csv"),
+                all_rows=written.has_all_rows,
             )
 
     def anonymize(self, table: InputRows, step: Anonymize, output: Publish) -> AnonymizedTable:

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine.data import storage
-from policy_engine.engines.masking import number_texts
+from policy_engine.engines.masking.cells import number_texts
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.failures import cause, explain_error
 from policy_engine.engines.spark.files import check_there, list_files, uri_path

@@ -2,10 +2,10 @@
 
 from typing import ClassVar, Literal
 
-from policy_engine.methods.masking import Masking, Number, Size, number
+from policy_engine.methods.masking import CellMasking, Number, Size, number
 
 
-class Rounding(Masking):
+class Rounding(CellMasking):
     """Every value is the multiple of `base` that is nearest to it.
 
     Of two that are equally near it is the one further from zero, so that a value and its negative

@@ -2,10 +2,10 @@
 
 from typing import ClassVar, Literal
 
-from policy_engine.methods.masking import Masking, Number, Threshold, number
+from policy_engine.methods.masking import CellMasking, Number, Threshold, number
 
 
-class TopCoding(Masking):
+class TopCoding(CellMasking):
     """Every value above `threshold` is the threshold, which everybody may know.
 
     Hundepool et al.: Statistical Disclosure Control, Wiley 2012 (top coding). A

@@ -1,6 +1,7 @@
 """Constraints, logical constraints and refinements, read off their nodes."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from policy_engine import terms
@@ -367,7 +368,8 @@ class ConstraintReader:
             return None
 
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
-        """Return the settings of a column: one literal or IRI for each property."""
+        """Return the settings of a column: one literal or IRI for each property, or several IRIs
+        for one that takes several."""
         known = {
             iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
         }
@@ -376,10 +378,29 @@ class ConstraintReader:
         self.walker.check_properties(node, known, subject)
         settings = {}
         for prop in sorted(known & node.data.keys()):
-            value = self._setting(node, prop)
+            several = terms.vocabulary()[prop].flag("several")
+            value = self._names(node, prop) if several else self._setting(node, prop)
             if value is not None:
                 settings[terms.local_name(prop)] = value
         return settings
+
+    def _names(self, node: Node, prop: str) -> Value | None:
+        """Return the names that a setting has, the first with the others."""
+        items = property_values(node, prop)
+        if not items or not all("@id" in item for item in items):
+            message = f"{terms.compact(prop)} takes names."
+            self.walker.add("P007", message, 'Write {"@id": "..."}.', node, prop)
+            return None
+        values = [self._name(node, prop, item, index) for index, item in enumerate(items)]
+        first, *more = sorted(values, key=lambda value: str(value.value))
+        return replace(first, more=tuple(more))
+
+    def _name(self, node: Node, prop: str, item: dict[str, Any], index: int = 0) -> Value:
+        iri = terms.canonical(item["@id"])
+        if not is_absolute(iri):
+            self.walker.add("L006", *relative_iri_problem(iri), node, prop, index)
+        self.walker.check_properties(Node(item, item.get(POINTER, "")), set(), "a name")
+        return Value(iri, self.walker.graph.place(node, prop, index), type=IRI)
 
     def _setting(self, node: Node, prop: str) -> Value | None:
         items, place = node.data[prop], self.walker.graph.place(node, prop)
@@ -389,11 +410,7 @@ class ConstraintReader:
             self.walker.add("P007", message, "", node, prop)
             return None
         if "@id" in items[0]:
-            iri = terms.canonical(items[0]["@id"])
-            if not is_absolute(iri):
-                self.walker.add("L006", *relative_iri_problem(iri), node, prop)
-            self.walker.check_properties(Node(items[0], items[0].get(POINTER, "")), set(), "a name")
-            return Value(iri, place, type=IRI)
+            return self._name(node, prop, items[0])
         value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, prop)
         return None if value is None else Value(value, place)
 

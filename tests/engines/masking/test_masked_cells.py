@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.engines.masking import count_by_spelling, count_unmasked, mask_column
+from policy_engine.engines.masking.cells import count_by_spelling, count_unmasked, mask_column
 from policy_engine.errors import DataError
 from policy_engine.methods.masking import masking_class
 

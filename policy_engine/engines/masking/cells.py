@@ -1,4 +1,4 @@
-"""Mask the cells of a column, and check the cells of a masked one."""
+"""Columns that are masked value by value, and what of them is found when they are read back."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Context, Decimal, InvalidOperation, localcontext
@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.methods.masking import Masking, Number, exactly
+from policy_engine.methods.masking import CellMasking, Number, exactly
 
 _LONGEST = 400
 """The most digits of a number, before the point, after it and in all: more than floats have."""
@@ -17,7 +17,7 @@ _DIGITS = 4 * _LONGEST
 
 
 def mask_column(
-    column: pa.ChunkedArray | pa.Array, masking: Masking, kind: pa.DataType | None = None
+    column: pa.ChunkedArray | pa.Array, masking: CellMasking, kind: pa.DataType | None = None
 ) -> pa.ChunkedArray:
     """Return a column masked, with the type that it had.
 
@@ -38,7 +38,7 @@ def mask_column(
                 masking, f"values that are not finite numbers, or have {_LONGEST} digits"
             )
         masked_numbers = [masking.mask(number) for number in values if number is not None]
-        if is_text(plain.type) and any(_number(_text(one)) is None for one in masked_numbers):
+        if is_text(plain.type) and any(_number(number_text(one)) is None for one in masked_numbers):
             raise _column_type_error(
                 masking, f"a value whose {masking.masking} has {_LONGEST} digits"
             )
@@ -52,13 +52,25 @@ def mask_column(
     )
 
 
-def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: Masking) -> int:
+def count_unchanged(before: pa.ChunkedArray, after: pa.ChunkedArray) -> tuple[int, int]:
+    """Return how many cells have a value, and how many of them the same number as before."""
+    old, new = (_plain(column) for column in (before, after))
+    pairs = pa.table([old, new], ["old", "new"]).filter(old.is_valid())
+    counted = pairs.group_by(["old", "new"]).aggregate([([], "count_all")])
+    with localcontext(Context(prec=_DIGITS)):
+        numbers = [list(_numbers(unchunk(counted.column(name)))) for name in ("old", "new")]
+        times = counted.column("count_all").to_pylist()
+        equal = (n for n, one, other in zip(times, *numbers, strict=True) if one == other)
+        return pairs.num_rows, sum(equal)
+
+
+def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: CellMasking) -> int:
     """Return how many cells of a column do not satisfy its masking, are not numbers, or are texts
     that are not written as the others: their spelling would show which were changed."""
     return min(count_by_spelling(column, masking))
 
 
-def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: Masking) -> tuple[int, int]:
+def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: CellMasking) -> tuple[int, int]:
     """Return what `count_unmasked` counts if texts are to be spelled as numbers in texts are, and
     if they are to be spelled as floats are. A release has the one or the other in a column."""
     plain = _plain(column)
@@ -88,13 +100,13 @@ def _check_spelling(values: pa.Array) -> Iterator[Sequence[bool]]:
         yield from ([True] * len(values),) * 2
         return
     texts, numbers = values.cast(pa.string()).to_pylist(), [*_numbers(values)]
-    exact = [None if number is None else _text(number) for number in numbers]
+    exact = [None if number is None else number_text(number) for number in numbers]
     floats = [None if number is None else float(number) + 0.0 for number in numbers]
     for spelled in (exact, pa.array(floats, pa.float64()).cast(pa.string()).to_pylist()):
         yield [text == given for text, given in zip(spelled, texts, strict=True)]
 
 
-def _check_values(values: pa.Array, masking: Masking) -> Iterator[bool]:
+def _check_values(values: pa.Array, masking: CellMasking) -> Iterator[bool]:
     """Yield whether each value satisfies a masking: as it is written, or a float by its value."""
     is_float = pa.types.is_floating(values.type)
     exact = values.to_pylist() if is_float else [None] * len(values)
@@ -106,7 +118,9 @@ def _check_values(values: pa.Array, masking: Masking) -> Iterator[bool]:
 def number_texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return decimals as texts that are all written in the same way."""
     distinct = _plain(column).dictionary_encode()
-    return pa.array(map(_text, distinct.dictionary.to_pylist()), pa.string()).take(distinct.indices)
+    return pa.array(map(number_text, distinct.dictionary.to_pylist()), pa.string()).take(
+        distinct.indices
+    )
 
 
 def fitting_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -156,7 +170,7 @@ def _is_short(number: Decimal) -> bool:
     )
 
 
-def _check_kind(kind: pa.DataType, masking: Masking) -> None:
+def _check_kind(kind: pa.DataType, masking: CellMasking) -> None:
     """Raise DataError (R013) for a column without numbers, and for a column of integers that a
     parameter would turn into decimals."""
     if not _is_number(kind):
@@ -176,16 +190,16 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(is_decimal or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _column_type_error(masking: Masking, content: str) -> PolicyEngineError:
+def _column_type_error(masking: CellMasking, content: str) -> PolicyEngineError:
     message = f"The column {masking.name!r} holds {content}. {masking.masking} needs numbers."
     return DataError.of("R013", message, "Give the column another role.")
 
 
-def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: Masking) -> pa.Array:
+def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: CellMasking) -> pa.Array:
     """Return numbers as an array of a type. Raises DataError (R013) where it cannot hold one."""
     try:
         if is_text(kind):
-            return pa.array(map(_text, numbers), kind)
+            return pa.array(map(number_text, numbers), kind)
         if pa.types.is_floating(kind):
             return _cast_floats(kind, numbers, masking)
         if pa.types.is_decimal(kind):
@@ -195,21 +209,22 @@ def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: Masking
         raise _result_type_error(kind, masking) from None
 
 
-def _cast_floats(kind: pa.DataType, numbers: Sequence[Number], masking: Masking) -> pa.Array:
+def _cast_floats(kind: pa.DataType, numbers: Sequence[Number], masking: CellMasking) -> pa.Array:
     floats = pa.array([float(number) + 0.0 for number in numbers], pa.float64()).cast(kind)
     if not all(_check_values(floats, masking)):
         raise _result_type_error(kind, masking)
     return floats
 
 
-def _result_type_error(kind: pa.DataType, masking: Masking) -> PolicyEngineError:
+def _result_type_error(kind: pa.DataType, masking: CellMasking) -> PolicyEngineError:
     message = (
         f"The {masking.masking} of {masking.name!r} makes numbers that the type {kind} cannot hold."
     )
     return DataError.of("R013", message, "Change its parameters, or the type.")
 
 
-def _text(number: Number) -> str:
+def number_text(number: Number) -> str:
+    """Return a number as a text, in the one way in which masked numbers are written."""
     text = f"{number:f}" if isinstance(number, Decimal) else str(number)
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text

@@ -1,0 +1,225 @@
+"""What is seen when columns are masked, and what they show when they are read back."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.masking.numbers import number_form, plain_array, to_floats
+from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
+from policy_engine.engines.masking.surveys import Group, Kinds, codes_of, columns_of, is_present
+from policy_engine.engines.row_keys import row_keys
+from policy_engine.errors import DataError, join_names
+from policy_engine.methods.masking import Masking
+from policy_engine.methods.perturbation import ColumnFacts, Perturbation
+
+_DIGITS = 6
+_MATRIX_DIGITS = 12
+_PUBLIC_KEY = bytes(KEY_BYTES)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What the same rows show before and after masking; of several parts, added up.
+
+    Of `rows` with a value, `unchanged` have the same value as before, (columns,); `tally` is that
+    of the masking, and `marks` are those of the masked columns.
+    """
+
+    rows: int
+    unchanged: NDArray[np.int64]
+    tally: Mapping[str, NDArray[Any]]
+    marks: tuple[int, ...]
+
+    def merge(self, other: "Pairs") -> "Pairs":
+        """Return the pairs of two parts of a table together."""
+        return Pairs(
+            self.rows + other.rows,
+            self.unchanged + other.unchanged,
+            {name: counts + other.tally[name] for name, counts in self.tally.items()},
+            add_marks(self.marks, other.marks),
+        )
+
+
+@dataclass(frozen=True)
+class GroupEvidence:
+    """What is known of columns that were masked together: the facts and marks of the input, and
+    the pairs of rows, if the columns were masked here."""
+
+    group: Group
+    before: ColumnFacts
+    marks: tuple[int, ...]
+    pairs: Pairs | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class MaskingEvidence:
+    """What is known of all masked columns; `cells` counts, for each that was masked value by value
+    here, the cells with a value and those that are unchanged."""
+
+    groups: tuple[GroupEvidence, ...] = ()
+    cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield what the owner should know of the columns that were masked here."""
+        for one in self.groups:
+            if one.pairs is not None and one.pairs.rows:
+                names = [masking.name for masking in one.group]
+                yield from one.group[0].doubts(names, one.pairs.tally, one.before)
+
+
+class ColumnJudgement(NamedTuple):
+    """What a masked column shows: how many cells break its masking, and other figures; of random
+    categories, the matrix by which they were drawn."""
+
+    masking: Masking
+    broken: int
+    figures: Mapping[str, float]
+    categories: tuple[str, ...] = ()
+    matrix: tuple[tuple[float, ...], ...] = ()
+
+
+def see_pairs(known: KnownGroup, before: pa.Table, after: pa.Table, kinds: Kinds) -> Pairs:
+    """Return what the same rows, in the same order, show before and after masking."""
+    names = [one.name for one in known.group]
+    present = from_numpy(is_present(before, columns_of(known.group)))
+    old, new = before.select(names), after.select(names)
+    marks = tuple(column_mark(new.column(name), kinds.get(name)) for name in names)
+    old, new = old.filter(present), new.filter(present)
+    values = [_values(known, name, old, new, kinds) for name in names]
+    one, other = (np.stack([pair[place] for pair in values], axis=1) for place in (0, 1))
+    tally = known.group[0].tally(one, other, known.facts)
+    return Pairs(len(one), (one == other).sum(axis=0), tally, marks)
+
+
+def _values(
+    known: KnownGroup, name: str, old: pa.Table, new: pa.Table, kinds: Kinds
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a column before and after, as its masking takes it."""
+    columns, takes = (old.column(name), new.column(name)), known.group[0].takes
+    if not old.num_rows:
+        return np.zeros(0), np.zeros(0)
+    if takes == "categories":
+        labels = known.facts.labels
+        return codes_of(columns[0], labels), codes_of(columns[1], labels)
+    if takes == "numbers":
+        first, second = (
+            to_floats(name, column, number_form(name, column, kinds.get(name)))
+            for column in columns
+        )
+        return first, second
+    typed = [_typed(column, kinds.get(name)) for column in columns]
+    ranks = to_numpy(pc.rank(pa.concat_arrays(typed), tiebreaker="dense")).astype(np.int64)
+    return ranks[: len(typed[0])], ranks[len(typed[0]) :]
+
+
+def _typed(column: pa.ChunkedArray, inferred: pa.DataType | None) -> pa.Array:
+    plain = plain_array(column)
+    is_typed = inferred is None or is_text(inferred)
+    return plain if is_typed else pc.utf8_trim_whitespace(plain).cast(inferred)
+
+
+def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
+    """Return a number that depends on the values of a column, and not on their order or on how a
+    file writes them."""
+    typed = _typed(column, inferred).drop_null()
+    if pa.types.is_integer(typed.type):
+        typed = typed.cast(pa.string())
+    elif pa.types.is_decimal(typed.type):
+        typed = typed.cast(pa.string()).cast(pa.float64())
+    elif pa.types.is_timestamp(typed.type):
+        typed = typed.cast(pa.timestamp("us", typed.type.tz), safe=False).cast(pa.int64())
+    elif pa.types.is_floating(typed.type):
+        typed = typed.cast(pa.float64())
+    if not len(typed):
+        return 0
+    return int(row_keys([typed], _PUBLIC_KEY)[:, 0].sum(dtype=np.uint64))
+
+
+def add_marks(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
+    """Return the marks of columns whose parts have these."""
+    return tuple((first + second) % 2**64 for first, second in zip(one, other, strict=True))
+
+
+def group_evidence(
+    known: KnownGroup, table: pa.Table, kinds: Kinds, pairs: Pairs | None = None
+) -> GroupEvidence:
+    """Return what is known of columns, the whole input being at hand."""
+    names = [one.name for one in known.group]
+    marks = tuple(column_mark(table.column(name), kinds.get(name)) for name in names)
+    return GroupEvidence(known.group, known.facts, marks, pairs)
+
+
+def evidence_of(
+    groups: Sequence[Group], evidence: MaskingEvidence | None
+) -> tuple[GroupEvidence, ...]:
+    """Return what is known of the columns of some groups.
+
+    Raises DataError (V006) where there are some, and nothing is known of their input.
+    """
+    if groups and (evidence is None or {*groups} != {one.group for one in evidence.groups}):
+        names = join_names(sorted({one.masking for group in groups for one in group}))
+        message = f"The output alone does not show whether columns were masked by {names}."
+        raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
+    return evidence.groups if evidence else ()
+
+
+def judge(
+    evidence: GroupEvidence, after: ColumnFacts, marks: Sequence[int], *, all_rows: bool
+) -> Iterator[ColumnJudgement]:
+    """Yield what columns that were masked together show, as they were written.
+
+    `after` and `marks` are the facts and the marks of the output; `all_rows` means that no row was
+    left out. A column whose values are not those that were masked counts as broken in every cell.
+    """
+    masking, pairs = evidence.group[0], evidence.pairs
+    unlike = masking.count_unlike(evidence.before, after)
+    figures = masking.figures(evidence.before, after) or [{}] * len(evidence.group)
+    paired: Sequence[Mapping[str, float]] = ()
+    if pairs is not None and pairs.rows:
+        paired = masking.paired_figures(pairs.tally, evidence.before)
+    paired = paired or [{}] * len(evidence.group)
+    for place, one in enumerate(evidence.group):
+        expected = _expected_mark(evidence, place)
+        is_same = not all_rows or expected in (None, marks[place])
+        broken = unlike if is_same else max(after.rows, 1)
+        told: dict[str, float] = {}
+        if pairs is not None:
+            broken += int(pairs.tally["broken"][place])
+            told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
+        told |= {**figures[place], **paired[place]}
+        yield ColumnJudgement(one, broken, _rounded(told), *_matrix(one, evidence.before))
+
+
+def _matrix(
+    masking: Perturbation, facts: ColumnFacts
+) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
+    """Return the categories and the matrix of a masking that has one."""
+    matrix = masking.matrix(facts)
+    if matrix is None:
+        return (), ()
+    rows = tuple(tuple(row) for row in np.round(matrix, _MATRIX_DIGITS).tolist())
+    return tuple(facts.labels.cast(pa.string()).to_pylist()), rows
+
+
+def _expected_mark(evidence: GroupEvidence, place: int) -> int | None:
+    """Return the mark that the output has to have, None where nobody knows."""
+    if evidence.pairs is not None:
+        return evidence.pairs.marks[place]
+    return evidence.marks[place] if evidence.group[0].takes == "order" else None
+
+
+def judge_cells(masking: Masking, broken: int, evidence: MaskingEvidence | None) -> ColumnJudgement:
+    """Return what a column that was masked value by value shows, as it was written."""
+    counts = evidence.cells.get(masking.name) if evidence else None
+    figures = {} if counts is None else {"unchanged": counts[1] / max(counts[0], 1)}
+    return ColumnJudgement(masking, broken, _rounded(figures))
+
+
+def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(float(value), _DIGITS) + 0.0 for name, value in figures.items()}

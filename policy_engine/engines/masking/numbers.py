@@ -1,0 +1,203 @@
+"""Columns of numbers and dates as floats, and floats as columns of the same kind again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_numpy, from_texts, is_text, to_numpy, unchunk
+from policy_engine.engines.masking.cells import number_text
+from policy_engine.errors import DataError, PolicyEngineError
+
+Kind = Literal["integer", "decimal", "float", "date", "timestamp"]
+MOST_EXACT = 2**53
+"""Up to here every integer is a float."""
+MOST_DECIMALS = 15
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """How the numbers of a column are written: of what kind, and with how many decimals at most.
+
+    `type` is that of the column as it was read, text in a file without types.
+    """
+
+    kind: Kind
+    type: pa.DataType
+    decimals: int = 0
+
+    def merge(self, other: "NumberForm") -> "NumberForm":
+        """Return the form of the numbers of two parts of a column."""
+        return NumberForm(self.kind, self.type, max(self.decimals, other.decimals))
+
+    def with_decimals(self, name: str, decimals: int) -> "NumberForm":
+        """Return the form of numbers that have some decimals at least.
+
+        Raises DataError (R013) for integers, dates and points in time, which have none.
+        """
+        if self.kind not in ("decimal", "float"):
+            message = f"The column {name!r} holds integers, and its masking makes decimals."
+            raise DataError.of("R013", message, "Let its parameters be integers.")
+        return NumberForm(self.kind, self.type, max(self.decimals, decimals))
+
+    @property
+    def published_type(self) -> pa.DataType:
+        """The type of the masked column: wide enough for any result, and the same for all data."""
+        if is_text(self.type) or pa.types.is_null(self.type):
+            return pa.string() if is_text(self.type) else self.type
+        if self.kind == "integer":
+            return pa.int64()
+        if self.kind == "decimal":
+            return pa.decimal128(38, self.decimals)
+        return pa.float64() if self.kind == "float" else self.type
+
+
+def number_form(name: str, column: pa.ChunkedArray, inferred: pa.DataType | None) -> NumberForm:
+    """Return the form of a column, whose texts are `inferred` to be of a type.
+
+    Raises DataError (R013) where it does not hold numbers, dates or points in time.
+    """
+    plain = plain_array(column)
+    kind = plain.type if inferred is None else inferred
+    if plain.null_count == len(plain):
+        return NumberForm("integer", plain.type)
+    for is_kind, named in _KINDS:
+        if is_kind(kind) and not (is_text(plain.type) and named in ("date", "timestamp")):
+            return _form(named, kind, plain)
+    raise not_numbers(name, "texts" if is_text(kind) else f"values of the type {kind}")
+
+
+_KINDS: tuple[tuple[Callable[[pa.DataType], bool], Kind], ...] = (
+    (pa.types.is_integer, "integer"),
+    (pa.types.is_decimal, "decimal"),
+    (pa.types.is_floating, "float"),
+    (pa.types.is_date, "date"),
+    (pa.types.is_timestamp, "timestamp"),
+)
+
+
+def _form(named: Kind, kind: pa.DataType, plain: pa.Array) -> NumberForm:
+    if named == "float" and is_text(plain.type):
+        return NumberForm("decimal", plain.type, _most_decimals(plain))
+    return NumberForm(named, plain.type, max(kind.scale, 0) if named == "decimal" else 0)
+
+
+def not_numbers(name: str, content: str) -> PolicyEngineError:
+    """Return the error for a column that holds other things than numbers."""
+    message = f"The column {name!r} holds {content}. Its masking needs numbers."
+    return DataError.of("R013", message, "Give the column another masking, or another role.")
+
+
+def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array without a dictionary."""
+    array = unchunk(column) if isinstance(column, pa.ChunkedArray) else column
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
+def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[np.float64]:
+    """Return a column as floats, NaN where a value is missing, (rows,).
+
+    Dates are days, points in time microseconds. Raises DataError (R013) for values that are not
+    finite, and for integers of more than 53 bits, which floats would round.
+    """
+    array = plain_array(column)
+    missing = ~to_numpy(array.is_valid())
+    if is_text(array.type):
+        array = pc.utf8_trim_whitespace(array)
+    if form.kind == "date":
+        array = array.cast(pa.date32()).cast(pa.int32())
+    elif form.kind == "timestamp":
+        array = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.int64())
+    elif pa.types.is_decimal(array.type):
+        array = array.cast(pa.string())  # whose float is the nearest
+    try:
+        values = to_numpy(array.cast(pa.float64(), safe=False), missing=np.nan)
+    except pa.ArrowInvalid:
+        raise not_numbers(name, "values that are not numbers") from None
+    values = np.where(missing, np.nan, values)
+    if not np.isfinite(values[~missing]).all():
+        raise not_numbers(name, "values that are not finite numbers")
+    if form.kind == "integer" and (np.abs(values[~missing]) > MOST_EXACT).any():
+        raise not_numbers(name, "integers of more than 53 bits, which arithmetic would round")
+    return values
+
+
+def from_floats(
+    name: str, values: NDArray[np.float64], form: NumberForm, like: pa.ChunkedArray
+) -> pa.ChunkedArray:
+    """Return numbers as a column of the form, missing where they are in the column that it is
+    `like`, each rounded as that column is. Raises DataError (R013) where the type cannot hold them.
+    """
+    missing = ~to_numpy(plain_array(like).is_valid())
+    if missing.all():
+        return pa.chunked_array([pa.nulls(len(values), form.published_type)])
+    numbers = np.where(missing, 0.0, values)
+    try:
+        made = _from_present(numbers, form)
+    except (pa.ArrowInvalid, OverflowError):
+        message = f"The masking of {name!r} makes values that the type {form.type} cannot hold."
+        raise DataError.of("R013", message, "Change its parameters, or the type.") from None
+    return pa.chunked_array([pc.if_else(from_numpy(missing), pa.nulls(1, made.type)[0], made)])
+
+
+def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
+    if form.kind == "float":
+        return from_numpy(numbers + 0.0)
+    if form.kind == "decimal":
+        texts = decimal_texts(numbers, form.decimals)
+        return texts if is_text(form.type) else texts.cast(form.published_type)
+    whole = np.rint(numbers)
+    if (np.abs(whole) > MOST_EXACT).any():
+        raise OverflowError
+    integers = from_numpy(whole.astype(np.int64))
+    if form.kind == "integer":
+        return integers.cast(form.published_type)
+    if form.kind in ("date", "timestamp"):
+        first, last = (day * _PER_DAY[form.kind] for day in _DAYS)
+        if len(whole) and not first <= whole.min() <= whole.max() <= last:
+            raise OverflowError
+    if form.kind == "date":
+        return integers.cast(pa.int32()).cast(pa.date32()).cast(form.type)
+    stamps = integers.cast(pa.timestamp("us", form.type.tz))
+    return stamps.cast(form.type, safe=False)
+
+
+_DAYS = (-719_162, 2_932_896)
+"""The first day of the year 1 and the last of the year 9999, from 1970 on."""
+_PER_DAY: Mapping[Kind, int] = {"date": 1, "timestamp": 86_400_000_000}
+
+
+def decimal_texts(numbers: NDArray[np.float64], decimals: int) -> pa.Array:
+    """Return numbers as texts, rounded to some decimals, all written in the same way."""
+    scaled = np.rint(numbers * 10.0**decimals)
+    if (np.abs(scaled) > MOST_EXACT).any():
+        distinct, index = np.unique(numbers, return_inverse=True)
+        texts = [number_text(Decimal(f"{value:.{decimals}f}")) for value in distinct.tolist()]
+        return from_texts(texts).take(from_numpy(index.astype(np.int64)))
+    integers = scaled.astype(np.int64)
+    # The two words of a decimal of 128 bits: the number itself, and its sign.
+    words = np.ascontiguousarray(np.stack([integers, integers >> 63], axis=1))
+    kind = pa.decimal128(38, decimals)
+    exact = pa.Array.from_buffers(kind, len(integers), [None, pa.py_buffer(words)])
+    written = exact.cast(pa.string())
+    return pc.replace_substring_regex(written, r"\.?0+$", "") if decimals else written
+
+
+def _most_decimals(texts: pa.Array) -> int:
+    """Return the most digits behind the point of any of the numbers, at most 15."""
+    distinct: Sequence[str | None] = texts.unique().to_pylist()
+    places = [_decimals(text) for text in distinct if text is not None]
+    return min(max(places, default=0), MOST_DECIMALS)
+
+
+def _decimals(text: str) -> int:
+    try:
+        exponent = Decimal(text.strip()).as_tuple().exponent
+    except ArithmeticError:
+        return 0
+    return max(-exponent, 0) if isinstance(exponent, int) else 0

@@ -1,0 +1,172 @@
+"""Columns that are masked at random or by what other rows hold, in a whole table or a part of it.
+
+Local and cluster engines take the same steps: look at the columns (`survey`), find their moments,
+derive from both what is known of the whole (`facts_of`), and mask each part.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_numpy, is_text, value_type
+from policy_engine.engines.masking.numbers import from_floats
+from policy_engine.engines.masking.surveys import (
+    Group,
+    Kinds,
+    Survey,
+    codes_of,
+    columns_of,
+    facts_of,
+    find_moments,
+    floats_of,
+    is_present,
+    ranks_of,
+    survey,
+    to_labels,
+)
+from policy_engine.engines.row_keys import row_keys
+from policy_engine.errors import DataError
+from policy_engine.kernels.streams import count_repeats, draw
+from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation
+
+_DOMAIN = b"\xffpolicy-engine masking 1\n"
+KEY_BYTES = 16
+
+
+def masking_key(key: bytes | None) -> bytes:
+    """Return the key of a release's random draws, 16 bytes: derived from the owner's key, or from
+    the system's randomness, which is then kept nowhere."""
+    secret = secrets.token_bytes(32) if key is None else key
+    return hmac.new(secret, _DOMAIN, hashlib.sha256).digest()[:KEY_BYTES]
+
+
+@dataclass(frozen=True)
+class RowKeys:
+    """What tells rows apart, whatever their order: the keyed hash of a row's content, (rows, 2),
+    and a number among the rows with equal content, (rows,)."""
+
+    keys: NDArray[np.uint64]
+    repeats: NDArray[np.int64]
+    key: bytes
+
+    @classmethod
+    def of(cls, table: pa.Table, key: bytes) -> "RowKeys":
+        """Return the keys of the rows of a whole table."""
+        keys = content_keys(table, key)
+        return cls(keys, count_repeats(keys), key)
+
+    def words(self, label: int, number: int) -> NDArray[np.uint64]:
+        """Return random words for every row, (rows, number); `label` tells draws apart."""
+        halves = np.frombuffer(self.key, dtype="<u8").astype(np.uint64)
+        return draw(self.keys, self.repeats, halves, label, number)
+
+
+def content_keys(table: pa.Table, key: bytes) -> NDArray[np.uint64]:
+    """Return the keyed hash of each row's content, whatever the order of the columns, (rows, 2)."""
+    names = sorted(table.column_names)
+    return row_keys([table.column(name) for name in names], key)
+
+
+@dataclass(frozen=True)
+class KnownGroup:
+    """Columns that are masked together, with what is known of all of their values."""
+
+    group: Group
+    seen: Survey
+    facts: ColumnFacts
+
+    @classmethod
+    def of(cls, table: pa.Table, group: Group, kinds: Kinds) -> "KnownGroup":
+        """Return a group with what a whole table tells of it. Raises the errors of `survey`."""
+        seen = survey(table, group, kinds)
+        return cls(group, seen, facts_of(group, seen, find_moments(table, group, seen)))
+
+    @property
+    def label(self) -> int:
+        """A number that tells its draws from those of any other masking under the same key."""
+        text = "\n".join(f"{one.name}\t{one.group}" for one in self.group)
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+    def mask(self, table: pa.Table, kinds: Kinds, keys: RowKeys) -> dict[str, pa.ChunkedArray]:
+        """Return the masked columns of a table, or of a part where not all rows are needed."""
+        masking, names = self.group[0], [one.name for one in self.group]
+        present = is_present(table, columns_of(self.group))
+        if not present.any():
+            return {name: self._empty(table.column(name), name) for name in names}
+        words = keys.words(self.label, len(names) * masking.words)[present]
+        rows = table.filter(from_numpy(present))
+        values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
+        made = masking.perturb(MaskedRows(values, given, words, self.facts))
+        return {
+            name: self._publish(table.column(name), name, made[:, place], present)
+            for place, name in enumerate(names)
+        }
+
+    def values(self, table: pa.Table, kinds: Kinds) -> NDArray[np.float64] | NDArray[np.int64]:
+        """Return the values of a table as the masking takes them, (rows, columns)."""
+        names = [one.name for one in self.group]
+        if self.group[0].takes == "numbers":
+            return floats_of(table, {name: self.seen.forms[name] for name in names})
+        if self.group[0].takes == "order":
+            return ranks_of(table, names, kinds)
+        return codes_of(table.column(names[0]), self.facts.labels)[:, None]
+
+    def _publish(
+        self,
+        column: pa.ChunkedArray,
+        name: str,
+        made: NDArray[np.float64] | NDArray[np.int64],
+        present: NDArray[np.bool_],
+    ) -> pa.ChunkedArray:
+        """Return the column to publish; `made` is what became of its rows with a value."""
+        takes = self.group[0].takes
+        if takes == "numbers":
+            values = np.full(len(column), np.nan)
+            values[present] = made
+            return from_floats(name, values, self.seen.forms[name], column)
+        codes = np.full(len(column), -1, dtype=np.int64)
+        if takes == "categories":
+            codes[present] = made
+            return to_labels(codes, self.facts.labels)
+        codes[present] = np.flatnonzero(present)[made]
+        is_missing = codes < 0
+        return column.take(from_numpy(np.where(is_missing, 0, codes), is_missing))
+
+    def published_type(self, schema: pa.Schema, name: str) -> pa.DataType:
+        """Return the type of a masked column, that of the input being in the schema."""
+        if self.group[0].takes == "numbers":
+            return self.seen.forms[name].published_type
+        return value_type(schema.field(name).type)
+
+    def _empty(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+        form = self.seen.forms.get(name) if self.group[0].takes == "numbers" else None
+        kind = column.type if form is None else form.published_type
+        return pa.chunked_array([pa.nulls(len(column), kind)])
+
+
+def check_ordered(table_schema: pa.Schema, groups: Sequence[Group], kinds: Kinds) -> None:
+    """Raise DataError (R013) for ranks of values that have no order: texts whose order nobody
+    has chosen, and nested values."""
+    for group in groups:
+        for name in columns_of(group) if group[0].takes == "order" else ():
+            kind = kinds.get(name) or value_type(table_schema.field(name).type)
+            if is_text(kind) and getattr(group[0], "order", None) is None:
+                message = f"The column {name!r} holds texts, and nothing says in which order."
+                raise DataError.of("R013", message, _order_hint(group[0]))
+            if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_boolean(kind):
+                message = f"The column {name!r} holds values of the type {kind}, which have no "
+                raise DataError.of("R013", f"{message}order.", "Give the column another role.")
+
+
+def _order_hint(masking: Perturbation) -> str:
+    other = "give the column another masking"
+    has_order = "order" in type(masking).model_fields
+    return (
+        f'Add "pe:order": "lexicographic", or {other}.' if has_order else f"{other.capitalize()}."
+    )

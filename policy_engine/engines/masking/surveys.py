@@ -1,0 +1,223 @@
+"""What perturbations have to know of whole columns, found in parts of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.masking.numbers import (
+    NumberForm,
+    not_numbers,
+    number_form,
+    plain_array,
+    to_floats,
+)
+from policy_engine.errors import DataError
+from policy_engine.kernels.moments import Moments, exponents
+from policy_engine.methods.perturbation import ColumnFacts, Perturbation
+
+Group = tuple[Perturbation, ...]
+"""Columns that are masked together."""
+Kinds = Mapping[str, pa.DataType | None]
+"""The types that the texts of a file without types are inferred to be of."""
+MOST_CATEGORIES = 10_000
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a first look at a part of a table tells of the columns of a group.
+
+    `rows` have a value in each of them; `forms` and `exponents` are those of numbers, `counts` of
+    categories, by their values.
+    """
+
+    rows: int = 0
+    forms: Mapping[str, NumberForm] = field(default_factory=dict)
+    exponents: NDArray[np.int64] | None = None
+    counts: pa.StructArray | None = field(default=None, repr=False)
+
+    def merge(self, other: "Survey") -> "Survey":
+        """Return the survey of two parts of a table together."""
+        forms = {name: one.merge(other.forms[name]) for name, one in self.forms.items()}
+        return Survey(
+            self.rows + other.rows,
+            forms,
+            _add_exponents(self.exponents, other.exponents),
+            _add_counts(self.counts, other.counts),
+        )
+
+
+def columns_of(group: Group) -> tuple[str, ...]:
+    """Return the names of the columns that a group masks, then of those that they are masked
+    given."""
+    return tuple(dict.fromkeys((*(one.name for one in group), *group[0].given_columns)))
+
+
+def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
+    """Return what a part of a table tells of the columns of a group.
+
+    Raises DataError (R013) where their values are not what the masking takes.
+    """
+    names = columns_of(group)
+    if group[0].takes == "categories":
+        column = plain_array(table.column(names[0]))
+        return Survey(len(column) - column.null_count, counts=pc.value_counts(column.drop_null()))
+    numeric = names if group[0].takes == "numbers" else ()
+    forms = {name: number_form(name, table.column(name), kinds.get(name)) for name in numeric}
+    if not group[0].takes_dates:
+        _check_no_dates(forms)
+    forms |= {
+        one.name: forms[one.name].with_decimals(one.name, one.decimals)
+        for one in group
+        if one.name in forms and one.decimals
+    }
+    values = floats_of(table, forms)
+    present = is_present(table, names)
+    return Survey(int(present.sum()), forms, exponents(values[present]) if forms else None)
+
+
+def _check_no_dates(forms: Mapping[str, NumberForm]) -> None:
+    for name, form in forms.items():
+        if form.kind in ("date", "timestamp"):
+            raise not_numbers(name, "dates" if form.kind == "date" else "points in time")
+
+
+def floats_of(table: pa.Table, forms: Mapping[str, NumberForm]) -> NDArray[np.float64]:
+    """Return columns of numbers as floats, NaN where missing, (rows, columns)."""
+    columns = [to_floats(name, table.column(name), form) for name, form in forms.items()]
+    return np.stack(columns, axis=1) if columns else np.zeros((table.num_rows, 0))
+
+
+def is_present(table: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows have a value in all of some columns, (rows,).
+
+    Raises DataError (R014) for columns that are masked together where a row has some of them only.
+    """
+    valid = np.stack([_is_valid(table.column(name)) for name in names], axis=1)
+    some, every = valid.any(axis=1), valid.all(axis=1)
+    if (some & ~every).any():
+        first = " and ".join(map(repr, names))
+        message = f"Rows have a value in some of the columns {first}, which are masked together, "
+        message += f"and none in others: {int((some & ~every).sum()):,} rows."
+        raise DataError.of("R013", message, "Mask the columns one by one, or fill them.")
+    return np.asarray(every)
+
+
+def _is_valid(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    return to_numpy(unchunk(pc.is_valid(column))).astype(np.bool_)
+
+
+def find_moments(table: pa.Table, group: Group, seen: Survey) -> Moments | None:
+    """Return the moments of a group's numbers in a part of a table, None where it has none."""
+    if seen.exponents is None:
+        return None
+    values = floats_of(table, seen.forms)[is_present(table, columns_of(group))]
+    return Moments.of(values, seen.exponents)
+
+
+def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts:
+    """Return what the perturbations of a group have to know of the whole columns.
+
+    Raises DataError (R013) for numbers that are all the same, and for more categories than a
+    matrix can have.
+    """
+    if moments is not None and group[0].takes == "numbers" and seen.rows:
+        _check_spread(group, moments)
+    if seen.counts is None:
+        return ColumnFacts(seen.rows, moments)
+    if len(seen.counts) > MOST_CATEGORIES:
+        message = f"The column {group[0].name!r} has {len(seen.counts):,} categories. "
+        message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most."
+        raise DataError.of("R013", message, "Give the column another masking, or another role.")
+    counts = _sorted_counts(seen.counts)
+    return ColumnFacts(
+        seen.rows,
+        labels=counts.field(0),
+        counts=to_numpy(counts.field(1)).astype(np.int64),
+    )
+
+
+def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
+    """Return what a part of an output tells of the columns of a group, as they were written."""
+    if group[0].takes == "order":
+        return Survey(int(is_present(table, [one.name for one in group]).sum()))
+    return survey(table, group, kinds)
+
+
+def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) -> ColumnFacts:
+    """Return the facts of columns as they were written, given those of the input.
+
+    Categories are those of the input; any others are counted last, in one place.
+    """
+    if seen.counts is None:
+        return ColumnFacts(seen.rows, moments)
+    counts = np.zeros(len(before.labels) + 1, dtype=np.int64)
+    places = pc.index_in(seen.counts.field(0), value_set=before.labels)
+    np.add.at(counts, to_numpy(places, missing=-1), to_numpy(seen.counts.field(1)))
+    return ColumnFacts(seen.rows, labels=before.labels, counts=counts)
+
+
+def _check_spread(group: Group, moments: Moments) -> None:
+    for place, one in enumerate(group):
+        if not moments.covariance[place, place] > 0:
+            message = f"The values of the column {one.name!r} are all the same."
+            hint = f"{one.masking} would leave them as they are. Give the column another role."
+            raise DataError.of("R013", message, hint)
+
+
+def _add_exponents(
+    one: NDArray[np.int64] | None, other: NDArray[np.int64] | None
+) -> NDArray[np.int64] | None:
+    return None if one is None or other is None else np.maximum(one, other)
+
+
+def _add_counts(one: pa.StructArray | None, other: pa.StructArray | None) -> pa.StructArray | None:
+    if one is None or other is None:
+        return one or other
+    table = pa.concat_tables([pa.Table.from_struct_array(part) for part in (one, other)])
+    sums = table.group_by("values").aggregate([("counts", "sum")])
+    columns = [unchunk(sums.column(name)) for name in ("values", "counts_sum")]
+    return pa.StructArray.from_arrays(columns, names=["values", "counts"])
+
+
+def _sorted_counts(counts: pa.StructArray) -> pa.StructArray:
+    order = pc.sort_indices(counts.field(0).cast(pa.string()))
+    return counts.take(order)
+
+
+def ranks_of(table: pa.Table, names: Sequence[str], kinds: Kinds) -> NDArray[np.int64]:
+    """Return the ranks of values in their columns, equal for equal values, (rows, columns)."""
+    columns = [_ranks(table.column(name), kinds.get(name)) for name in names]
+    return np.stack(columns, axis=1) if columns else np.zeros((table.num_rows, 0), np.int64)
+
+
+def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.int64]:
+    plain = plain_array(column)
+    typed = pc.utf8_trim_whitespace(plain).cast(inferred) if inferred is not None else plain
+    ranks = pc.rank(typed, tiebreaker="dense")
+    return to_numpy(ranks).astype(np.int64)
+
+
+def codes_of(column: pa.ChunkedArray, labels: pa.Array) -> NDArray[np.int64]:
+    """Return the place of each value among the labels, -1 where it is missing, (rows,).
+
+    Raises DataError (C010) for a value that was not there when the labels were found.
+    """
+    encoded = plain_array(column).dictionary_encode()
+    places = to_numpy(pc.index_in(encoded.dictionary, value_set=labels), missing=-1)
+    if (places < 0).any():
+        message = "The data had different values when it was read again."
+        raise DataError.of("C010", message, "Write it to storage first, or cache it.")
+    codes = np.append(places, -1).astype(np.int64)
+    return np.asarray(codes[to_numpy(encoded.indices, missing=len(places))])
+
+
+def to_labels(codes: NDArray[np.int64], labels: pa.Array) -> pa.ChunkedArray:
+    """Return labels by their places, missing where that is -1."""
+    is_missing = codes < 0
+    indices = from_numpy(np.where(is_missing, 0, codes), is_missing)
+    return pa.chunked_array([labels.take(indices)])

@@ -1,0 +1,123 @@
+"""Mask a whole table in this process, and judge one that was written."""
+
+import pyarrow as pa
+
+from policy_engine.engines import tables
+from policy_engine.engines.arrays import value_type
+from policy_engine.engines.masking.cells import count_unchanged, count_unmasked, mask_column
+from policy_engine.engines.masking.evidence import (
+    ColumnJudgement,
+    MaskingEvidence,
+    column_mark,
+    evidence_of,
+    group_evidence,
+    judge,
+    judge_cells,
+    see_pairs,
+)
+from policy_engine.engines.masking.perturbing import (
+    KnownGroup,
+    RowKeys,
+    check_ordered,
+    masking_key,
+)
+from policy_engine.engines.masking.surveys import facts_of_output, find_moments, survey_output
+from policy_engine.engines.text_types import infer_column_type
+from policy_engine.methods.masking import CellMasking
+from policy_engine.plan.steps import Mask
+
+
+def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table, MaskingEvidence]:
+    """Return a table with columns masked, and what was seen of them.
+
+    What is random is drawn by the owner's `key`, or by one that is kept nowhere. Raises DataError
+    (R013) where a column does not hold what its masking takes.
+    """
+    masked_table, counts, groups = table, {}, []
+    for masking in step.cell_maskings:
+        field, values = _mask_cells(table, masking)
+        counts[masking.name] = count_unchanged(table.column(masking.name), values)
+        masked_table = _with_column(masked_table, field, values)
+    if step.groups:
+        kinds = _text_kinds(table, step)
+        check_ordered(table.schema, step.groups, kinds)
+        keys = RowKeys.of(table, masking_key(key))
+    for group in step.groups:
+        known = KnownGroup.of(table, group, kinds)
+        for name, values in known.mask(table, kinds, keys).items():
+            field = _masked_field(table.schema.field(name), values.type)
+            masked_table = _with_column(masked_table, field, values)
+        pairs = see_pairs(known, table, masked_table, kinds)
+        groups.append(group_evidence(known, table, kinds, pairs))
+    return masked_table, MaskingEvidence(tuple(groups), counts)
+
+
+def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
+    """Return what an input tells of the columns of a step. Raises DataError as `mask_table`."""
+    kinds = _text_kinds(table, step)
+    known_groups = (KnownGroup.of(table, group, kinds) for group in step.groups)
+    return MaskingEvidence(tuple(group_evidence(one, table, kinds) for one in known_groups))
+
+
+def judge_table(
+    table: pa.Table, step: Mask, evidence: MaskingEvidence | None, *, all_rows: bool
+) -> tuple[ColumnJudgement, ...]:
+    """Return what the masked columns of an output show, in the order of the step.
+
+    Raises DataError (V006) where the output alone does not show it.
+    """
+    judgements = [
+        judge_cells(masking, count_unmasked(table.column(masking.name), masking), evidence)
+        for masking in step.cell_maskings
+    ]
+    kinds = _text_kinds(table, step)
+    for one in evidence_of(step.groups, evidence):
+        seen = survey_output(table, one.group, kinds)
+        after = facts_of_output(seen, find_moments(table, one.group, seen), one.before)
+        marks = [column_mark(table.column(c.name), kinds.get(c.name)) for c in one.group]
+        judgements += judge(one, after, marks, all_rows=all_rows)
+    by_name = {one.masking.name: one for one in judgements}
+    return tuple(by_name[name] for name in step.names)
+
+
+def _mask_cells(table: pa.Table, masking: CellMasking) -> tuple[pa.Field, pa.ChunkedArray]:
+    """Return a column masked value by value, and its field."""
+    field, column = table.schema.field(masking.name), table.column(masking.name)
+    kind = None
+    if tables.is_untyped(field):
+        kind = _text_kind(column)
+    if tables.is_inferred(field):
+        # The inferred type would disclose the digits of the original values.
+        kind = value_type(field.type)
+        column = column.cast(kind).cast(pa.string())
+    values = mask_column(column, masking, kind)
+    if pa.types.is_decimal(value_type(field.type)):
+        field = tables.masked_field(field, values.type)
+    return field, values
+
+
+def _masked_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    if tables.is_untyped(field) or field.type == kind:
+        return field.with_type(kind)
+    if pa.types.is_decimal(kind):
+        return tables.masked_field(field, kind)
+    return pa.field(field.name, kind)
+
+
+def _with_column(table: pa.Table, field: pa.Field, values: pa.ChunkedArray) -> pa.Table:
+    return table.set_column(table.schema.get_field_index(field.name), field, values)
+
+
+def _text_kinds(table: pa.Table, step: Mask) -> dict[str, pa.DataType | None]:
+    """Return the inferred types of the columns of texts without a type that a step reads."""
+    names = [name for name in step.values_read if name in table.column_names]
+    return {
+        name: _text_kind(table.column(name))
+        for name in names
+        if tables.is_untyped(table.schema.field(name))
+    }
+
+
+def _text_kind(column: pa.ChunkedArray) -> pa.DataType | None:
+    # Only values that occur: a dictionary may still hold those of rows left out.
+    return infer_column_type(column.cast(pa.string()).unique(), numbers=True)

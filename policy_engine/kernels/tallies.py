@@ -1,0 +1,59 @@
+"""What the same rows show before and after masking, (rows, columns) each, to be added over parts.
+
+In every tally, `broken` counts the cells of each column, (columns,), that no such masking makes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.pram import transition_counts
+from policy_engine.kernels.rank_swapping import Variant, largest_rank_move, most_ranks
+
+Tally = Mapping[str, NDArray[Any]]
+
+
+def nothing_broken(before: NDArray[Any]) -> Tally:
+    """Return the tally of a masking that may make any value of any other."""
+    return {"broken": np.zeros(before.shape[1], dtype=np.int64)}
+
+
+def noise_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tally:
+    """Return how many values of each column were `negative`, and how many others `turned` so."""
+    turned = (before >= 0) & (after < 0)
+    negative = (before < 0).sum(axis=0)
+    return {**nothing_broken(before), "negative": negative, "turned": turned.sum(axis=0)}
+
+
+def sign_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tally:
+    """Return the tally of a masking that keeps signs; a value rounded to zero keeps its sign."""
+    return {"broken": (before * after < 0).sum(axis=0)}
+
+
+def rank_tally(
+    before: NDArray[np.int64], after: NDArray[np.int64], share: float, variant: Variant
+) -> Tally:
+    """Return the furthest `moves` in ranks, of all rows; where one is too far, all cells are
+    broken."""
+    rows, columns = before.shape
+    moves = np.array([largest_rank_move(before[:, i], after[:, i]) for i in range(columns)])
+    return {"broken": np.where(moves > most_ranks(rows, share, variant), rows, 0), "moves": moves}
+
+
+def transition_tally(
+    before: NDArray[np.int64], after: NDArray[np.int64], matrix: NDArray[np.float64]
+) -> Tally:
+    """Return how often each category became each other, (categories, categories); those are broken
+    that a matrix of probabilities rules out."""
+    counts = transition_counts(before[:, 0], after[:, 0], len(matrix))
+    return {"broken": counts[matrix == 0].sum().reshape(1), "transitions": counts}
+
+
+def largest_deviation(transitions: NDArray[np.int64], matrix: NDArray[np.float64]) -> float:
+    """Return the largest deviation of a count of transitions from its expectation, in standard
+    deviations of that count, or of 1 where it has less."""
+    rows = transitions.sum(axis=1, keepdims=True)
+    deviation = np.sqrt(np.maximum(rows * matrix * (1 - matrix), 1))
+    return float((np.abs(transitions - rows * matrix) / deviation).max(initial=0))

@@ -1,0 +1,91 @@
+"""Correlated noise: random numbers with the correlations of the columns are added to them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from policy_engine.methods.findings import Finding
+from policy_engine.methods.maskings.noise import (
+    Share,
+    negative_doubts,
+    noise_variance,
+    scale_conflicts,
+)
+from policy_engine.methods.perturbation import (
+    ColumnFacts,
+    MaskedRows,
+    Perturbation,
+    Takes,
+    variance_ratios,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class CorrelatedNoise(Perturbation):
+    """Normal noise is added to several columns at once, correlated as they are.
+
+    Its covariances are `variance_share` times those of the columns, or its standard deviations
+    `sd_share` times theirs. The variant `kim` then brings every column back to its mean and its
+    variance (Kim: A method for limiting disclosure in microdata based on random noise and
+    transformation, 1986). Hundepool et al.: Statistical Disclosure Control, Wiley 2012 (section
+    3.5.2).
+    """
+
+    notation: ClassVar[str] = "correlated-noise"
+    takes: ClassVar[Takes] = "numbers"
+    takes_dates: ClassVar[bool] = True
+    is_joint: ClassVar[bool] = True
+
+    masking: Literal["correlated-noise"] = "correlated-noise"
+    sd_share: Annotated[Share | None, Field(alias="sdShare")] = None
+    variance_share: Annotated[Share | None, Field(alias="varianceShare")] = None
+    variant: Literal["plain", "kim"] = "plain"
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+        """Yield that the scale is missing (M002), or given twice (M003)."""
+        yield from scale_conflicts(cls.notation, given)
+
+    @model_validator(mode="after")
+    def _has_one_scale(self) -> "CorrelatedNoise":
+        noise_variance(self.sd_share, self.variance_share)
+        return self
+
+    def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
+        """Return the values with noise."""
+        from policy_engine.kernels.noise import add_correlated_noise  # noqa: PLC0415 (compiled)
+
+        moments = rows.facts.moments
+        assert moments is not None  # noqa: S101 (numbers have them)
+        return add_correlated_noise(
+            rows.values,
+            moments.means,
+            moments.covariance,
+            noise_variance(self.sd_share, self.variance_share),
+            rows.words,
+            keeps_covariance=self.variant == "kim",
+        )
+
+    def tally(
+        self,
+        before: "NDArray[Any]",
+        after: "NDArray[Any]",
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Mapping[str, "NDArray[Any]"]:
+        """Return how many values were negative, and how many of the others became so."""
+        from policy_engine.kernels.tallies import noise_tally  # noqa: PLC0415 (compiled)
+
+        return noise_tally(before, after)
+
+    def doubts(
+        self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+    ) -> Iterator[str]:
+        """Yield each column without negative values of which some became negative."""
+        yield from negative_doubts(names, tally, facts)
+
+    def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
+        """Return how the variances and correlations of the columns have changed."""
+        return variance_ratios(before, after)

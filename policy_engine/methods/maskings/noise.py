@@ -1,0 +1,117 @@
+"""Noise: a random number is added to every value."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from policy_engine.methods.findings import Finding
+from policy_engine.methods.perturbation import (
+    ColumnFacts,
+    MaskedRows,
+    Perturbation,
+    Takes,
+    variance_ratios,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Share = Annotated[float, Field(gt=0, le=100, strict=True, allow_inf_nan=False)]
+"""A scale of noise as a share of what the column has: 0.1 is a tenth of it, 100 a hundredfold."""
+
+
+class Noise(Perturbation):
+    """A random number of mean 0 is added to every value, independently.
+
+    Its standard deviation is `sd_share` times that of the column, or its variance `variance_share`
+    times that of the column. Hundepool et al.: Statistical Disclosure Control, Wiley 2012
+    (section 3.5.1, uncorrelated noise addition).
+    """
+
+    notation: ClassVar[str] = "noise"
+    takes: ClassVar[Takes] = "numbers"
+    takes_dates: ClassVar[bool] = True
+
+    masking: Literal["noise"] = "noise"
+    sd_share: Annotated[Share | None, Field(alias="sdShare")] = None
+    variance_share: Annotated[Share | None, Field(alias="varianceShare")] = None
+    distribution: Literal["normal", "laplace"] = "normal"
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+        """Yield that the scale is missing (M002), or given twice (M003)."""
+        yield from scale_conflicts(cls.notation, given)
+
+    @model_validator(mode="after")
+    def _has_one_scale(self) -> "Noise":
+        noise_variance(self.sd_share, self.variance_share)
+        return self
+
+    def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
+        """Return the values with noise."""
+        from policy_engine.kernels.noise import add_noise  # noqa: PLC0415 (compiled)
+
+        assert rows.facts.moments is not None  # noqa: S101 (numbers have them)
+        variance = noise_variance(self.sd_share, self.variance_share)
+        sd = float(variance * rows.facts.moments.covariance[0, 0]) ** 0.5
+        column = add_noise(rows.values[:, 0], sd, rows.words[:, 0], self.distribution)
+        return column[:, None]
+
+    def tally(
+        self,
+        before: "NDArray[Any]",
+        after: "NDArray[Any]",
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Mapping[str, "NDArray[Any]"]:
+        """Return how many values were negative, and how many of the others became so."""
+        from policy_engine.kernels.tallies import noise_tally  # noqa: PLC0415 (compiled)
+
+        return noise_tally(before, after)
+
+    def doubts(
+        self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+    ) -> Iterator[str]:
+        """Yield each column without negative values of which some became negative."""
+        yield from negative_doubts(names, tally, facts)
+
+    def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
+        """Return how the variance of the column has changed."""
+        return variance_ratios(before, after)
+
+
+def negative_doubts(
+    names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+) -> Iterator[str]:
+    """Yield each column without negative values of which some became negative."""
+    for place, name in enumerate(names):
+        turned = int(tally["turned"][place])
+        if turned and not tally["negative"][place]:
+            yield (
+                f"The column {name!r} has no negative values, and noise turned "
+                f"{turned / facts.rows:.1%} of them negative. The masking multiplicative-noise "
+                "keeps their sign."
+            )
+
+
+def scale_conflicts(notation: str, given: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield that the scale of a noise is missing (M002), or given twice (M003)."""
+    scales = [name for name in ("sdShare", "varianceShare") if name in given]
+    if not scales:
+        message = f"{notation} needs the parameter 'sdShare' or 'varianceShare'."
+        yield Finding("M002", "sdShare", message)
+    if len(scales) > 1:
+        message = "sdShare and varianceShare are both given. Allowed is one of them."
+        yield Finding("M003", "varianceShare", message)
+
+
+def noise_variance(sd_share: float | None, variance_share: float | None) -> float:
+    """Return the variance of a noise as a share of that of its column.
+
+    Raises ValueError where its scale is not given exactly once.
+    """
+    if sd_share is not None and variance_share is None:
+        return sd_share**2
+    if variance_share is not None and sd_share is None:
+        return variance_share
+    raise ValueError("the scale of noise is given once")

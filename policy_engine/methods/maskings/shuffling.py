@@ -1,0 +1,38 @@
+"""Shuffling: the values of columns are put in the order of a model's draws."""
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from policy_engine.methods.perturbation import MaskedRows, Perturbation, Takes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Shuffling(Perturbation):
+    """The values are kept and their order is drawn, given the columns `given`.
+
+    The ranks of the result have the correlations with the given columns that the values have, and
+    tell nothing else about the row. Muralidhar and Sarathy: Data shuffling: a new masking
+    approach for numerical data, Management Science 2006.
+    """
+
+    notation: ClassVar[str] = "shuffling"
+    takes: ClassVar[Takes] = "order"
+    needs_all_rows: ClassVar[bool] = True
+    is_joint: ClassVar[bool] = True
+
+    masking: Literal["shuffling"] = "shuffling"
+    given: Annotated[tuple[str, ...], Field(min_length=1)]
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        """The columns by which the order is drawn."""
+        return self.given
+
+    def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
+        """Return for each row the row whose value it gets, (rows, columns)."""
+        from policy_engine.kernels.shuffling import shuffle  # noqa: PLC0415 (compiled)
+
+        return shuffle(rows.values, rows.given, rows.words)

@@ -1,0 +1,175 @@
+"""Columns that are masked at random, or by what other rows hold: what such maskings share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from policy_engine.methods.masking import Masking
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from policy_engine.kernels.moments import Moments
+
+Takes = Literal["numbers", "order", "categories"]
+"""What a perturbation is given of its columns: numbers, ranks, or codes of categories."""
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of whole columns that are masked together, whatever part of them is at hand.
+
+    `rows` have a value in all of them. Of numbers, `moments` are those of the columns; of
+    categories, `labels` are the distinct values in order, and `counts` how often each occurs,
+    (categories,).
+    """
+
+    rows: int
+    moments: "Moments | None" = None
+    labels: Any = field(default=None, repr=False)
+    counts: "NDArray[np.int64] | None" = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class MaskedRows:
+    """Rows whose values are all there: what a perturbation may use to mask them.
+
+    `values` are numbers (rows, columns) of float64, ranks (rows, columns) of int64 with equal ranks
+    for equal values, or codes (rows,) of categories; `given` the ranks of the columns that they
+    are masked given, (rows, given columns); `words` random bits, (rows, columns times words).
+    """
+
+    values: "NDArray[Any]"
+    given: "NDArray[np.int64]"
+    words: "NDArray[np.uint64]"
+    facts: ColumnFacts
+
+
+class Perturbation(Masking, ABC):
+    """A masking that draws at random, or whose result for a row depends on other rows.
+
+    The draws come from a secret key and the content of the row, so that neither the engine nor the
+    order of rows matters to the result. Columns with one joint perturbation and the same parameters
+    are masked together.
+    """
+
+    takes: ClassVar[Takes]
+    words: ClassVar[int] = 1
+    """How many words of random bits each value needs, 64 bits each."""
+    needs_all_rows: ClassVar[bool] = False
+    """Whether what a row becomes depends on the order of all rows."""
+    is_joint: ClassVar[bool] = False
+    takes_dates: ClassVar[bool] = False
+    """Whether days and points in time are numbers to it; they have no zero."""
+
+    @property
+    def group(self) -> str:
+        """What the maskings of the columns that are masked together have in common."""
+        parts = {"name"} if self.is_joint else set()
+        return self.model_dump_json(by_alias=True, exclude=parts)
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals the result has at least, of a column that has decimals."""
+        return 0
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        """The other columns that the masked values depend on."""
+        return ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns whose values it depends on, its own first."""
+        return (self.name, *self.given_columns)
+
+    @abstractmethod
+    def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
+        """Return the masked numbers or codes, in the shape of the values; of ranks, for each value
+        the row whose value is published instead."""
+
+    def tally(
+        self,
+        before: "NDArray[Any]",
+        after: "NDArray[Any]",  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Mapping[str, "NDArray[Any]"]:
+        """Return what the same rows show before and after, (rows, columns) each: numbers, codes, or
+        the common ranks of both.
+
+        `broken` counts the cells of each column that are not what the masking may make of them,
+        (columns,). Tallies of several parts are added up; by default no cell is broken.
+        """
+        from policy_engine.kernels.tallies import nothing_broken  # noqa: PLC0415 (compiled)
+
+        return nothing_broken(before)
+
+    def paired_figures(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[Mapping[str, float]]:
+        """Return what a tally of all rows tells of each column, besides what is broken."""
+        return ()
+
+    def doubts(
+        self,
+        names: Sequence[str],  # noqa: ARG002
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Iterator[str]:
+        """Yield what the owner should know of the columns that were masked together, by their
+        names, given a tally of all rows."""
+        yield from ()
+
+    def figures(
+        self,
+        before: ColumnFacts,  # noqa: ARG002
+        after: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[Mapping[str, float]]:
+        """Return what the columns themselves tell of each masking, rows being in any order."""
+        return ()
+
+    def matrix(self, facts: ColumnFacts) -> "NDArray[np.float64] | None":  # noqa: ARG002
+        """Return the probability of every published category (columns) given that of the input
+        (rows), None where values are not drawn so."""
+        return None
+
+    def count_unlike(self, before: ColumnFacts, after: ColumnFacts) -> int:  # noqa: ARG002
+        """Return how many cells the output cannot have, given the facts of the input."""
+        return 0
+
+
+def groups_of(maskings: Sequence[Masking]) -> tuple[tuple[Perturbation, ...], ...]:
+    """Return the perturbations among some maskings, those that are made together in one tuple, in
+    the order of their columns' names."""
+    groups: dict[str, list[Perturbation]] = {}
+    for one in sorted(maskings, key=lambda masking: masking.name):
+        if isinstance(one, Perturbation):
+            groups.setdefault(one.group, []).append(one)
+    return tuple(map(tuple, groups.values()))
+
+
+def variance_ratios(before: ColumnFacts, after: ColumnFacts) -> list[Mapping[str, float]]:
+    """Return by how much the variance of each column grew, and how far its greatest correlation
+    with another column that is masked with it has moved."""
+    if before.moments is None or after.moments is None or not before.rows:
+        return []
+    old, new = before.moments.covariance, after.moments.covariance
+    size = len(new)
+    figures: list[Mapping[str, float]] = []
+    for one in range(size):
+        figures_of_column = {"varianceRatio": float(new[one, one] / old[one, one])}
+        others = [other for other in range(size) if other != one]
+        changes = [abs(_correlation(new, one, i) - _correlation(old, one, i)) for i in others]
+        if changes:
+            figures_of_column["correlationChange"] = max(changes)
+        figures.append(figures_of_column)
+    return figures
+
+
+def _correlation(covariance: "NDArray[np.float64]", one: int, other: int) -> float:
+    product = float(covariance[one, one] * covariance[other, other])
+    return float(covariance[one, other]) / product**0.5 if product > 0 else 0.0

@@ -1,0 +1,239 @@
+"""Columns masked at random or by their ranks, from the policy to who may read the release."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from applying import applied, asking, measured, refused, rows_of
+from building import DATASET, OUTPUT, column
+from everyday import examples
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from policy_engine import certify_output
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.errors import CertificateError, DataError
+
+KEY = b"\x05" * 32
+PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["id"]}
+NOISE = column("pay", masking="noise", sdShare=0.5)
+SWAPPED = column("pay", masking="rank-swapping", p=0.2)
+SHUFFLED = column("pay", masking="shuffling", given={"@id": f"{DATASET}/age"})
+PRAM = column("job", masking="pram", keep=0.6)
+
+
+def people(rows=40):
+    random = np.random.default_rng(11)
+    return {
+        "id": np.arange(rows),
+        "age": random.integers(20, 60, rows),
+        "pay": random.integers(1000, 9000, rows),
+        "job": random.choice(["a", "b", "c"], rows),
+    }
+
+
+def by_id(release):
+    rows = pa.table(release.table).to_pylist()
+    return {int(row["id"]): row for row in rows}
+
+
+@pytest.mark.parametrize("masked", [NOISE, SWAPPED, SHUFFLED, PRAM], ids=lambda m: m["pe:masking"])
+def test_a_masked_column_is_measured_and_certified(masked, tmp_path):
+    made = applied(people(), tmp_path / "out.csv", masked=[masked], **PLAIN)
+    name = masked["@id"].rpartition("/")[2]
+    assert measured(made)[masked["pe:masking"], name] == 0
+    [told] = made.certificate.maskings
+    assert (told.column, told.masking) == (name, masked["pe:masking"])
+    assert 0 <= told.figures["unchanged"] < 1
+    assert read_certificate(made.certificate.to_jsonld()) == made.certificate
+
+
+def test_the_order_of_the_input_leaves_no_trace():
+    table, order = people(), np.random.default_rng(3).permutation(40)
+    mixed = {name: values[order] for name, values in table.items()}
+    asked = {"masked": [NOISE, PRAM], "key": KEY, **PLAIN}
+    assert applied(table, **asked).table.equals(applied(mixed, **asked).table)
+
+
+def test_without_a_key_each_release_is_drawn_anew_and_with_one_it_is_the_same():
+    first, second = (applied(people(), masked=[NOISE], **PLAIN).table for _ in range(2))
+    assert first["pay"].to_pylist() != second["pay"].to_pylist()
+    one, other = (applied(people(), masked=[NOISE], key=KEY, **PLAIN).table for _ in range(2))
+    assert one.equals(other)
+
+
+def test_another_scale_is_another_draw():
+    # The same draws at two scales would tell the value: their difference is known.
+    low, high = (
+        by_id(
+            applied(people(), masked=[column("pay", masking="noise", sdShare=s)], key=KEY, **PLAIN)
+        )
+        for s in (0.5, 1.0)
+    )
+    true = people()["pay"]
+    first, second = (
+        np.array([made[i]["pay"] - true[i] for i in range(40)]) for made in (low, high)
+    )
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.6
+
+
+def test_rows_that_are_equal_are_masked_differently():
+    table = {name: np.repeat(values[:1], 30) for name, values in people().items()}
+    table["pay"] = np.arange(30) // 15 * 1000
+    made = applied(table, masked=[NOISE], key=KEY, **PLAIN)
+    assert len(set(made.table["pay"].to_pylist())) > 20
+
+
+def test_no_key_and_no_draw_is_written_anywhere(tmp_path):
+    made = applied(people(), tmp_path / "out" / "a.csv", masked=[NOISE, PRAM], key=KEY, **PLAIN)
+    texts = [path.read_text() for path in (tmp_path / "out").iterdir() if path.is_file()]
+    texts += [made.record.model_dump_json(), repr(made), made.plan.model_dump_json()]
+    assert len(texts) > 4
+    assert not any(KEY.hex() in text or repr(KEY) in text for text in texts)
+    assert (made.record.seed, made.record.salt) == (None, None)
+
+
+def test_the_matrix_of_a_post_randomisation_estimates_the_counts():
+    table = people(4000)
+    made = applied(table, masked=[PRAM], **PLAIN)
+    [told] = made.certificate.maskings
+    assert told.categories == ("a", "b", "c")
+    published = pd.Series(made.table["job"].to_pylist()).value_counts().reindex(told.categories)
+    estimate = np.linalg.solve(np.array(told.matrix).T, published.to_numpy())
+    true = pd.Series(table["job"]).value_counts().reindex(told.categories)
+    assert np.abs(estimate - true.to_numpy()).max() < 250
+
+
+@pytest.mark.parametrize("masked", [NOISE, SWAPPED], ids=lambda m: m["pe:masking"])
+def test_a_column_without_any_value_stays_one(masked):
+    table = {**people(), "pay": pa.nulls(40, pa.int64())}
+    assert applied(table, masked=[masked], **PLAIN).table["pay"].null_count == 40
+
+
+# -- an output that is certified again ------------------------------------------------------------
+
+
+@pytest.fixture
+def made(tmp_path):
+    pd.DataFrame(people()).to_csv(tmp_path / "in.csv", index=False)
+    masked = [NOISE, SWAPPED | {"@id": f"{DATASET}/id"}]
+    asked = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "masked": masked}
+    release = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", key=KEY, **asked)
+    return release, tmp_path / "in.csv", asking(**asked)
+
+
+def test_an_output_is_certified_again_from_the_data_and_the_key(made):
+    release, data, policy = made
+    again = certify_output(release.path, policy, data={DATASET: data}, key=KEY)
+    assert again.maskings == release.certificate.maskings
+
+
+def test_without_the_key_what_the_columns_tell_is_measured(made):
+    release, data, policy = made
+    again = certify_output(release.path, policy, data={DATASET: data})
+    noise, swapped = again.maskings
+    assert (swapped.column, dict(swapped.figures)) == ("id", {})
+    expected = release.certificate.maskings[0].figures["varianceRatio"]
+    assert dict(noise.figures) == {"varianceRatio": expected}
+
+
+def test_the_output_alone_does_not_tell(made):
+    release, _, policy = made
+    with pytest.raises(
+        DataError,
+        match="V006 The output alone does not show whether columns were masked by 'noise'",
+    ):
+        certify_output(release.path, policy)
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_a_swapped_column_with_another_value_is_refused(made, key):
+    release, data, policy = made
+    text = release.path.read_text()
+    assert "\n39," in text
+    release.path.write_text(text.replace("\n39,", "\n38,"))
+    with pytest.raises(CertificateError, match=r"V00[14]"):
+        certify_output(release.path, policy, data={DATASET: data}, key=key)
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("masked", "code"),
+    [
+        (column("pay", masking="noise"), "M002"),
+        (column("pay", masking="noise", sdShare=0), "M003"),
+        (column("pay", masking="noise", sdShare=-0.1), "M003"),
+        (column("pay", masking="noise", sdShare=0.1, varianceShare=0.1), "M003"),
+        (column("pay", masking="noise", sdShare=0.1, distribution="cauchy"), "M003"),
+        (column("pay", masking="noise", sdShare=0.1, p=0.1), "M004"),
+        (column("pay", masking="rank-swapping", p=5), "M003"),
+        (column("pay", masking="rank-swapping", p=0.1, variant="kim"), "M003"),
+        (column("pay", masking="shuffling"), "M002"),
+        (column("pay", masking="shuffling", given={"@id": f"{DATASET}/unknown"}), "M006"),
+        (column("pay", masking="shuffling", given={"@id": f"{DATASET}/pay"}), "M003"),
+        (column("job", masking="pram", keep=1), "M003"),
+        (column("job", masking="noise", sdShare=0.1), "R013"),
+        (column("job", masking="rank-swapping", p=0.1), "R013"),
+        (column("job", masking="random-rounding", base=10), "R013"),
+        (column("one", masking="noise", sdShare=0.1), "R013"),
+    ],
+    ids=lambda one: json.dumps(one)[20:] if isinstance(one, dict) else one,
+)
+def test_what_cannot_be_masked_is_refused_and_nothing_is_written(masked, code, tmp_path):
+    table = {**people(), "one": np.ones(40, np.int64)}
+    assert refused(table, tmp_path, masked=[masked], **PLAIN)[0] == code
+
+
+def test_rows_with_some_of_the_columns_that_are_masked_together_are_refused(tmp_path):
+    table = {**people(), "cap": pa.array([None] + [5, 6] * 19 + [7])}
+    both = [column(name, masking="correlated-noise", sdShare=0.1) for name in ("pay", "cap")]
+    assert refused(table, tmp_path, masked=both, **PLAIN) == ["R013"]
+
+
+# -- whatever the table ---------------------------------------------------------------------------
+
+NUMBERS = st.one_of(
+    st.lists(st.none() | st.integers(-100, 100), min_size=4, max_size=30),
+    st.lists(st.none() | st.floats(-1e6, 1e6, width=32), min_size=4, max_size=30),
+    st.lists(st.none() | st.dates(), min_size=4, max_size=30),
+)
+MASKINGS = st.sampled_from(
+    [
+        {"masking": "noise", "sdShare": 0.3},
+        {"masking": "correlated-noise", "varianceShare": 0.1, "variant": "kim"},
+        {"masking": "multiplicative-noise", "logSd": 0.3},
+        {"masking": "rank-swapping", "p": 0.4},
+        {"masking": "rank-swapping", "p": 0.9, "variant": "distribution"},
+        {"masking": "random-rounding", "base": 7},
+    ]
+)
+
+
+@settings(max_examples=examples(40))
+@given(NUMBERS, MASKINGS)
+def test_what_is_missing_stays_so_and_types_and_guarantees_are_kept(values, masking):
+    column_given = pa.array(values)
+    table = pa.table({"age": [1] * len(values), "id": range(len(values)), "pay": column_given})
+    try:
+        made = applied(table, masked=[column("pay", **masking)], key=KEY, **PLAIN)
+    except DataError as error:
+        is_refused = {problem.code for problem in error.problems} == {"R013"}
+        assume(not is_refused)
+        raise
+    by_row = by_id(made)
+    assert [by_row[i]["pay"] is None for i in range(len(values))] == [v is None for v in values]
+    kind = made.table.schema.field("pay").type
+    assert kind == column_given.type
+    assert len(by_row) == len(values)
+    numbers = [row["pay"] for row in by_row.values() if isinstance(row["pay"], float)]
+    assert np.isfinite(numbers).all()
+    assert made.table.column_names == ["age", "id", "pay"]
+    if masking["masking"] == "rank-swapping":
+        assert sorted(map(str, values)) == sorted(str(row["pay"]) for row in by_row.values())
+    assert all(one.holds for one in made.certificate.measurements)
+    assert made.certificate.plan.publish.asset == OUTPUT
+    assert rows_of(made)

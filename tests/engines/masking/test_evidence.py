@@ -1,0 +1,117 @@
+from datetime import date, datetime
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.engines.masking.evidence import (
+    MaskingEvidence,
+    add_marks,
+    column_mark,
+    evidence_of,
+    group_evidence,
+    judge,
+    see_pairs,
+)
+from policy_engine.engines.masking.perturbing import KnownGroup, RowKeys, masking_key
+from policy_engine.errors import DataError
+from policy_engine.methods.masking import masking_class
+
+NOON = datetime(2020, 2, 28, 12)  # noqa: DTZ001 (as a file writes it)
+SWAP = (masking_class("rank-swapping")(name="pay", p=0.4),)
+TABLE = pa.table({"pay": [10, 20, 30, 40, None]})
+
+
+def seen(group, table, masked):
+    known = KnownGroup.of(table, group, {})
+    return known, group_evidence(known, table, {}, see_pairs(known, table, masked, {}))
+
+
+def judged(group, table, masked, written=None, *, all_rows=True):
+    known, evidence = seen(group, table, masked)
+    written = masked if written is None else written
+    marks = [column_mark(written.column("pay"), None)]
+    [judgement] = judge(evidence, known.facts, marks, all_rows=all_rows)
+    return judgement
+
+
+def test_a_swap_within_its_range_keeps_its_masking():
+    masked = pa.table({"pay": [20, 10, 40, 30, None]})
+    judgement = judged(SWAP, TABLE, masked)
+    assert judgement.broken == 0
+    assert judgement.figures == {"unchanged": 0, "largestRankMove": 0.25}
+
+
+def test_a_swap_beyond_its_range_breaks_it():
+    assert judged(SWAP, TABLE, pa.table({"pay": [40, 20, 30, 10, None]})).broken == 4
+
+
+def test_an_output_with_other_values_than_were_masked_breaks_it():
+    masked = pa.table({"pay": [20, 10, 40, 30, None]})
+    other = pa.table({"pay": [20, 10, 40, 31, None]})
+    assert judged(SWAP, TABLE, masked, other).broken == 4
+    assert judged(SWAP, TABLE, masked, other.slice(1), all_rows=False).broken == 0
+
+
+def test_the_output_alone_does_not_show_a_perturbation():
+    with pytest.raises(DataError, match="V006"):
+        evidence_of((SWAP,), None)
+    assert evidence_of((), None) == ()
+    _, evidence = seen(SWAP, TABLE, TABLE)
+    assert evidence_of((SWAP,), MaskingEvidence((evidence,))) == (evidence,)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "inferred"),
+    [
+        (pa.array([1, 23, None]), ["1", "23", None], pa.int64()),
+        (pa.array([0.5, 1e-7]), ["0.5", "1e-07"], pa.float64()),
+        (pa.array([Decimal("1.50")]), ["1.5"], pa.float64()),
+        (pa.array([date(2020, 1, 2)]), ["2020-01-02"], pa.date32()),
+        (pa.array([NOON]), ["2020-02-28 12:00:00"], pa.timestamp("ns")),
+        (pa.array(["a", "b"]), ["b", "a"], pa.string()),
+    ],
+)
+def test_a_mark_is_the_same_however_a_file_writes_the_values(typed, text, inferred):
+    written = column_mark(pa.chunked_array([pa.array(text)]), inferred)
+    assert column_mark(pa.chunked_array([typed]), None) == written != 0
+
+
+@given(st.lists(st.integers(), max_size=10).map(lambda v: [x % 2**60 for x in v]), st.randoms())
+def test_marks_of_parts_add_up_in_any_order(values, random):
+    mixed = [*values]
+    random.shuffle(mixed)
+    one, other = (pa.chunked_array([pa.array(part, pa.int64())]) for part in (mixed[:3], mixed[3:]))
+    whole = column_mark(pa.chunked_array([pa.array(values, pa.int64())]), None)
+    assert add_marks((column_mark(one, None),), (column_mark(other, None),)) == (whole,)
+
+
+def test_pairs_of_parts_add_up():
+    group = (masking_class("random-rounding")(name="pay", base=10),)
+    before, after = pa.table({"pay": [13, 27, 40]}), pa.table({"pay": [10, 30, 47]})
+    known = KnownGroup.of(before, group, {})
+    parts = [see_pairs(known, before.slice(i, 1), after.slice(i, 1), {}) for i in range(3)]
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    whole = see_pairs(known, before, after, {})
+    assert (merged.rows, merged.marks) == (whole.rows, whole.marks) == (3, whole.marks)
+    assert merged.tally["broken"].tolist() == whole.tally["broken"].tolist() == [1]
+
+
+def test_words_depend_on_the_content_of_a_row_and_on_no_order():
+    table = pa.table({"a": [1, 2, 2, 3], "b": ["x", "y", "y", None]})
+    key = masking_key(b"k" * 32)
+    words = RowKeys.of(table, key).words(1, 2)
+    turned = RowKeys.of(table.select(["b", "a"]).take([3, 0, 1, 2]), key).words(1, 2)
+    assert np.array_equal(turned[[1, 0]], words[[0, 3]])
+    assert sorted(turned[2:].tolist()) == sorted(words[1:3].tolist())
+    assert not np.array_equal(words[1], words[2])
+    assert not np.array_equal(RowKeys.of(table, key).words(2, 2), words)
+
+
+def test_without_a_key_of_the_owner_each_release_has_its_own():
+    assert masking_key(None) != masking_key(None)
+    assert masking_key(b"k" * 32) == masking_key(b"k" * 32)
+    assert len(masking_key(None)) == 16

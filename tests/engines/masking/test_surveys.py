@@ -1,0 +1,68 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.engines.masking.surveys import (
+    Survey,
+    codes_of,
+    facts_of,
+    facts_of_output,
+    find_moments,
+    survey,
+    to_labels,
+)
+from policy_engine.errors import DataError
+from policy_engine.methods.masking import masking_class
+
+NOISE = (masking_class("noise")(name="pay", sdShare=0.1),)
+PRAM = (masking_class("pram")(name="job", keep=0.5),)
+SWAP = (masking_class("rank-swapping")(name="pay", p=0.1),)
+
+
+@given(st.lists(st.none() | st.integers(-1000, 1000), min_size=2), st.data())
+def test_the_parts_of_a_table_tell_what_the_whole_does(values, data):
+    place = data.draw(st.integers(0, len(values)))
+    table = pa.table({"pay": pa.array(values, pa.int64())})
+    parts = [table.slice(0, place), table.slice(place)]
+    whole = survey(table, NOISE, {})
+    seen = survey(parts[0], NOISE, {}).merge(survey(parts[1], NOISE, {}))
+    assert seen.rows == whole.rows
+    assert np.array_equal(seen.exponents, whole.exponents)
+    one, other = (find_moments(part, NOISE, seen) for part in parts)
+    assert one + other == find_moments(table, NOISE, whole)
+
+
+def test_categories_are_counted_in_parts_and_are_in_one_order():
+    parts = [pa.table({"job": ["b", "a", None]}), pa.table({"job": ["c", "a"]})]
+    seen = survey(parts[0], PRAM, {}).merge(survey(parts[1], PRAM, {}))
+    facts = facts_of(PRAM, seen, None)
+    assert (facts.rows, facts.labels.to_pylist()) == (4, ["a", "b", "c"])
+    assert facts.counts.tolist() == [2, 1, 1]
+    codes = codes_of(pa.chunked_array([["b", None, "c"]]), facts.labels)
+    assert codes.tolist() == [1, -1, 2]
+    assert to_labels(codes, facts.labels).to_pylist() == ["b", None, "c"]
+
+
+def test_a_value_that_was_not_there_is_refused():
+    with pytest.raises(DataError, match="C010 The data had different values"):
+        codes_of(pa.chunked_array([["d"]]), pa.array(["a", "b"]))
+
+
+def test_categories_of_an_output_that_the_input_lacks_are_counted_last():
+    before = facts_of(PRAM, survey(pa.table({"job": ["a", "b"]}), PRAM, {}), None)
+    after = facts_of_output(survey(pa.table({"job": ["b", "x", "y"]}), PRAM, {}), None, before)
+    assert (after.rows, after.counts.tolist()) == (3, [0, 1, 2])
+
+
+@pytest.mark.parametrize("values", [[3, 3, 3], [None, 7, None]])
+def test_numbers_that_are_all_the_same_are_refused(values):
+    table = pa.table({"pay": values})
+    seen = survey(table, NOISE, {})
+    with pytest.raises(DataError, match="R013 The values of the column 'pay' are all the same"):
+        facts_of(NOISE, seen, find_moments(table, NOISE, seen))
+
+
+def test_of_ranks_only_the_rows_are_counted():
+    assert survey(pa.table({"pay": ["a", None, "b"]}), SWAP, {}) == Survey(2, {}, None)

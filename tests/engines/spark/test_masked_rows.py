@@ -1,0 +1,78 @@
+"""Columns that are masked at random or by their ranks: on Spark the rows of the local engine."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from applying import measured, rows_of
+from both import both
+from building import DATASET, column
+from everyday import everyday
+
+KEY = b"\x07" * 32
+PARTITIONS = everyday((1, 3, 8), 3)
+PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["note"], "key": KEY}
+
+
+def people(rows=60):
+    """Return rows with ties, missing values and rows that are equal in every column."""
+    random = np.random.default_rng(7)
+    pay = random.lognormal(8, 1, rows).round(2)
+    table = pa.table(
+        {
+            "age": np.repeat(random.integers(20, 60, rows // 2), 2),
+            "note": np.repeat(np.arange(rows // 2), 2),
+            "pay": pa.array(np.repeat(pay[: rows // 2], 2), mask=np.arange(rows) % 10 == 9),
+            "hours": np.repeat(random.integers(1, 60, rows // 2), 2),
+            "job": np.repeat(random.choice(["a", "b", "c"], rows // 2), 2),
+            "since": pa.array(np.repeat(random.integers(0, 9000, rows // 2), 2), pa.int32()),
+        }
+    )
+    since = table.column("since").cast(pa.date32())
+    return table.set_column(5, "since", since)
+
+
+MASKED = [
+    [column("pay", masking="noise", varianceShare=0.1, distribution="laplace")],
+    [
+        column("hours", masking="correlated-noise", sdShare=0.2, variant="kim"),
+        column("since", masking="correlated-noise", sdShare=0.2, variant="kim"),
+    ],
+    [column("pay", masking="multiplicative-noise", logSd=0.2)],
+    [column("hours", masking="random-rounding", base=7)],
+    [
+        column("pay", masking="rank-swapping", p=0.1),
+        column("since", masking="rank-swapping", p=0.2, variant="distribution"),
+        column("job", masking="rank-swapping", p=0.3, order="lexicographic"),
+    ],
+    [column("hours", masking="shuffling", given={"@id": f"{DATASET}/age"})],
+    [
+        column("job", masking="pram", keep=0.6),
+        column("hours", masking="rounding", base=10),
+        column("since", masking="rank-swapping", p=0.3, variant="buckets"),
+    ],
+]
+
+
+@pytest.mark.parametrize("partitions", PARTITIONS)
+@pytest.mark.parametrize("masked", MASKED, ids=lambda masked: masked[0]["pe:masking"])
+def test_masked_rows_are_those_of_the_local_engine(cluster, masked, partitions):
+    made = both(cluster, people(), partitions, masked=masked, **PLAIN)
+    assert made.local.table.num_rows == 60
+    assert rows_of(made.local) == [
+        tuple(row) for row in sorted(map(tuple, made.spark.table.collect()), key=repr)
+    ]
+    assert measured(made.local) == measured(made.spark)
+    assert made.local.certificate.maskings == made.spark.certificate.maskings
+
+
+def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
+    import pyarrow.csv as pacsv
+
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    masked = [part for columns in (MASKED[0], MASKED[3], MASKED[6][:1]) for part in columns]
+    swapped = column("since", masking="rank-swapping", p=0.2)
+    made = both(cluster, tmp_path / "people.csv", masked=[*masked, swapped], **PLAIN)
+    assert sorted(made.local.table.to_pylist(), key=repr) == sorted(
+        made.spark.table.toArrow().to_pylist(), key=repr
+    )
+    assert made.local.certificate.maskings == made.spark.certificate.maskings

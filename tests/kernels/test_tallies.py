@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from policy_engine.kernels.random_rounding import count_unrounded, round_at_random
+from policy_engine.kernels.tallies import (
+    largest_deviation,
+    noise_tally,
+    nothing_broken,
+    rank_tally,
+    sign_tally,
+    transition_tally,
+)
+
+
+def test_noise_may_make_any_number_of_any_other_and_is_counted_where_it_turns_a_sign():
+    before, after = np.array([[1.0, -1], [0, 2]]), np.array([[-1.0, -3], [0, -1]])
+    tally = noise_tally(before, after)
+    assert {name: counts.tolist() for name, counts in tally.items()} == {
+        "broken": [0, 0],
+        "negative": [0, 1],
+        "turned": [1, 1],
+    }
+    assert nothing_broken(before)["broken"].tolist() == [0, 0]
+
+
+def test_a_sign_that_changes_is_counted():
+    before, after = np.array([[1.0], [-2], [0.2]]), np.array([[-1.0], [-1], [0]])
+    assert sign_tally(before, after)["broken"].tolist() == [1]
+
+
+@pytest.mark.parametrize(("share", "broken"), [(0.5, 0), (0.3, 4)])
+def test_a_rank_that_moves_too_far_breaks_all_cells(share, broken):
+    before, after = np.array([[0], [1], [2], [3]]), np.array([[2], [1], [0], [3]])
+    tally = rank_tally(before, after, share, "plain")
+    assert (tally["moves"].tolist(), tally["broken"].tolist()) == ([2], [broken])
+
+
+def test_transitions_are_counted_and_impossible_ones_are_broken():
+    before, after = np.array([[0], [0], [1], [1]]), np.array([[0], [1], [1], [0]])
+    tally = transition_tally(before, after, np.array([[0.5, 0.5], [0.0, 1.0]]))
+    assert tally["transitions"].tolist() == [[1, 1], [1, 1]]
+    assert tally["broken"].tolist() == [1]
+
+
+def test_a_deviation_is_told_in_standard_deviations():
+    # 100 rows of each: of the first, 50 are expected to stay, with a deviation of 5.
+    matrix = np.array([[0.5, 0.5], [0.5, 0.5]])
+    assert largest_deviation(np.array([[100, 0], [50, 50]]), matrix) == pytest.approx(10)
+    assert largest_deviation(np.zeros((2, 2), np.int64), matrix) == 0
+
+
+def test_a_multiple_is_rounded_to_itself_and_anything_else_to_one_beside_it():
+    values = np.array([[20.0], [23.0], [-23.0]])
+    low = round_at_random(values, 10, np.full((3, 1), 2**64 - 1, np.uint64))
+    high = round_at_random(values, 10, np.zeros((3, 1), np.uint64))
+    assert low.tolist() == [[20], [20], [-30]]
+    assert high.tolist() == [[20], [30], [-20]]
+    assert count_unrounded(values, low, 10).tolist() == [0]
+    assert count_unrounded(values, values, 10).tolist() == [2]
