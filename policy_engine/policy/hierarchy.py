@@ -57,6 +57,10 @@ class Hierarchy:
         text = json.dumps(edges_by_part, sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest() if edges_by_part else ""
 
+    def names(self, *parts: Part) -> frozenset[str]:
+        """Return the IRIs that the edges of some parts join."""
+        return frozenset(iri for part in parts for edge in getattr(self, part) for iri in edge)
+
     def path(self, part: Part, narrow: str, wide: str) -> tuple[str, ...]:
         """Return the shortest way from an IRI up to one that includes it, both ends included.
 

@@ -17,13 +17,19 @@ from policy_engine.decision.compliance.names import (
     REPORTED_POLICY,
     REPORTED_RULE,
 )
-from policy_engine.errors import join_names
+from policy_engine.errors import did_you_mean, join_names
 from policy_engine.policy.model import Policy
 
 _STATES = {
     PERFORMANCE: ("Performed", "Unperformed", "Unknown"),
     DEONTIC: ("Fulfilled", "Violated", "NonSet"),
 }
+_OF_REPORTS = (
+    *(*_STATES, REPORTED_POLICY, REPORTED_RULE, *INNER_REPORTS),
+    *(f"{terms.REPORT}{kind}State" for kind in ("attempt", "activation", "satisfaction")),
+    *(f"{terms.REPORT}{name}" for name in ("ruleRequest", "premiseReport")),
+)
+"""The properties of reports on rules, of which the states of a duty are read."""
 _CONTRADICTION = ("Unperformed", "Fulfilled")
 
 
@@ -40,23 +46,30 @@ class DutyState:
 def duties_of(world: StatementGraph, policies: Sequence[Policy]) -> Iterator[DutyState]:
     """Yield what the world says about the duties of policies, by their names.
 
-    Raises RequestError (D003) for a report of anything else, unless the report on another policy
-    has it, for one without the class of a duty report, and for states that are not known or
-    contradict each other: what is passed over could be what says that a duty was violated.
+    They are obligations, and duties of permissions: no report has the states of others. Raises
+    RequestError (D003) for a report of anything else, unless the report on another policy has it,
+    for one without the class of a duty report, and for one without a state, or with states that
+    are not known or contradict each other: what is passed over could be what says that a duty was
+    violated.
     """
-    rules = (one for policy in policies for rule in policy.rules for one in (rule, *rule.below()))
-    duties = {one.uid for one in rules if one.kind not in ("permission", "prohibition")}
+    rules = [one for policy in policies for rule in policy.rules for one in (rule, *rule.below())]
+    others = {one.uid for one in rules if one.kind in ("remedy", "consequence")}
+    duties = {one.uid for one in rules if one.kind in ("duty", "obligation")}
     elsewhere = _of_others(world, {one.uid for one in policies})
     for node in world.about:
         if DUTY_REPORT in world.types(node):
             states = _states(world, node)
             for duty in _reported_duties(world, node):
                 if not is_blank(duty) and duty in duties:
+                    _require_state(world, node, states)
                     yield DutyState(world.written_name(node), duty, *states)
+                elif not is_blank(duty) and duty in others:
+                    what = "a remedy or a consequence, whose state is not evaluated"
+                    refuse(world, f"The duty report {node} is about {duty!r}, {what}.")
                 elif node not in elsewhere:
                     _refuse_unknown_duty(world, node, duty)
         else:
-            _refuse_unclear_report(world, node, duties)
+            _refuse_unclear_report(world, node, duties | others)
 
 
 def is_duty_report(graph: StatementGraph, node: str) -> bool:
@@ -116,6 +129,21 @@ def _states(world: StatementGraph, node: str) -> tuple[str, str]:
     if (performance, deontic) == _CONTRADICTION:
         refuse(world, f"{node} contradicts itself: what is Unperformed cannot be Fulfilled.")
     return performance, deontic
+
+
+def _require_state(world: StatementGraph, node: str, states: Iterable[str]) -> None:
+    """Refuse a report on a duty that tells no state, or tells something by an unknown name."""
+    unknown = sorted(
+        prop
+        for prop in world.about[node]
+        if prop.startswith(terms.REPORT) and prop not in _OF_REPORTS
+    )
+    if unknown:
+        near = did_you_mean(unknown[0], _OF_REPORTS)
+        refuse(world, f"{unknown[0]!r} says nothing of a duty. {node} has it.", near)
+    if not any(states):
+        names = join_names(map(repr, _STATES), "or")
+        refuse(world, f"The duty report {node} tells no state.", f"It is told by {names}.")
 
 
 def _state(world: StatementGraph, node: str, prop: str) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance.graph import Source, read_graph
-from policy_engine.decision.compliance.judging import ComplianceCase, Setting
+from policy_engine.decision.compliance.judging import ComplianceCase, Setting, Texts
 from policy_engine.decision.compliance.misspelt import refuse_misspelt_names
 from policy_engine.decision.compliance.model import PolicyReport
 from policy_engine.decision.compliance.reading import read_policies
 from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
+from policy_engine.decision.compliance.unread import refuse_unread_of_world
 from policy_engine.decision.compliance.worlds import (
     refuse_told_elsewhere,
     refuse_unclear_nodes,
@@ -26,6 +27,7 @@ from policy_engine.policy.collecting.files import Reading, VocabularySource
 from policy_engine.policy.model import Policy
 from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
+from policy_engine.policy.vocabulary import Vocabulary
 
 MAX_REPORTS = 100_000
 """The maximum number of pairs of a policy's rule and a request's rule in one report."""
@@ -60,15 +62,7 @@ def compliance_report(
         read_graph(request, "request", RequestError, contexts, limits),
         read_graph("" if world is None else world, "world", RequestError, contexts, limits),
     )
-    policies, requested_rules = (
-        read_policies(texts[0], limits, vocabulary),
-        read_requests(texts[1], vocabulary, has_policies=texts[1].text == texts[0].text),
-    )
-    refuse_unclear_nodes(texts[2], policies, requested_rules)
-    for text in texts[1:]:
-        refuse_misspelt_names(text)
-    for text, error in ((texts[0], PolicyError), (texts[1], RequestError)):
-        refuse_told_elsewhere(text, texts[2], error)
+    policies, requested_rules = _read(texts, limits, vocabulary)
     stated = load_owners(owners, policies, contexts)
     world_time = time_of(texts[2])
     times = [requested_time(texts[1], one) for one in requested_rules]
@@ -90,6 +84,27 @@ def compliance_report(
             cases.setdefault(rule.request, []).append(case)
         reports += map(_policy_report, cases.values())
     return Report(tuple(reports), by_clock)
+
+
+def _read(
+    texts: Texts, limits: Limits, vocabulary: Vocabulary
+) -> tuple[tuple[Policy, ...], tuple[RequestedRule, ...]]:
+    """Return the policies and the requests of texts in which nothing that counts is passed over."""
+    policy, request, world = texts
+    errors = (PolicyError, RequestError, RequestError)
+    for text, error in zip(texts, errors, strict=True):
+        refuse_told_elsewhere(text, world, error)
+    policies = read_policies(policy, limits, vocabulary)
+    has_policies, has_world = (request.text == other.text for other in (policy, world))
+    requested_rules = read_requests(
+        request, vocabulary, has_policies=has_policies, has_world=has_world
+    )
+    for text, error in zip(texts, errors, strict=True):
+        refuse_misspelt_names(text, error)
+    if world.text not in (policy.text, request.text):
+        refuse_unread_of_world(world)
+    refuse_unclear_nodes(world, policies, requested_rules)
+    return policies, requested_rules
 
 
 def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:

@@ -163,18 +163,13 @@ def refuse_kinds_of_known_purposes(
     """
     edges = own_purposes(request, rules)
     others = [text for text in texts if text.text != request.text]
-    known = {*vocabulary.defined, *_ends(hierarchy)}.union(*map(_names_in, others))
+    known = {*vocabulary.defined, *hierarchy.names(*PARTS)}.union(*map(_names_in, others))
     for purpose, kind in edges:
         is_known = purpose in known or purpose.startswith(_SCHEMES)
         if is_known and not hierarchy.path("purpose", purpose, kind):
             message = f"The request says that {purpose!r} is a kind of {kind!r}."
             hint = "It may say so of a purpose of its own, which nobody else names."
             refuse(request, message, hint)
-
-
-def _ends(hierarchy: Hierarchy) -> Iterator[str]:
-    for edge in chain.from_iterable(getattr(hierarchy, part) for part in PARTS):
-        yield from edge
 
 
 def _names_in(graph: StatementGraph) -> Iterator[str]:

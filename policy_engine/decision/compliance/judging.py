@@ -77,7 +77,7 @@ class Setting:
     ) -> "list[Setting]":
         """Return the settings of the policies of one text, in the world of the texts.
 
-        Raises PolicyError or RequestError for a collection whose refinements would be lost, and
+        Raises PolicyError for a collection whose refinements would be lost, and
         RequestError for reports on duties that are not clear, and for what the `requested` rules
         say of purposes that are not their own.
         """
@@ -92,7 +92,7 @@ class Setting:
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
         known_assets = cache(lambda: named_assets(policies, hierarchy))
         facts = world_of(texts[2])
-        refuse_lost_refinements(texts[0], texts[2], policies, hierarchy, facts)
+        refuse_lost_refinements(texts[0], policies, hierarchy, facts)
         stated = (facts, world_values_of(texts[2]))
         parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, speaking)
         return [cls(policy, *parts) for policy in policies]

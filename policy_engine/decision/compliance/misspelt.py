@@ -1,11 +1,12 @@
-"""Names in a request or a world that are almost those that are read, and would be passed over."""
+"""Names in a text that are almost those that are read, and would be passed over."""
 
 import re
-from collections.abc import Sequence
 
 from policy_engine import terms
-from policy_engine.decision.compliance.graph import StatementGraph, refuse
+from policy_engine.data.rdf.statements import TYPE
+from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.names import CLASSES, DUBLIN_CORE, PROPERTIES
+from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem
 from policy_engine.policy.reading.lenient import is_nearly_odrl
 
 _LIKE = {
@@ -14,29 +15,35 @@ _LIKE = {
     DUBLIN_CORE: r"dct(erms)?:issued$|https?://(www\.)?purl\.org(:[0-9]+)?/+dc/+.*[/#]issued$",
 }
 """The namespaces that are read beside that of ODRL, and what passes for them at a glance."""
+_READ = frozenset((*PROPERTIES, *CLASSES))
+_BY_LETTERS = {name.lower(): name for name in (*CLASSES, *PROPERTIES)}
 _NEARLY = {read: re.compile(like, re.IGNORECASE) for read, like in _LIKE.items()}
 
 
-def refuse_misspelt_names(graph: StatementGraph) -> None:
+def refuse_misspelt_names(graph: StatementGraph, error: type[PolicyEngineError]) -> None:
     """Refuse a property or a class that is almost one that is read, or that ODRL lacks.
 
-    Raises RequestError (D003): what it says would be passed over, a time or a membership that
-    decides about a prohibition.
+    Raises PolicyError (P005) for a policy, and RequestError (D003) for a request or a world: what
+    it says would be passed over, a time or a membership that decides about a prohibition.
     """
-    for node in graph.about:
-        for known, names in ((PROPERTIES, graph.about[node]), (CLASSES, graph.types(node))):
-            for name in sorted(names):
-                _refuse_misspelt(graph, name, known)
+    code = "P005" if issubclass(error, PolicyError) else "D003"
+    for node, properties in graph.about.items():
+        classes = {name: (node, TYPE, name) for name in sorted(graph.types(node))}
+        for name in (*sorted(properties), *classes):
+            message = _problem(name)
+            if message:
+                place = Place("", *graph.spot(*classes.get(name, (node, name))))
+                raise error(Problem(code, message, place=place), source=graph.source)
 
 
-def _refuse_misspelt(graph: StatementGraph, name: str, known: Sequence[str]) -> None:
+def _problem(name: str) -> str:
+    """Return what is wrong with the name of a property or a class; empty if nothing is."""
     if name.startswith(terms.ODRL) and name not in terms.vocabulary():
-        refuse(graph, f"{name!r} is not a term of ODRL.")
+        return f"{name!r} is not a term of ODRL."
     if is_nearly_odrl(name):
-        refuse(graph, f"{name!r} is not a name of {terms.ODRL!r}, and almost one.")
+        return f"{name!r} is not a name of {terms.ODRL!r}, and almost one."
     for read, nearly in _NEARLY.items():
         if not name.startswith(read) and nearly.match(name):
-            refuse(graph, f"{name!r} is not a name of {read!r}, and almost one.")
-    for one in known:
-        if name != one and name.lower() == one.lower():
-            refuse(graph, f"{name!r} is not {one!r}, and almost the same.")
+            return f"{name!r} is not a name of {read!r}, and almost one."
+    same = name if name in _READ else _BY_LETTERS.get(name.lower(), name)
+    return "" if name == same else f"{name!r} is not {same!r}, and almost the same."

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from policy_engine.data.rdf.statements import is_blank
 from policy_engine.decision.compliance.expanding import expanded
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.reading import leaves
 from policy_engine.decision.model import World
-from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, RequestError
+from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
 from policy_engine.policy.structure import REFINEMENT, VALUE
@@ -18,7 +17,6 @@ _HINT = "Only a rule's parts may name it: there, its refinements are evaluated."
 
 def refuse_lost_refinements(
     policy: StatementGraph,
-    world: StatementGraph,
     policies: Sequence[Policy],
     hierarchy: Hierarchy,
     facts: World,
@@ -27,22 +25,16 @@ def refuse_lost_refinements(
 
     What belongs to a collection's source belongs to the collection, and its refinements are
     evaluated where a rule names it. They would be lost where it is a part of something else, where
-    a value is compared with it, and where the world describes it and not the policy. `hierarchy`
-    has the memberships of all texts, `facts` what the world says. Raises PolicyError (P015) for a
-    collection of the policy, and RequestError (D003) for one of the world.
+    a value is compared with it. `hierarchy` has the memberships of all texts, `facts` what the
+    world says. Raises PolicyError (P015).
     """
-    own, others = _refined(policy), _refined(world) if world.text != policy.text else set()
-    for name in sorted(others):
-        if not is_blank(name):
-            _refuse(world, RequestError, name, "is in the world, where they are not evaluated")
     compared = {*_compared_values(policies, facts)}
-    for name in sorted(own | others):
-        graph, error = (policy, PolicyError) if name in own else (world, RequestError)
+    for name in sorted(_refined(policy)):
         wider = {*hierarchy.above("party", name), *hierarchy.above("asset", name)} - {name}
         if wider:
-            _refuse(graph, error, name, f"is a part of {min(wider)!r}: they would be lost")
+            _refuse(policy, name, f"is a part of {min(wider)!r}: they would be lost")
         if name in compared:
-            _refuse(graph, error, name, "is compared with a value: they would be lost")
+            _refuse(policy, name, "is compared with a value: they would be lost")
 
 
 def _refined(graph: StatementGraph) -> set[str]:
@@ -57,10 +49,7 @@ def _compared_values(policies: Sequence[Policy], facts: World) -> Iterator[objec
         yield from of.get(VALUE, ())
 
 
-def _refuse(
-    graph: StatementGraph, error: type[PolicyEngineError], name: str, what: str
-) -> NoReturn:
-    code = "P015" if error is PolicyError else "D003"
+def _refuse(graph: StatementGraph, name: str, what: str) -> NoReturn:
     place = Place("", *graph.spot(graph.named[name][0]))
     message = f"The collection {name!r} has refinements, and {what}."
-    raise error(Problem(code, message, _HINT, place), source=graph.source)
+    raise PolicyError(Problem("P015", message, _HINT, place), source=graph.source)

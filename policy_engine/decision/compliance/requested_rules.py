@@ -1,6 +1,6 @@
 """Requests and the state of the world, from their graphs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from policy_engine import terms
@@ -18,6 +18,7 @@ from policy_engine.decision.compliance.names import (
     REQUESTED_TARGET,
     REQUESTING_PARTY,
 )
+from policy_engine.decision.compliance.unread import said_of
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.decision.facts import PURPOSE as PURPOSE_OPERAND
 from policy_engine.errors import RequestError, did_you_mean, join_names
@@ -27,7 +28,6 @@ from policy_engine.policy.structure import (
     ASSIGNER,
     CONSTRAINT,
     INVERSE,
-    KINDS,
     LEFT,
     OPERATOR,
     PROFILE,
@@ -48,10 +48,10 @@ _OF_EVALUATION = (REQUESTING_PARTY, REQUESTED_ACTION, REQUESTED_TARGET)
 _TELLING = {CONTEXT, PARAMETER}
 _OF_RULE = {ASSIGNEE, ACTION, TARGET, CONSTRAINT, PURPOSE, UID, ASSIGNER, *_TELLING}
 _OF_CONSTRAINT = {LEFT, OPERATOR, RIGHT, UID}
-_KINDS = {f"{terms.ODRL}{kind}" for kind in KINDS}
 _OF_PARAMETER = {FEATURE, PARAMETER_VALUE}
-_ASKING = {*_OF_EVALUATION, *_KINDS, *_OF_RULE, *_OF_CONSTRAINT, *_OF_PARAMETER} - {UID}
-"""The properties that say something only in a request."""
+_REQUEST_CLASSES = {REQUEST, EVALUATION, f"{terms.ODRL}Policy"}
+_RULE_CLASSES = {f"{terms.ODRL}{name}" for name in ("Permission", "Rule")}
+_CONSTRAINT_CLASSES = {f"{terms.ODRL}Constraint"}
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,18 @@ class RequestedRule:
 
 
 def read_requests(
-    graph: StatementGraph, vocabulary: Vocabulary = NONE, *, has_policies: bool = False
+    graph: StatementGraph,
+    vocabulary: Vocabulary = NONE,
+    *,
+    has_policies: bool = False,
+    has_world: bool = False,
 ) -> tuple[RequestedRule, ...]:
     """Return the rules of the requests in a text: of `odrl:Request`, or evaluation requests.
 
     If nothing has such a class, all that asks for something is a request; otherwise it is refused
-    beside one that has, except for policies, if the text `has_policies`. Raises RequestError (D003)
-    for a text without a request, for one that cannot be understood or asks for nothing, and for
-    what no request refers to.
+    beside one that has. Raises RequestError (D003) for a text without a request, for one that
+    cannot be understood or asks for nothing, and for what neither a request has nor a policy or the
+    world, if the text `has_policies` or `has_world`.
     """
     reader = _Requests(graph, vocabulary)
     typed_nodes = set(graph.typed((REQUEST, EVALUATION)))
@@ -84,7 +88,7 @@ def read_requests(
         message = "The text contains no request: nothing in it asks for permission."
         hint = "A request is an odrl:Request with an odrl:permission, or a sotw:EvaluationRequest."
         raise RequestError.of("D003", message, hint, graph.source)
-    reader.refuse_unread(has_policies=has_policies)
+    reader.refuse_unread(has_policies=has_policies, has_world=has_world)
     return tuple(rules)
 
 
@@ -100,29 +104,38 @@ class _Requests:
         """Yield the rules that a node requests; nothing if it is not a request."""
         statements, types = self.graph.about[node], self.graph.types(node)
         if EVALUATION in types or not statements.keys().isdisjoint(_OF_EVALUATION):
-            self._known(node, {*_OF_EVALUATION, *_TELLING})
+            self._known(node, {*_OF_EVALUATION, *_TELLING}, _REQUEST_CLASSES)
             yield self._rule(node, node, _OF_EVALUATION)
         elif REQUEST in types or PERMISSION in statements:
-            self._known(node, {PERMISSION, *_OF_RULE, PROFILE})
+            self._known(node, {PERMISSION, *_OF_RULE, PROFILE}, _REQUEST_CLASSES)
             self._require(node, PERMISSION)
             for rule in self._named(node, PERMISSION):
-                self._known(rule, _OF_RULE)
+                self._known(rule, _OF_RULE, _RULE_CLASSES)
                 yield self._rule(node, rule, (ASSIGNEE, ACTION, TARGET))
 
-    def refuse_unread(self, *, has_policies: bool) -> None:
-        """Refuse what asks for something, or belongs to what does, and was not read.
+    def refuse_unread(self, *, has_policies: bool, has_world: bool) -> None:
+        """Refuse what says something that was not read.
 
-        A text that `has_policies` has them read elsewhere, with all that belongs to them.
+        A text that `has_policies` has them read elsewhere, with all that belongs to them, and one
+        that `has_world` has that read.
         """
-        asking = {*_OF_EVALUATION} if has_policies else {*_ASKING, *INVERSE}
+        own = {self.graph.name(node) for node in self._read}
         for node in (one for one in self.graph.about if one not in self._read):
-            props = asking & self.graph.about[node].keys()
-            props |= {one for one in INVERSE if self._read & {*self.graph.objects(node, one)}}
-            if props:
-                names = sorted(map(terms.compact, props))
-                message = f"No request has {node!r}, so what it says would be lost: "
-                hint = "A request beside others needs the class odrl:Request, as they have."
-                refuse(self.graph, f"{message}{join_names(names)}.", hint)
+            is_own = self.graph.name(node) in own
+            names = {one for one in INVERSE if own & self._names_of(node, one)}
+            if has_policies and not is_own:
+                names |= self.graph.about[node].keys() & {*_OF_EVALUATION}
+            else:
+                names |= said_of(self.graph, node, is_of_world=has_world and not is_own)
+            if names:
+                listed = join_names(sorted(map(terms.compact, names)))
+                message = f"No request has {node!r}, so what it says would be lost: {listed}."
+                hint = "A request beside others needs the class odrl:Request, as they have; of"
+                hint += " parties and assets, the world tells."
+                refuse(self.graph, message, hint)
+
+    def _names_of(self, node: str, prop: str) -> set[str]:
+        return {self.graph.name(one) for one in self.graph.nodes(node, prop)}
 
     def _rule(self, request: str, rule: str, props: Sequence[str]) -> RequestedRule:
         """Return a rule of a request, with what the request says about all its rules."""
@@ -152,7 +165,7 @@ class _Requests:
         for term in self.graph.values(rule, PURPOSE):
             yield PURPOSE_OPERAND, term
         for node in self._named(rule, CONTEXT, CONSTRAINT):
-            self._known(node, _OF_CONSTRAINT)
+            self._known(node, _OF_CONSTRAINT, _CONSTRAINT_CLASSES)
             operator = self.graph.objects(node, OPERATOR)
             if operator not in ((f"{terms.ODRL}eq",), ()) or not self.graph.objects(node, LEFT):
                 refuse(
@@ -167,7 +180,7 @@ class _Requests:
                 for term in self.graph.values(node, RIGHT):
                     yield operand, term
         for node in self._named(rule, PARAMETER):
-            self._known(node, _OF_PARAMETER)
+            self._known(node, _OF_PARAMETER, ())
             features = self._named(node, FEATURE)
             self._require(node, FEATURE, PARAMETER_VALUE)
             for feature in features:
@@ -214,10 +227,15 @@ class _Requests:
                 )
         return self.graph.nodes(node, *props)
 
-    def _known(self, node: str, properties: Iterable[str]) -> None:
-        """Refuse a property that would change the request if it were understood."""
+    def _known(self, node: str, properties: Iterable[str], classes: Container[str]) -> None:
+        """Refuse a property or a class that would change the request if it were understood."""
         self._read.add(node)
         for prop in self.graph.about.get(node, {}):
             if prop.startswith((terms.ODRL, terms.SOTW)) and prop not in {*properties, TYPE}:
                 near = did_you_mean(terms.local_name(prop), map(terms.local_name, properties))
                 refuse(self.graph, f"{prop} is not allowed in a request. {node} has it.", near)
+        for kind in self.graph.types(node):
+            if kind.startswith(terms.ODRL) and kind not in classes:
+                refuse(
+                    self.graph, f"{kind} is not the class of a part of a request. {node} has it."
+                )

@@ -17,9 +17,8 @@ from policy_engine.decision.compliance.reading import value_of
 from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRule
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, join_names
-from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.model import Policy
-from policy_engine.policy.structure import PURPOSE_PROPERTIES, WIDER_PROPERTIES
+from policy_engine.policy.structure import membership_properties
 
 _WORLDS = (STATE_OF_THE_WORLD, "http://example.org/Sotw")
 _OF_THINGS = {
@@ -108,7 +107,7 @@ def refuse_told_elsewhere(
 def _named(policies: Sequence[Policy]) -> Iterator[str]:
     """Yield the parties, assets and actions that the policies name."""
     for hierarchy in {id(one.hierarchy): one.hierarchy for one in policies}.values():
-        yield from _ends(hierarchy)
+        yield from hierarchy.names("party", "asset", "action")
     for rule in (rule for policy in policies for rule in policy.rules):
         for members in (rule.targets, rule.assignees, rule.actions):
             yield from (one.iri for one in members)
@@ -116,12 +115,7 @@ def _named(policies: Sequence[Policy]) -> Iterator[str]:
 
 def _parts(world: StatementGraph) -> Iterator[str]:
     """Yield the parties, assets and actions that the world says to be part of others."""
-    for edge in world.edges(*(WIDER_PROPERTIES.keys() - {*PURPOSE_PROPERTIES})):
-        yield from edge
-
-
-def _ends(hierarchy: Hierarchy) -> Iterator[str]:
-    for edge in (*hierarchy.party, *hierarchy.asset, *hierarchy.action):
+    for edge in world.edges(*sorted(membership_properties("party asset action implied"))):
         yield from edge
 
 

@@ -21,6 +21,7 @@ from policy_engine.policy.structure import (
     CONFLICT,
     INHERIT,
     KINDS,
+    OTHER_POLICY_TYPES,
     POLICY_TYPES,
     PROFILE,
     policy_properties,
@@ -35,6 +36,8 @@ from policy_engine.terms import is_absolute, relative_iri_problem
 
 _ODRL, _MC, _PE = terms.ODRL, terms.MOSAICROWN, terms.PE
 _TYPES = {f"{_ODRL}{name}" for name in POLICY_TYPES}
+_LENIENT_TYPES = _TYPES | {f"{_ODRL}{name}" for name in OTHER_POLICY_TYPES}
+_POLICY = f"{_ODRL}Policy"
 _PROFILES = {_MC, _MC.rstrip("/"), _PE}
 _CORE_PROFILE = f"{_ODRL}core"
 _REPLACED, _MODIFIED, _ISSUED = (
@@ -162,12 +165,16 @@ class PolicyReader:
 
     def _policy_type(self, node: Node) -> str:
         types = [terms.canonical(iri) for iri in node.data.get("@type", [])]
+        allowed = _TYPES
         if self.walker.is_lenient:
-            return next((iri for iri in types if iri.startswith(_ODRL)), SET)
-        if len(types) == 1 and types[0] in _TYPES:
+            # What else it is, foreign classes too, changes nothing; that it is a policy is known.
+            allowed = _LENIENT_TYPES
+            types = [one for one in dict.fromkeys(types) if one in allowed]
+            types = [one for one in types if one != _POLICY] or types or [SET]
+        if len(types) == 1 and types[0] in allowed:
             return str(types[0])
         given = join_names(map(terms.compact, types)) if types else "nothing"
-        known = sorted(map(terms.local_name, _TYPES))
+        known = sorted(map(terms.local_name, allowed))
         message = f"A policy has one type. Given: {given}. Allowed: {join_names(known)}."
         local_name = terms.local_name(types[0]) if len(types) == 1 else ""
         self.walker.add(

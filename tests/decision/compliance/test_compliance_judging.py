@@ -347,6 +347,7 @@ def test_a_purpose_of_a_vocabulary_is_of_no_kind_by_the_word_of_a_request(tmp_pa
 PERFORMED, UNPERFORMED = "performanceState report:Performed", "performanceState report:Unperformed"
 VIOLATED = "deonticState report:Violated"
 FULFILLED = "deonticState report:Fulfilled"
+UNKNOWN = "performanceState report:Unknown"
 
 
 @pytest.mark.parametrize("kind", ["permission", "obligation"])
@@ -361,7 +362,7 @@ FULFILLED = "deonticState report:Fulfilled"
         (VIOLATED, limit("odrl:dateTime", "lt", NOW), ("Unknown", "Violated", True)),
         (VIOLATED, limit("odrl:dateTime", "lt", NEVER), ("Unknown", "Violated", False)),
         (FULFILLED, limit("odrl:dateTime", "lt", NOW), ("Unknown", "Fulfilled", True)),
-        ("note 1", limit("odrl:dateTime", "lt", NOW), ("Unknown", "NonSet", True)),
+        (UNKNOWN, limit("odrl:dateTime", "lt", NOW), ("Unknown", "NonSet", True)),
     ],
 )
 def test_duty_has_the_state_that_the_world_tells_or_its_performance_gives(

@@ -92,12 +92,33 @@ def test_report_on_a_permission_is_not_one_on_a_duty():
     assert states(told) == (["NonSet"], True)
 
 
-def test_consequence_of_a_duty_is_a_duty():
-    text = f"{OWES} :pay odrl:consequence :more . :more odrl:action odrl:compensate ."
-    told = (
-        ":told a report:DutyReport ; report:rule :more ; report:performanceState report:Unknown ."
-    )
-    assert states(told, text) == (["NonSet"], True)
+@pytest.mark.parametrize(
+    "text",
+    [
+        policy("odrl:remedy :more", "prohibition"),
+        policy("odrl:duty [ odrl:action odrl:inform ; odrl:consequence :more ]"),
+        policy(
+            more=":policy odrl:obligation [ odrl:action odrl:inform ; odrl:consequence :more ] ."
+        ),
+    ],
+)
+def test_report_on_a_remedy_or_a_consequence_is_refused(text):
+    text = f"{text} :more odrl:action odrl:compensate ."
+    assert "whose state is not evaluated" in refusal(world(TOLD.replace(":pay", ":more")), text)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("report:attemptState report:Attempted", "tells no state"),
+        ("dct:created :now", "tells no state"),
+        (f"report:state report:Violated ; {VIOLATED}", "'s:state' says nothing of a duty"),
+        (f"report:dutyState report:Violated ; {VIOLATED}", "says nothing of a duty"),
+    ],
+)
+def test_report_that_tells_no_state_by_a_known_name_is_refused(said, words):
+    words = words.replace("s:", "https://w3id.org/force/compliance-report#")
+    assert words in refusal(world(TOLD.replace(VIOLATED, said)))
 
 
 @pytest.mark.parametrize("told", [TOLD, f":told {VIOLATED} ."])

@@ -40,6 +40,30 @@ def test_a_world_with_a_misspelt_name_is_refused(said, code, words):
     assert words in problem.message
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (f"a <{SOTW}Sotw>", f"is not '{SOTW}SotW'"),
+        (f"a <{SOTW}CurrentTime>", f"is not '{SOTW}currentTime'"),
+        (f"<{REPORT}performancestate> 1", f"is not '{REPORT}performanceState'"),
+        (f"<{FORCE}/sotw#currentTime> 1", "currentTime' is not a name of"),
+        ("a odrl:offer", "odrl/2/offer' is not a term of ODRL"),
+    ],
+)
+def test_misspelt_name_is_refused_in_every_text_where_it_stands(said, words):
+    said = f"\n<http://example.com/w> {said} ."
+    for code, texts in (
+        ("P005", (policy(more=said), request(), world())),
+        ("D003", (policy(), request(more=said), world())),
+        ("D003", (policy(), request(), world(said))),
+    ):
+        with pytest.raises(PolicyEngineError) as caught:
+            compliance_report(*texts)
+        [problem] = caught.value.problems
+        assert (problem.code, problem.place.line) == (code, PREFIXES.count("\n") + 2)
+        assert words in problem.message
+
+
 NOTHING = "odrl:leftOperand odrl:purpose ; odrl:operator odrl:eq"
 
 

@@ -271,6 +271,22 @@ LOST = "so what it says would be lost"
         ("[ odrl:uid :asked ; odrl:target :bed ] .", f"{LOST}: 'odrl:target'"),
         (":cook odrl:assigneeOf :asked .", f"'{EX}cook', {LOST}: 'odrl:assigneeOf'"),
         (":ward rdf:value :bed .", f"needs an IRI. Given: {EX}ward"),
+        (":nurse odrl:partOf :staff .", f"'{EX}nurse', {LOST}: 'odrl:partOf'"),
+        (":nurse odrl:spatial :IT .", f"'{EX}nurse', {LOST}: 'odrl:spatial'"),
+        (":b odrl:duty :c .", f"'{EX}b', {LOST}: 'odrl:duty'"),
+        (":b a odrl:Prohibition .", f"'{EX}b', {LOST}: 'odrl:Prohibition'"),
+        ("[ odrl:uid :asked ; a odrl:Prohibition ] .", f"{LOST}: 'odrl:Prohibition'"),
+        (":cook odrl:assigneeOf [ odrl:uid :asked ] .", f"{LOST}: 'odrl:assigneeOf'"),
+        (
+            ":asked a odrl:Prohibition .",
+            f"Prohibition is not the class of a part of a request. {EX}asked",
+        ),
+        (":asked a odrl:Duty .", "Duty is not the class of a part of a request"),
+        (":request a odrl:Set .", "Set is not the class of a part of a request"),
+        (
+            ":request sotw:context [ a odrl:Duty ; odrl:leftOperand :a ; odrl:rightOperand 1 ] .",
+            "Duty is not the class of a part of a request",
+        ),
     ],
 )
 def test_nothing_is_dropped_beside_a_request(more, words):
@@ -278,10 +294,29 @@ def test_nothing_is_dropped_beside_a_request(more, words):
         assert words in refusal(text)
 
 
+def test_request_and_its_parts_may_have_their_classes():
+    said = ":request a odrl:Policy . :asked a odrl:Permission, odrl:Rule, :Wish ."
+    constraint = f"; odrl:constraint [ a odrl:Constraint ; {CARE} ]"
+    assert told(request(told=constraint, more=said)) == {"purpose": ("care",)}
+
+
+def test_world_beside_a_request_tells_what_worlds_tell():
+    told = ":nurse odrl:partOf :staff ; odrl:spatial :IT ."
+    both = request(more=f":w a sotw:SotW . {told}")
+    assert compliance_report(policy(), both, both)
+    for more in (":other odrl:prohibition :b .", "[ odrl:uid :asked ; odrl:spatial :IT ] ."):
+        with pytest.raises(RequestError, match=LOST):
+            compliance_report(policy(), both + more, both + more)
+
+
 def test_policies_beside_a_request_are_those_of_the_text_and_nothing_else():
     both = f"{policy()} {request().removeprefix(PREFIXES)}"
     assert len(compliance_report(both, both, both).policies) == 1
-    for more in (":other sotw:requestedAction odrl:use .", ":cook odrl:assigneeOf :asked ."):
+    for more in (
+        ":other sotw:requestedAction odrl:use .",
+        ":cook odrl:assigneeOf :asked .",
+        ":cook odrl:assigneeOf [ odrl:uid :asked ] .",
+    ):
         with pytest.raises(RequestError, match=LOST):
             compliance_report(both + more, both + more, world())
 

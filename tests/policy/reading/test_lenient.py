@@ -11,6 +11,7 @@ from policy_engine.errors import PolicyError
 from policy_engine.policy import read_policy
 from policy_engine.policy.canonical import canonical_text
 
+ODRL = "http://www.w3.org/ns/odrl/2/"
 BAD = TESTS / "policies" / "bad"
 LET_PASS = """
     action-that-is-no-way-to-use agreement-without-parties deprecated-action
@@ -36,6 +37,13 @@ NEVER = """
 
 def read(path):
     [policy] = read_policies(read_graph(path, "policy", PolicyError))
+    return policy
+
+
+def read_text(said):
+    prefixes = f"@prefix : <http://example.com/> . @prefix odrl: <{ODRL}> ."
+    rule = ":p odrl:permission [ odrl:action odrl:read ] ."
+    [policy] = read_policies(read_graph(f"{prefixes}\n{rule}\n{said}", "policy", PolicyError))
     return policy
 
 
@@ -86,3 +94,20 @@ def test_action_is_refined_under_its_own_name_or_has_a_value(tmp_path):
     path.write_text(text.replace("ex:look odrl:", "ex:look rdf:value odrl:read ; odrl:"), "utf-8")
     with pytest.raises(PolicyError, match="P006"):
         read(path)
+
+
+@pytest.mark.parametrize("types", ["odrl:Offer, odrl:Agreement", "odrl:Agreement, odrl:Offer"])
+def test_policy_of_two_types_is_refused_whatever_their_order(types):
+    with pytest.raises(PolicyError, match=r"P001 A policy has one type. Given: .* and "):
+        read_text(f":p a {types} .")
+
+
+@pytest.mark.parametrize("types", ["odrl:Policy, odrl:Offer", ":Deal, odrl:Offer, odrl:Policy"])
+def test_type_of_a_policy_is_the_narrower_one_whatever_their_order(types):
+    for given in (types, ", ".join(reversed(types.split(", ")))):
+        assert read_text(f":p a {given} .").type == f"{ODRL}Offer"
+
+
+@pytest.mark.parametrize(("types", "name"), [(":Deal", "Set"), ("odrl:Policy", "Policy")])
+def test_policy_of_no_narrower_type_is_a_set_or_what_it_says(types, name):
+    assert read_text(f":p a {types} .").type == f"{ODRL}{name}"

@@ -1,0 +1,59 @@
+"""What a text says in the terms of policies, requests and worlds that none of its readers reads."""
+
+from policy_engine import terms
+from policy_engine.decision.compliance.graph import UID, StatementGraph, refuse
+from policy_engine.decision.compliance.names import CURRENT_TIME
+from policy_engine.errors import join_names
+from policy_engine.policy.structure import (
+    OTHER_POLICY_TYPES,
+    POLICY_TYPES,
+    PURPOSE,
+    SOURCE,
+    WIDER_PROPERTIES,
+    membership_properties,
+)
+
+_RULE_TYPES = ("Rule", "Permission", "Prohibition", "Duty")
+_OF_POLICIES = {
+    f"{terms.ODRL}{name}"
+    for name in (
+        *(*POLICY_TYPES, *OTHER_POLICY_TYPES, *_RULE_TYPES),
+        *("Constraint", "LogicalConstraint", "Request"),
+    )
+}
+"""The classes of policies, of requests, and of what they consist of."""
+_MEMBERSHIPS = membership_properties("party asset action implied")
+_READ_OF_WORLDS = {*WIDER_PROPERTIES, SOURCE, CURRENT_TIME}
+
+
+def said_of(graph: StatementGraph, node: str, *, is_of_world: bool) -> set[str]:
+    """Return by which properties, or else classes, a node says what policies or requests do.
+
+    Memberships, and what else worlds tell, are left out if the text `is_of_world`.
+    """
+    props = {one for one in graph.about[node] if _is_meant(one)}
+    told = {one for one in props if _is_read_of_worlds(one)} if is_of_world else set()
+    return props - told or _OF_POLICIES.intersection(graph.types(node))
+
+
+def refuse_unread_of_world(world: StatementGraph) -> None:
+    """Refuse a world that says what only policies and requests can say.
+
+    Otherwise a prohibition would be lost. Raises RequestError (D003).
+    """
+    for node in world.about:
+        names = said_of(world, node, is_of_world=True)
+        if names:
+            said = join_names(sorted(map(terms.compact, names)))
+            message = f"The world says of {world.name(node)!r} what would be lost: {said}."
+            refuse(world, message, "Only policies or requests may say so.")
+
+
+def _is_meant(prop: str) -> bool:
+    """Return whether a property is one of policies, requests and worlds, or of memberships."""
+    is_read = prop.startswith((terms.ODRL, terms.SOTW)) or prop in _MEMBERSHIPS or prop == PURPOSE
+    return is_read and prop != UID
+
+
+def _is_read_of_worlds(prop: str) -> bool:
+    return prop in _READ_OF_WORLDS or prop in terms.instances(f"{terms.ODRL}LeftOperand")

@@ -1,0 +1,56 @@
+"""What only policies and requests can say is refused in the text of the world."""
+
+import pytest
+from compliance_texts import PREFIXES, policy, request, world
+
+from policy_engine.decision.compliance import compliance_report
+from policy_engine.errors import RequestError
+
+
+@pytest.mark.parametrize(
+    ("said", "prop"),
+    [
+        (":policy odrl:prohibition [ odrl:action odrl:read ] .", "odrl:prohibition"),
+        (":policy odrl:permission :rule .", "odrl:permission"),
+        (":rule odrl:constraint :limit .", "odrl:constraint"),
+        (":rule odrl:duty :pay .", "odrl:duty"),
+        (":rule odrl:assignee :cook .", "odrl:assignee"),
+        (":rule odrl:target :bed .", "odrl:target"),
+        (":policy odrl:conflict odrl:prohibit .", "odrl:conflict"),
+        (":policy odrl:inheritFrom :other .", "odrl:inheritFrom"),
+        (":ward odrl:hasPolicy :policy .", "odrl:hasPolicy"),
+        (":cook odrl:assigneeOf :rule .", "odrl:assigneeOf"),
+        (":cook odrl:assigneeOf [ odrl:uid :rule ] .", "odrl:assigneeOf"),
+        (":rule <https://www.mosaicrown.eu/ns/mosaicrown/1/purpose> :ads .", "mosaicrown:purpose"),
+        (":limit odrl:rightOperand 2 .", "odrl:rightOperand"),
+        (":coll odrl:refinement :limit .", "odrl:refinement"),
+        (":q sotw:requestedTarget :bed .", "sotw#requestedTarget"),
+        (":w a sotw:SotW ; sotw:count [ sotw:countValue 3 ] .", "sotw#count"),
+        (":rule a odrl:Prohibition .", "odrl:Prohibition"),
+        (":policy a odrl:Offer .", "odrl:Offer"),
+        (":q a odrl:Request .", "odrl:Request"),
+    ],
+)
+def test_rule_or_part_of_a_policy_that_the_world_states_is_refused(said, prop):
+    with pytest.raises(
+        RequestError, match=r"D003 The world says of .* what would be lost"
+    ) as found:
+        compliance_report(policy(), request(), world(said))
+    assert prop in str(found.value)
+
+
+def test_whole_policy_that_the_world_states_is_refused():
+    told = policy(kind="prohibition").replace(":policy", ":other").replace(":rule", ":not")
+    with pytest.raises(RequestError, match="what would be lost: 'odrl:prohibition'"):
+        compliance_report(policy(), request(), world(told.removeprefix(PREFIXES)))
+
+
+def test_world_that_is_the_text_of_the_policy_states_its_rules():
+    both = policy(kind="prohibition", more=":w a sotw:SotW .")
+    [report] = compliance_report(both, request(), both).policies
+    assert [rule.active for rule in report.rules] == [True]
+
+
+def test_world_tells_memberships_and_left_operands():
+    told = ":nurse odrl:partOf :staff . :staff odrl:source :all . :w a sotw:SotW ; odrl:count 3 ."
+    assert compliance_report(policy(), request(), world(told))
