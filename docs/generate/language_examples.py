@@ -196,6 +196,7 @@ MASKED: Mapping[str, Mapping[str, Any]] = {
     "rank-swapping": {"pe:p": 0.05, "pe:variant": "distribution"},
     "shuffling": {"pe:given": {"@id": "http://example.com/Visits/Age"}},
     "pram": {"pe:keep": 0.8, "pe:variant": "invariant"},
+    "microaggregation": {"pe:groupSize": 3, "pe:together": "money"},
 }
 """The settings of a masked column, by its masking."""
 OF_AUDITS: Mapping[str, tuple[str, Any]] = {

@@ -71,6 +71,14 @@ class Perturbation(Masking, ABC):
         return self.model_dump_json(by_alias=True, exclude=parts)
 
     @property
+    def shared_by(self) -> int:
+        """How many rows at least share their values, in all the columns that are masked together.
+
+        Such a masking needs as many rows with a value.
+        """
+        return 1
+
+    @property
     def decimals(self) -> int:
         """How many decimals the result has at least, of a column that has decimals."""
         return 0

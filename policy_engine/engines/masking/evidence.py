@@ -170,15 +170,21 @@ def evidence_of(
 
 
 def judge(
-    evidence: GroupEvidence, after: ColumnFacts, marks: Sequence[int], *, all_rows: bool
+    evidence: GroupEvidence,
+    after: ColumnFacts,
+    marks: Sequence[int],
+    *,
+    all_rows: bool,
+    rare: int = 0,
 ) -> Iterator[ColumnJudgement]:
     """Yield what columns that were masked together show, as they were written.
 
-    `after` and `marks` are the facts and the marks of the output; `all_rows` means that no row was
-    left out. A column whose values are not those that were masked counts as broken in every cell.
+    `after` and `marks` are the facts and the marks of the output, `rare` its rows whose values too
+    few share; `all_rows` means that no row was left out. A column whose values are not those that
+    were masked counts as broken in every cell.
     """
     masking, pairs = evidence.group[0], evidence.pairs
-    unlike = masking.count_unlike(evidence.before, after)
+    unlike = masking.count_unlike(evidence.before, after) + (rare if all_rows else 0)
     figures = masking.figures(evidence.before, after) or [{}] * len(evidence.group)
     paired: Sequence[Mapping[str, float]] = ()
     if pairs is not None and pairs.rows:

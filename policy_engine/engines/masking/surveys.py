@@ -16,7 +16,7 @@ from policy_engine.engines.masking.numbers import (
     plain_array,
     to_floats,
 )
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, join_names
 from policy_engine.kernels.moments import Moments, exponents
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
 
@@ -122,9 +122,10 @@ def find_moments(table: pa.Table, group: Group, seen: Survey) -> Moments | None:
 def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts:
     """Return what the perturbations of a group have to know of the whole columns.
 
-    Raises DataError (R013) for numbers that are all the same, and for more categories than a
-    matrix can have.
+    Raises DataError (R013) for numbers that are all the same, for more categories than a matrix
+    can have, and for fewer rows than have to share their values.
     """
+    _check_rows(group, seen.rows)
     if moments is not None and group[0].takes == "numbers" and seen.rows:
         _check_spread(group, moments)
     if seen.counts is None:
@@ -148,6 +149,16 @@ def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
     return survey(table, group, kinds)
 
 
+def count_rare(table: pa.Table, group: Group) -> int:
+    """Return how many rows of an output have values, in the columns of a group, that fewer rows
+    share than its masking says."""
+    names = [one.name for one in group]
+    counts = table.select(names).group_by(names).aggregate([([], "count_all")])
+    present = from_numpy(is_present(counts, names))
+    times = to_numpy(unchunk(counts.filter(present).column("count_all")))
+    return int(times[times < group[0].shared_by].sum())
+
+
 def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) -> ColumnFacts:
     """Return the facts of columns as they were written, given those of the input.
 
@@ -159,6 +170,14 @@ def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) 
     places = pc.index_in(seen.counts.field(0), value_set=before.labels)
     np.add.at(counts, to_numpy(places, missing=-1), to_numpy(seen.counts.field(1)))
     return ColumnFacts(seen.rows, labels=before.labels, counts=counts)
+
+
+def _check_rows(group: Group, rows: int) -> None:
+    if 0 < rows < group[0].shared_by:
+        names = join_names([one.name for one in group])
+        message = f"Only {rows:,} rows have a value of {names}. {group[0].masking} makes groups of "
+        message += f"{group[0].shared_by:,} rows."
+        raise DataError.of("R013", message, "Let the groups be smaller.")
 
 
 def _check_spread(group: Group, moments: Moments) -> None:

@@ -21,7 +21,12 @@ from policy_engine.engines.masking.perturbing import (
     check_ordered,
     masking_key,
 )
-from policy_engine.engines.masking.surveys import facts_of_output, find_moments, survey_output
+from policy_engine.engines.masking.surveys import (
+    count_rare,
+    facts_of_output,
+    find_moments,
+    survey_output,
+)
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.methods.masking import CellMasking
 from policy_engine.plan.steps import Mask
@@ -75,7 +80,8 @@ def judge_table(
         seen = survey_output(table, one.group, kinds)
         after = facts_of_output(seen, find_moments(table, one.group, seen), one.before)
         marks = [column_mark(table.column(c.name), kinds.get(c.name)) for c in one.group]
-        judgements += judge(one, after, marks, all_rows=all_rows)
+        rare = count_rare(table, one.group) if one.group[0].shared_by > 1 else 0
+        judgements += judge(one, after, marks, all_rows=all_rows, rare=rare)
     by_name = {one.masking.name: one for one in judgements}
     return tuple(by_name[name] for name in step.names)
 

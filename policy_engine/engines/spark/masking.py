@@ -120,7 +120,8 @@ def judge_frame(
         moments = _moments(output, one.group, seen)
         marks = _marks(output, one.group, kinds)
         after = facts_of_output(seen, moments, one.before)
-        judgements += judge(one, after, marks, all_rows=all_rows)
+        rare = _count_rare(output, one.group)
+        judgements += judge(one, after, marks, all_rows=all_rows, rare=rare)
     by_name = {one.masking.name: one for one in judgements}
     return tuple(by_name[name] for name in step.names)
 
@@ -231,6 +232,16 @@ def _known(frame: DataFrame, group: Group, kinds: Kinds) -> KnownGroup:
     columns = frame.select([quote_name(name) for name in columns_of(group)])
     seen = _in_parts(columns, lambda table: survey(table, group, kinds), Survey.merge)
     return KnownGroup(group, seen, facts_of(group, seen, _moments(columns, group, seen)))
+
+
+def _count_rare(frame: DataFrame, group: Group) -> int:
+    """Return what `surveys.count_rare` does, counted by the cluster."""
+    if group[0].shared_by < 2:
+        return 0
+    names = [quote_name(one.name) for one in group]
+    counts = frame.dropna(subset=[one.name for one in group]).groupBy(*names).count()
+    few = counts.where(F.col("count") < group[0].shared_by)
+    return int(few.agg(F.coalesce(F.sum("count"), F.lit(0))).collect()[0][0])
 
 
 def _moments(frame: DataFrame, group: Group, seen: Survey) -> Any:

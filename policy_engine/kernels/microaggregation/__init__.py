@@ -12,6 +12,7 @@ from policy_engine.kernels.microaggregation.blocks import (
     default_block_size,
     find_blocks,
 )
+from policy_engine.kernels.microaggregation.class_means import aggregate, class_means
 from policy_engine.kernels.microaggregation.loss import (
     information_loss,
     lost_share,
@@ -21,14 +22,18 @@ from policy_engine.kernels.microaggregation.mdav import mdav
 from policy_engine.kernels.microaggregation.merging import merge_until
 from policy_engine.kernels.microaggregation.multivariate import microaggregate
 from policy_engine.kernels.microaggregation.scaling import Scale, scale, share_moments, shares
+from policy_engine.kernels.microaggregation.shared_values import dominated_classes, shared_tally
 from policy_engine.kernels.microaggregation.univariate import microaggregate_column
 
 __all__ = [
     "Blocks",
     "Cut",
     "Scale",
+    "aggregate",
+    "class_means",
     "cut_blocks",
     "default_block_size",
+    "dominated_classes",
     "find_blocks",
     "information_loss",
     "lost_share",
@@ -38,6 +43,7 @@ __all__ = [
     "microaggregate_column",
     "scale",
     "share_moments",
+    "shared_tally",
     "shares",
     "within_classes",
 ]

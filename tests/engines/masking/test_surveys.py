@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from policy_engine.engines.masking.surveys import (
     Survey,
     codes_of,
+    count_rare,
     facts_of,
     facts_of_output,
     find_moments,
@@ -66,3 +67,21 @@ def test_numbers_that_are_all_the_same_are_refused(values):
 
 def test_of_ranks_only_the_rows_are_counted():
     assert survey(pa.table({"pay": ["a", None, "b"]}), SWAP, {}) == Survey(2, {}, None)
+
+
+def aggregated(names, size):
+    kind = masking_class("microaggregation")
+    return tuple(kind(name=name, groupSize=size, together="x") for name in names)
+
+
+def test_rows_whose_values_too_few_share_are_counted_without_those_that_have_none():
+    table = pa.table({"pay": [1, 1, 1, 2, None], "cap": [5, 5, 6, 6, None]})
+    assert count_rare(table, aggregated(["pay", "cap"], 2)) == 2
+    assert count_rare(table, aggregated(["pay"], 3)) == 1
+
+
+def test_fewer_rows_than_a_group_has_are_refused():
+    table, group = pa.table({"pay": [1, 2, 3, None]}), aggregated(["pay"], 4)
+    seen = survey(table, group, {})
+    with pytest.raises(DataError, match="R013 Only 3 rows have a value of 'pay'"):
+        facts_of(group, seen, find_moments(table, group, seen))

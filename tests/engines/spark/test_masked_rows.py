@@ -40,6 +40,11 @@ MASKED = [
     [column("pay", masking="multiplicative-noise", logSd=0.2)],
     [column("hours", masking="random-rounding", base=7)],
     [
+        column("hours", masking="microaggregation", groupSize=4, together="work"),
+        column("since", masking="microaggregation", groupSize=4, together="work"),
+        column("pay", masking="microaggregation", groupSize=3),
+    ],
+    [
         column("pay", masking="rank-swapping", p=0.1),
         column("since", masking="rank-swapping", p=0.2, variant="distribution"),
         column("job", masking="rank-swapping", p=0.3, order="lexicographic"),
@@ -69,7 +74,7 @@ def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
     import pyarrow.csv as pacsv
 
     pacsv.write_csv(people(), tmp_path / "people.csv")
-    masked = [part for columns in (MASKED[0], MASKED[3], MASKED[6][:1]) for part in columns]
+    masked = [part for columns in (MASKED[0], MASKED[3], MASKED[7][:1]) for part in columns]
     swapped = column("since", masking="rank-swapping", p=0.2)
     made = both(cluster, tmp_path / "people.csv", masked=[*masked, swapped], **PLAIN)
     assert sorted(made.local.table.to_pylist(), key=repr) == sorted(

@@ -1,0 +1,87 @@
+"""Microaggregation: values are replaced by the means of groups of rows that are near."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from policy_engine.methods.perturbation import (
+    ColumnFacts,
+    MaskedRows,
+    Perturbation,
+    Takes,
+    variance_ratios,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Microaggregation(Perturbation):
+    """Every value is the mean of a group of `group_size` rows or more.
+
+    One column is aggregated with the least loss there is (Hansen and Mukherjee, IEEE TKDE 15(4),
+    2003), columns with one label `together` by MDAV (Domingo-Ferrer and Mateo-Sanz, IEEE TKDE
+    14(1), 2002). Only which of the rows with equal values are in which group is drawn.
+    """
+
+    notation: ClassVar[str] = "microaggregation"
+    takes: ClassVar[Takes] = "numbers"
+    takes_dates: ClassVar[bool] = True
+    needs_all_rows: ClassVar[bool] = True
+
+    masking: Literal["microaggregation"] = "microaggregation"
+    group_size: Annotated[int, Field(alias="groupSize", ge=2, le=10**9, strict=True)]
+    together: Annotated[str, Field(strict=True)] = ""
+
+    @property
+    def group(self) -> str:
+        """What the maskings of the columns that are masked together have in common."""
+        return self.model_dump_json(by_alias=True, exclude={"name"} if self.together else set())
+
+    @property
+    def shared_by(self) -> int:
+        """How many rows at least share their values."""
+        return self.group_size
+
+    def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
+        """Return the means of the groups."""
+        from policy_engine.kernels.microaggregation import aggregate  # noqa: PLC0415 (compiled)
+
+        return aggregate(rows.values, self.group_size, rows.words[:, 0])
+
+    def tally(
+        self,
+        before: "NDArray[Any]",
+        after: "NDArray[Any]",
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Mapping[str, "NDArray[Any]"]:
+        """Return how many rows share their values with too few, and how many of the groups have
+        one value that is more than half of their sum."""
+        from policy_engine.kernels.microaggregation import shared_tally  # noqa: PLC0415 (compiled)
+
+        return shared_tally(before, after, self.group_size)
+
+    def doubts(
+        self,
+        names: Sequence[str],
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Iterator[str]:
+        """Yield each column in which the mean of a group tells its largest value."""
+        for place, name in enumerate(names):
+            dominated = int(tally["dominated"][place])
+            if dominated:
+                yield (
+                    f"The column {name!r} has means that one value dominates, being more than half "
+                    f"of the sum: {dominated:,} of {int(tally['classes'][place]):,} groups. Top "
+                    "coding or larger groups hide it."
+                )
+
+    def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
+        """Return the information loss of the columns together, 100 SSE/SST, and how the variance
+        and the correlations of each have changed."""
+        ratios = variance_ratios(before, after)
+        kept = sum(one["varianceRatio"] for one in ratios) / max(len(ratios), 1)
+        loss = min(max(100 * (1 - kept), 0.0), 100.0)
+        return [{"informationLoss": loss, **one} for one in ratios]

@@ -1,0 +1,25 @@
+import numpy as np
+
+from policy_engine.kernels.microaggregation import dominated_classes, shared_tally
+
+
+def test_rows_whose_values_too_few_share_are_counted():
+    after = np.array([[1.0, 1], [1, 1], [1, 2], [3, 3], [3, 3]])
+    tally = shared_tally(after, after, 2)
+    assert tally["broken"].tolist() == [1, 1]
+    assert tally["classes"].tolist() == [3, 3]
+
+
+def test_a_class_is_dominated_by_more_than_half_of_its_sum():
+    values = np.array([1.0, 1, 2, 1, 1, 3, 0, 0, 0])
+    groups = np.repeat([0, 1, 2], 3)
+    assert dominated_classes(values, groups, 3) == 1
+
+
+def test_classes_of_a_column_with_negative_values_are_not_dominated():
+    assert dominated_classes(np.array([-1.0, 1, 100]), np.zeros(3, np.int64), 1) == 0
+
+
+def test_the_sum_of_the_largest_numbers_is_no_infinity():
+    values = np.array([1.7e308, 1.7e308, 1.7e308])
+    assert dominated_classes(values, np.zeros(3, np.int64), 1) == 0
