@@ -171,7 +171,8 @@ def _operands(constraint: Constraint) -> list[_Form]:
 
 def _listed(constraint: Constraint) -> list[_Form]:
     is_name = terms.takes_names(constraint.left_operand)
-    return [_value(one, constraint, is_name=is_name) for one in constraint.right_operands]
+    values = [one for value in constraint.right_operands for one in value.all]
+    return [_value(one, constraint, is_name=is_name) for one in values]
 
 
 def _parameters(constraint: Constraint) -> list[_Form]:

@@ -371,7 +371,7 @@ OTHER = {
         "status": Value(1),
     },
     LogicalConstraint: {"operator": odrl("xone"), "operands": (LEAF,)},
-    Value: {"value": 6, "settings": {"weight": Value(2)}},
+    Value: {"value": 6, "settings": {"weight": Value(2)}, "more": (Value(6),)},
     Hierarchy: {
         part: ((ex("a"), ex("b")),)
         for part in ("party", "asset", "action", "purpose", "implied", "perhaps")
