@@ -114,6 +114,7 @@ CODES = {
     "R011": "more than one machine of the cluster, or its driver, can hold",
     "R012": "keys by which tables are not to be joined",
     "R013": "a masking that does not fit the values",
+    "R014": "a sample that the rows do not allow",
     "S001": "a package or a program that the engine needs and that is not there",
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",

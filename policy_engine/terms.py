@@ -167,8 +167,11 @@ def privacy_models() -> Mapping[str, Term]:
     return {term.facts["notation"]: term for term in instances(f"{PE}PrivacyModel").values()}
 
 
-def method_operands(term: Term, key: Literal["requires", "allows"]) -> tuple[str, ...]:
-    """Return the operands that a method requires, or allows, as one of its classes and itself."""
+def method_operands(
+    term: Term, key: Literal["requires", "requiresOne", "allows"]
+) -> tuple[str, ...]:
+    """Return the operands that a method requires, or one of which it does, or that it allows, as
+    one of its classes and itself."""
     kinds = [vocabulary()[kind] for kind in term.types]
     return tuple(dict.fromkeys(iri for one in (*kinds, term) for iri in one.iris(key)))
 

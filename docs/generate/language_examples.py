@@ -151,10 +151,14 @@ COLUMNS: Mapping[str, Any] = {
     "pe:pseudonymize": ["http://example.com/Visits/Patient"],
     "pe:redact": ["http://example.com/Visits/Note"],
     "pe:privacyUnit": "http://example.com/Visits/Patient",
+    "pe:stratifiedBy": ["http://example.com/Visits/Ward"],
     "pe:joinOn": ["http://example.com/Visits/Patient", "http://example.com/Claims/Insured"],
 }
 VALUES: Mapping[str, Any] = {
     "pe:pseudonymScope": "cohort-2026",
+    "pe:sampleShare": 0.1,
+    "pe:sampleSize": 10_000,
+    "pe:weightColumn": "weight",
     "mosaicrown:k": 10,
     "mosaicrown:l": 3,
     "pe:c": 4,

@@ -23,6 +23,7 @@ from language_examples import (
 from policy_engine import terms
 from policy_engine.errors import DataError
 from policy_engine.methods.reference import (
+    ONE_NEEDED,
     Parameter,
     column_parameters,
     method_parameters,
@@ -340,14 +341,18 @@ def _asked(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _method(notation: str) -> list[dict[str, Any]]:
-    own = [one.name for one in method_parameters(notation) if one.name in VALUES]
+    needed = [one for one in method_parameters(notation) if one.default != ONE_NEEDED]
+    own = [one.name for one in needed if one.name in VALUES]
     values = [one for name in own if name != "mosaicrown:k" for one in _asked(name, VALUES[name])]
     masked = [_masked(next(iter(terms.maskings())))] * ("pe:masked" in _needs(notation))
     return [*_asked("mosaicrown:method", notation), *values, *masked]
 
 
 def _needs(notation: str) -> str:
-    return ", ".join(f"`{one.name}`" for one in method_parameters(notation))
+    needed = method_parameters(notation)
+    named = [f"`{one.name}`" for one in needed if one.default != ONE_NEEDED]
+    some = [f"`{one.name}`" for one in needed if one.default == ONE_NEEDED]
+    return ", ".join([*named, *([" or ".join(some)] if some else [])])
 
 
 def _own() -> dict[str, Parameter]:
@@ -365,6 +370,10 @@ def _parameter(one: Parameter) -> tuple[str, ...]:
     given = _asked(one.name, {**COLUMNS, **VALUES}[one.name])
     if one.name in ("pe:maxSuppression", "pe:loss"):
         given = [*_asked("pe:algorithm", "full-domain"), *given]
+    if one.name in ("pe:stratifiedBy", "pe:weightColumn"):
+        given = [*_asked("pe:sampleShare", VALUES["pe:sampleShare"]), *given]
+    if one.name == "pe:stratifiedBy":
+        given += _asked("pe:insensitive", COLUMNS["pe:insensitive"])
     return _row(one, given[0] if len(given) == 1 else given)
 
 

@@ -116,10 +116,7 @@ def certify_output(
                 _check_known_input(release.plan, opened)
             history = _ledger(release.plan, attempts)
             release = _repeat_audits(release, run, history, has_data=bool(data))
-            anonymize = release.plan.anonymize
-            is_made = (
-                anonymize and data and (anonymize.columns.privacy_unit or _is_drawn(plan, key))
-            )
+            is_made = bool(data) and _is_made_again(release.plan, key)
             if is_made and earlier and earlier.ended:
                 message = "A time limit ended the search for this release: it cannot be made again "
                 raise DataError.of("V006", f"{message}identically, nor persons counted.")
@@ -189,6 +186,7 @@ def _unmeasured_fields(
         return {"commitment": None}
     names = ["ended", "upstream"]
     names += ["made_by"] * is_renewable(earlier, plan, record) + ["approximated"] * write
+    names += ["sample"] * (plan.sample is not None)
     commitment = earlier.commitment if record is not None or write else None
     return {"commitment": commitment, **{name: getattr(earlier, name) for name in names}}
 
@@ -255,9 +253,18 @@ def _repeat_audits(
     return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
-def _is_drawn(plan: Plan, key: object) -> bool:
-    """Tell whether masked columns can be drawn again as they were, by the owner's key."""
-    return bool(plan.mask and plan.mask.groups and key is not None)
+def _is_made_again(plan: Plan, key: object) -> bool:
+    """Tell whether a release is made again: to count persons, or since the owner's key draws rows
+    and masked columns as they were drawn.
+
+    Raises DataError (V006) for a sample whose rows have to be known, without the key.
+    """
+    counted = bool(plan.anonymize and plan.anonymize.columns.privacy_unit)
+    perturbed = bool(plan.mask and plan.mask.groups)
+    if plan.sample and key is None and (counted or perturbed):
+        message = "Which rows of the input were sampled follows from the key of the release."
+        raise DataError.of("V006", message, "Give the key that it was made with.")
+    return counted or (key is not None and (perturbed or plan.sample is not None))
 
 
 def _masked_output(release: Release, engine: Engine) -> WrittenTable | None:

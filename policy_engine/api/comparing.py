@@ -20,6 +20,7 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.launching import Launcher
 from policy_engine.errors import (
     DataError,
+    PlanError,
     PolicyEngineError,
 )
 from policy_engine.plan.plan import plan_of
@@ -76,6 +77,9 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
+        if plan.sample:
+            message = "The release is a sample, which is not compared with all rows."
+            raise PlanError.of("M004", message, "Compare a release of all rows.")
         anonymize = plan.anonymization()
         folder = (
             Path(source_policy.source).parent

@@ -17,6 +17,7 @@ from policy_engine.certificate.certifying import CertifiedRelease, certify, chec
 from policy_engine.data.atomic_file import write_file
 from policy_engine.engines.engine import EarlyStop, Engine, Progress, StoredData, silent
 from policy_engine.engines.launching import check_limit, launch_engine
+from policy_engine.engines.samples import SampleEvidence
 from policy_engine.errors import (
     CertificateError,
     DataError,
@@ -34,7 +35,14 @@ from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
 from policy_engine.policy import Source
-from policy_engine.release.release import Release, mask_columns, read_inputs, with_rows
+from policy_engine.release.release import (
+    Release,
+    mask_columns,
+    read_inputs,
+    sample_figures,
+    sample_rows,
+    with_rows,
+)
 
 if TYPE_CHECKING:
     from policy_engine.engines.masking.evidence import MaskingEvidence
@@ -102,13 +110,14 @@ def explore(
     """
     _check_names(plan.anonymization(), settings)
     table, sources = read_inputs(plan, engine, upstream)
+    table, sample = sample_rows(plan, engine, table)
     table, evidence = mask_columns(plan, engine, table)
     runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))
         try:
             outcome: Outcome | NotApplicable = _outcome(
-                plan, engine, setting, table, sources, evidence
+                plan, engine, setting, table, sources, sample, evidence
             )
         except (PlanError, DataError, CertificateError) as error:
             outcome = NotApplicable(reason=_reason(error))
@@ -158,19 +167,23 @@ def _outcome(
     setting: Setting,
     table: Any,
     sources: tuple[StoredData, ...],
+    sample: SampleEvidence | None,
     evidence: "MaskingEvidence | None",
 ) -> Outcome:
     step = change_parameters(plan.anonymization(), setting)
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
-    anonymized = replace(engine.anonymize(table, step, plan.publish), masked=evidence)
+    anonymized = engine.anonymize(table, step, plan.publish)
+    anonymized = replace(anonymized, sample=sample, masked=evidence)
+    rows_in = sample.rows_in if sample else anonymized.rows
     written = engine.write(anonymized, None)
     release = Release(
         plan=varied,
         output=written.stored,
-        sources=with_rows(sources, anonymized.rows),
-        rows_in=anonymized.rows,
+        sources=with_rows(sources, rows_in),
+        rows_in=rows_in,
+        sample=sample_figures(plan, sample),
         suppressed=anonymized.suppressed,
     )
     certified = certify(release, engine, written=written)

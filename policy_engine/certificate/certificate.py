@@ -21,6 +21,7 @@ from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
 from policy_engine.data.commitment import Commitment
 from policy_engine.engines.engine import EarlyStop, StoredData
+from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import (
     CertificateError,
     PolicyError,
@@ -87,9 +88,10 @@ class Certificate(BaseModel):
     `models` describes each attacked model, and `attempts` counts how many times such models were
     made of the same data, including this one, until the bounds held. `upstream` is the certified
     release that this one was made from, with all before it; empty if the input has no certificate.
-    `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
-    output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
-    are those of the table that it was trained on.
+    `sample` says how large the sample of rows is that was released, if one was: the number of rows
+    of the input follows from it. `made_by` is the party who made it, with the permitting rules, or
+    the owner; None if an existing output was measured and nobody knows how it was made. For a
+    model, measurements and `rows_out` are those of the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -102,6 +104,7 @@ class Certificate(BaseModel):
     approximated: tuple[str, ...] = ()
     ended: EarlyStop | None = None
     measurements: tuple[Measurement, ...]
+    sample: SampleFigures | None = None
     maskings: tuple[MaskedColumn, ...] = ()
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
@@ -114,10 +117,11 @@ class Certificate(BaseModel):
     time: datetime
 
     @model_serializer(mode="wrap")
-    def _omit_maskings(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit `maskings` where no column is masked."""
+    def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `maskings` where no column is masked, and `sample` where all rows are used."""
         values: dict[str, Any] = serialize(self)
-        return values if self.maskings else {k: v for k, v in values.items() if k != "maskings"}
+        absent = {name for name in ("sample", "maskings") if not getattr(self, name)}
+        return {name: value for name, value in values.items() if name not in absent}
 
     @property
     def holds(self) -> bool:
@@ -128,7 +132,11 @@ class Certificate(BaseModel):
     def warning(self) -> str:
         """What to know before its figures are read; empty where privacy models were asked for."""
         anonymize = self.plan.anonymize
-        return _UNBOUNDED if anonymize is not None and not anonymize.models else ""
+        if anonymize is None or anonymize.models:
+            return ""
+        done = ["rows are sampled"] if self.plan.sample else []
+        done += ["columns are masked"] if self.plan.mask else []
+        return _UNBOUNDED.format(" and ".join(done))
 
     @property
     def tells_making(self) -> bool:
@@ -138,7 +146,7 @@ class Certificate(BaseModel):
     def as_refusal(self) -> "Certificate":
         """Return the certificate of a release that was refused: only what its audits reached."""
         changes = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
-        changes |= {"maskings": ()}
+        changes |= {"maskings": (), "sample": None}
         changes |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})
@@ -151,10 +159,7 @@ class Certificate(BaseModel):
         return json.dumps(document, indent=2) + "\n"
 
 
-_UNBOUNDED = (
-    "No syntactic guarantee was asked for: columns are masked, "
-    "and nothing bounds what a row reveals."
-)
+_UNBOUNDED = "No syntactic guarantee was asked for: {}, and nothing bounds what a row reveals."
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:

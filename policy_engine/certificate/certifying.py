@@ -13,6 +13,7 @@ from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
 from policy_engine.engines.engine import Engine, StoredData, WrittenTable
+from policy_engine.engines.samples import check_weights
 from policy_engine.engines.versions import NOT_INSTALLED, version_of
 from policy_engine.errors import (
     CertificateError,
@@ -67,6 +68,10 @@ def certify(
     if anonymize is not None:
         _check_columns(release, written, anonymize, engine)
         measured = engine.measure(written, anonymize)
+    if plan.sample and plan.sample.weight_column:
+        evidence = written.anonymized.sample if written.anonymized else None
+        expected = evidence.weights if evidence else None
+        check_weights(engine.weights(written, plan.sample), expected, plan.sample.weight_column)
     judgements = engine.measure_maskings(written, plan.mask) if plan.mask else ()
     maskings = tuple(
         Measurement(bound=bound.name, column=bound.column, sense=bound.sense, asked=0, achieved=one)
@@ -91,6 +96,7 @@ def certify(
         approximated=release.approximated,
         ended=release.ended,
         measurements=(*measured.measurements, *maskings) if measured else (),
+        sample=release.sample,
         maskings=tuple(map(MaskedColumn.of, judgements)),
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
@@ -118,6 +124,7 @@ def _record(release: Release, full_utility: Utility | NotApplicable, location: s
         input=first,
         joined=tuple(joined),
         rows_joined=release.rows_in if joined else None,
+        sampled=release.sample.rows if release.sample else None,
         suppressed=release.suppressed,
         held_out=release.held_out,
         taxonomies=anonymize.taxonomies if anonymize else {},

@@ -43,6 +43,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
         return
     yield from _column_contradictions(certificate)
     yield from _measurement_contradictions(certificate)
+    yield from _sample_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
     elif certificate.plan.train is None and not certificate.warning:
@@ -102,6 +103,23 @@ def _can_end(plan: "Plan", stage: str) -> bool:
     return is_lattice == (stage == "searching the lattice") and (
         recoding.polish or stage != "polishing"
     )
+
+
+def _sample_contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield that a sample is not that of the plan, or not one of the rows of the output."""
+    step, sample = certificate.plan.sample, certificate.sample
+    if sample is None:
+        if step is not None and certificate.tells_making:
+            yield "It does not say how many rows were sampled."
+        return
+    if step is None or sample.units != step.units:
+        yield "It has a sample that its plan does not ask for."
+        return
+    rows, sampled = certificate.rows_out, sample.sampled
+    is_size = step.size is None or sampled == step.size
+    is_whole = sampled == sample.rows if step.units == "rows" else sampled <= sample.rows
+    if not is_size or not is_whole or rows > sample.rows or sample.strata > sampled:
+        yield f"{rows} rows are not of a sample of {sampled} {sample.units} ({sample.rows} rows)."
 
 
 def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:

@@ -41,14 +41,15 @@ class Record(BaseModel):
     """The facts that a certificate commits to, with the nonce that opens the commitment.
 
     `release` is the digest of the output, `place` where it was written, empty for a table in
-    memory. `suppressed` rows were left out, `held_out` rows kept for the audit of a model.
-    `taxonomies` has their digests, by name; `utility` includes suppressed rows and, for a model, is
-    that of its training table. If several inputs were joined, `input` is the first, `joined` are
-    the others, and `rows_joined` is the number of rows of the join. `seed` is the given seed, None
-    if it was drawn and forgotten. With the `salt` and the owner's key, the pseudonyms of this
-    release can be made again; None if it has none of its own. `attempts` are all attempts at a
-    model of the same data, in order, including refused ones. `earlier` are records from the same
-    file, kept until this release had replaced theirs; nothing commits to them.
+    memory. `sampled` rows are those of the sample, None if all were used. Of those, `suppressed`
+    rows were left out, `held_out` rows kept for the audit of a model. `taxonomies` has their
+    digests, by name; `utility` includes suppressed rows and, for a model, is that of its training
+    table. If several inputs were joined, `input` is the first, `joined` are the others, and
+    `rows_joined` is the number of rows of the join. `seed` is the given seed, None if it was drawn
+    and forgotten. With the `salt` and the owner's key, the pseudonyms of this release can be made
+    again; None if it has none of its own. `attempts` are all attempts at a model of the same data,
+    in order, including refused ones. `earlier` are records from the same file, kept until this
+    release had replaced theirs; nothing commits to them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -61,6 +62,7 @@ class Record(BaseModel):
     input: Input
     joined: tuple[Input, ...] = ()
     rows_joined: Count | None = None
+    sampled: Count | None = None
     suppressed: Count = 0
     held_out: Count = 0
     taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
@@ -77,8 +79,13 @@ class Record(BaseModel):
 
     @property
     def rows_in(self) -> int:
-        """How many rows were anonymised, or trained on, before any were left out."""
+        """How many rows there were, before any were left out."""
         return self.input.rows if self.rows_joined is None else self.rows_joined
+
+    @property
+    def rows_used(self) -> int:
+        """How many rows were anonymised, or trained on: all, or those of the sample."""
+        return self.rows_in if self.sampled is None else self.sampled
 
     @property
     def commitment(self) -> Commitment:
@@ -104,6 +111,7 @@ class Record(BaseModel):
 
     def _facts(self) -> dict[str, Any]:
         absent = {"joined", "rows_joined"} if self.rows_joined is None else set()
+        absent |= {"sampled"} if self.sampled is None else set()
         return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 

@@ -54,6 +54,7 @@ def check_making(
         problems += _column_changes(earlier_step.columns, wanted.columns)
         problems += _suppression_changes(earlier_step, wanted, record)
         problems += _masking_changes(earlier.plan, plan)
+        problems += _sample_changes(earlier.plan, plan)
     elif wanted is not None:
         problems.append("It was not anonymised.")
     if problems:
@@ -118,6 +119,14 @@ def _column_changes(made: Columns, wanted: Columns) -> Iterator[str]:
         )
 
 
+def _sample_changes(made: Plan, wanted: Plan) -> Iterator[str]:
+    """Yield that other rows were sampled than a plan samples."""
+    before, now = (one.sample.policy_part() if one.sample else None for one in (made, wanted))
+    if before != now:
+        was, is_now = (f"a sample ({one})" if one else "all rows" for one in (before, now))
+        yield f"It was made of {was}, but the policy asks for {is_now}."
+
+
 def _masking_changes(made: Plan, wanted: Plan) -> Iterator[str]:
     """Yield the columns whose cells are values for one plan and masked for the other."""
     before, now = (
@@ -162,7 +171,7 @@ def _suppression_changes(
     """Yield that more rows were, or may have been, suppressed than a policy allows."""
     allowed = wanted.recoding.max_suppression
     if record is not None:
-        if record.suppressed > allowed * record.input.rows:
+        if record.suppressed > allowed * record.rows_used:
             count = record.suppressed
             yield f"{count} rows were suppressed, but the policy allows {allowed:g} of all rows."
     elif made.recoding.max_suppression > allowed:

@@ -43,17 +43,26 @@ MAKE_HINT = "Make it with policy-engine apply, or give the certificate it was pu
 
 
 def lost_rows(certificate: "Certificate", record: Record) -> Iterator[Problem]:
-    """Yield rows that are missing without explanation, and suppressed rows beyond the limit."""
-    expected = record.rows_in - record.held_out - record.suppressed
+    """Yield rows that are missing without explanation, and suppressed rows beyond the limit.
+
+    Rows that were not sampled are not missing; the certificate and the record agree on their
+    number.
+    """
+    expected = record.rows_used - record.held_out - record.suppressed
+    sampled = certificate.sample.rows if certificate.sample else None
+    if record.sampled != sampled or record.rows_used > record.rows_in:
+        message = f"The record has a sample of {record.sampled} rows of {record.rows_in}, and the "
+        yield Problem("V003", f"{message}certificate one of {sampled}.")
     if expected != certificate.rows_out:
         message = (
             f"The output has {certificate.rows_out} rows, the input {record.rows_in}, of "
             f"which {record.suppressed} were suppressed"
         )
+        message += f", and {record.sampled} sampled" if record.sampled is not None else ""
         message += f" and {record.held_out} kept" if record.held_out else ""
         yield Problem("V003", f"{message}.")
     anonymize = certificate.plan.anonymize
-    allowed = anonymize.recoding.max_suppression * record.rows_in if anonymize else 0
+    allowed = anonymize.recoding.max_suppression * record.rows_used if anonymize else 0
     if record.suppressed > allowed:
         message = f"{record.suppressed} rows are suppressed. Allowed are {int(allowed)}."
         yield Problem("V003", message)

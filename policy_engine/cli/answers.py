@@ -46,6 +46,7 @@ def release_json(release: "VerifiedRelease") -> dict[str, Any]:
     return {
         "output": str(release.path),
         "rows_in": record.rows_in,
+        **({} if record.sampled is None else {"rows_sampled": record.sampled}),
         "rows_suppressed": record.suppressed,
         "rows_held_out": record.held_out,
         "dropped": drop.identifiers,

@@ -219,10 +219,12 @@ def target_columns(plan: Plan, asset: str, targets: Sequence[str]) -> tuple[str,
     wanted_columns = [
         name and (name if name in released else _ranged_column(name)) for name in names
     ]
+    # A weight counts rows, which all columns are of.
+    released -= set(plan.added)
     if plan.train is None and all(name in released for name in wanted_columns):
         columns = tuple(name for name in wanted_columns if name)
     else:
-        columns = plan.publish.columns
+        columns = tuple(name for name in plan.publish.columns if name not in plan.added)
     # The columns that inputs are joined on are read for every column.
     keys = (column_iri(one.asset, one.on) for one in (plan.join.inputs if plan.join else ()))
     return tuple(dict.fromkeys((*map(plan.iri_of, columns), *keys)))

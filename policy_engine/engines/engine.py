@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.data.storage import Location, digest, local_path, read_errors, tree_digest
+from policy_engine.engines.samples import SampleEvidence
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import Anonymize, Mask, Publish
+from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
@@ -111,7 +112,8 @@ class AnonymizedTable:
     `suppressed` of its `rows` input rows are left out; the `approximated` columns were first cut at
     quantiles, since they have too many values. `early_stop` tells how the time limit ended the
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
-    digits. `masked` is what was seen when its columns were masked. `engine_state` is what only the
+    digits. `sample` and `masked` are what was seen when its rows were sampled, and its columns
+    masked. `engine_state` is what only the
     engine needs to write and to measure it, such as the person of each row.
     """
 
@@ -121,6 +123,7 @@ class AnonymizedTable:
     approximated: tuple[str, ...] = ()
     early_stop: EarlyStop | None = None
     salt: str | None = field(default=None, repr=False)
+    sample: SampleEvidence | None = field(default=None, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
     engine_state: Any = field(default=None, repr=False)
 
@@ -179,6 +182,14 @@ class Engine(Protocol):
 
     def texts(self, table: Any, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the distinct texts in a table's first rows, by column; none for other types."""
+        ...
+
+    def sample(self, table: Any, step: Sample) -> tuple[Any, SampleEvidence]:
+        """Return a sample of the rows of a table, and what is known of it."""
+        ...
+
+    def weights(self, written: WrittenTable, step: Sample) -> Mapping[float | None, int]:
+        """Read a written table back, and return its rows by weight, None for what is none."""
         ...
 
     def mask(self, table: Any, step: Mask) -> tuple[Any, "MaskingEvidence"]:

@@ -1,5 +1,6 @@
 """The local engine: in this process, on Arrow tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,11 +43,12 @@ from policy_engine.engines.identifiers import (
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
 from policy_engine.engines.reading_back import end_columns, groups, range_end
+from policy_engine.engines.samples import SampleEvidence
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish
+from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish, Sample
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
@@ -114,6 +116,21 @@ class LocalEngine:
         """Return the distinct texts in a table's first rows, by column; none for other types."""
         first = table.slice(0, FIRST_ROWS)
         return {name: _distinct_texts(first.column(name)) for name in names}
+
+    def sample(self, table: pa.Table, step: Sample) -> tuple[pa.Table, SampleEvidence]:
+        """Return a sample of a table, and what is known of it. Raises as `sample_table` does."""
+        from policy_engine.engines.masking.sampling import sample_table  # noqa: PLC0415
+
+        self._progress("sampling", 0, table.num_rows)
+        return sample_table(table, step, self._key)
+
+    def weights(self, written: WrittenTable, step: Sample) -> Mapping[float | None, int]:
+        """Read a written table back, and return its rows by weight, None for what is none."""
+        column = self._read_stored(written).column(step.weight_column).combine_chunks()
+        try:
+            return Counter(column.cast(pa.float64()).to_pylist())
+        except pa.ArrowInvalid:
+            return {None: len(column)}
 
     def mask(self, table: pa.Table, step: Mask) -> tuple[pa.Table, "MaskingEvidence"]:
         """Return the table with columns masked, and what was seen of them.

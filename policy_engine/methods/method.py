@@ -27,6 +27,6 @@ class Method(BaseModel):
         yield from ()
 
     @classmethod
-    def lacking(cls, roles: Collection[str]) -> Iterator[Finding]:  # noqa: ARG003
-        """Yield the columns that it needs (M002), given the roles that some column has."""
+    def lacking(cls, given: Collection[str]) -> Iterator[Finding]:  # noqa: ARG003
+        """Yield what it needs (M002), given the roles that some column has, and what is sampled."""
         yield from ()

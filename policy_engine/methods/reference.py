@@ -11,6 +11,7 @@ from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import masking_class, settings
 from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.sampling import Sampling
 
 SETTINGS: Mapping[str, type[BaseModel]] = {
     f"{terms.MOSAICROWN}quasi-identifier": QuasiIdentifier,
@@ -18,6 +19,8 @@ SETTINGS: Mapping[str, type[BaseModel]] = {
     f"{terms.PE}masked": settings(),
 }
 """The settings of a single column, by the operand of its role."""
+ONE_NEEDED = "one is required"
+"""The default of parameters one of which has to be given."""
 
 
 class Parameter(NamedTuple):
@@ -34,14 +37,17 @@ class Parameter(NamedTuple):
 
 
 def method_parameters(notation: str) -> list[Parameter]:
-    """Return a method's own parameters."""
+    """Return a method's own parameters; then those one of which at least is needed."""
     term, fields = terms.methods()[notation], parameters(method_class(notation))
     parameters_of_method = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
+    for iri in term.iris("requiresOne"):
+        one = _parameter(iri, parameters(Sampling))
+        parameters_of_method.append(one._replace(default=ONE_NEEDED))
     return [one._replace(engines=term.texts("engine")) for one in parameters_of_method]
 
 
 def shared_parameters() -> list[Parameter]:
-    """Return the parameters of every method: columns by role."""
+    """Return the parameters of every method: columns by role, and samples."""
     return _parameters_of("Method")
 
 
@@ -52,7 +58,7 @@ def model_parameters() -> list[Parameter]:
 
 def _parameters_of(name: str) -> list[Parameter]:
     term, fields = terms.vocabulary()[f"{terms.PE}{name}"], parameters(Columns)
-    fields |= parameters(Recoding)
+    fields |= {**parameters(Recoding), **parameters(Sampling)}
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]
 

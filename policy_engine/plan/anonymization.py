@@ -20,6 +20,7 @@ from policy_engine.methods.columns import Columns, Sensitive
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.joins import Joined, Roles
 from policy_engine.policy import Action, Rule
 
@@ -58,7 +59,7 @@ class Anonymization(BaseModel):
         columns = self.columns
         if self.models and not columns.quasi_identifier:
             raise ValueError("a privacy model needs quasi-identifiers")
-        used = (columns.quasi_identifier, columns.sensitive, columns.privacy_unit)
+        used = (columns.quasi_identifier, columns.sensitive)
         if not self.models and (any(used) or self.recoding != Recoding()):
             raise ValueError("classes are formed for privacy models alone")
         return self
@@ -154,8 +155,8 @@ class Transformation(NamedTuple):
     """A permission to anonymise, what it requires, and the action that requires it.
 
     `joined` are the datasets that are first joined into one table, empty for a single one.
-    `columns_by_role` has its columns, each with its dataset; `maskings` are those masked value
-    by value.
+    `columns_by_role` has its columns, each with its dataset; `maskings` are those that are masked,
+    and `sampling` says which rows are released, None where all of them are.
     """
 
     rule: Rule
@@ -164,11 +165,18 @@ class Transformation(NamedTuple):
     joined: tuple[Joined, ...]
     columns_by_role: Roles
     maskings: tuple[Masking, ...] = ()
+    sampling: Sampling | None = None
 
     @property
     def released(self) -> tuple[str, ...]:
-        """The names of the columns of the output."""
+        """The names of the columns of the input that are released."""
         return (*self.anonymization.columns.released, *(one.name for one in self.maskings))
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The names of the columns of the output that are not columns of the input."""
+        weight = self.sampling.weight_column if self.sampling else ""
+        return (weight,) if weight else ()
 
 
 class Consent(NamedTuple):
@@ -184,3 +192,4 @@ class Consent(NamedTuple):
     columns_by_role: Roles = MappingProxyType({})
     on: str = ""
     maskings: tuple[Masking, ...] = ()
+    sampling: Sampling | None = None

@@ -8,7 +8,7 @@ from policy_engine.errors import NOWHERE, Place
 from policy_engine.methods import Bound
 from policy_engine.methods.findings import format_value
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
-from policy_engine.plan.joins import JOIN_ON, MASKED
+from policy_engine.plan.joins import JOIN_ON, MASKED, STRATA
 from policy_engine.plan.reading_anonymization import parameters_of
 from policy_engine.policy import Value
 
@@ -63,7 +63,9 @@ def bounds_of(consent: Consent) -> tuple[str, ...]:
     if consent.anonymization is None:
         return ()
     maskings = map(str, consent.maskings)
-    return (*map(_told, consent.anonymization.bounds()), *maskings, *_option_settings(consent))
+    sample = [f"a sample of {consent.sampling}"] if consent.sampling else []
+    bounds = map(_told, consent.anonymization.bounds())
+    return (*bounds, *sample, *maskings, *_option_settings(consent))
 
 
 def _told(bound: Bound) -> str:
@@ -117,6 +119,7 @@ class _ConsentCheck:
         yield from self._bound_shortfalls()
         yield from self._unit_shortfalls()
         yield from self._option_shortfalls()
+        yield from self._sample_shortfalls()
 
     def _shortfall(self, message: str, name: str = "", place: Place | None = None) -> Shortfall:
         """Return a shortfall of a parameter, with its place in both texts where they name it."""
@@ -235,6 +238,30 @@ class _ConsentCheck:
                 now, then = format_value(after[name]), format_value(before[name])
                 message = f"{name} is {now}, and by the owner {then}."
                 yield self._shortfall(message, name)
+
+    def _sample_shortfalls(self) -> Iterator[Shortfall]:
+        """Yield that more is sampled than the owner lets, or in another way.
+
+        A share and a size cannot be compared; a stratum may give all of its rows.
+        """
+        required, theirs = self.consent.sampling, self.transformation.sampling
+        if required is None:
+            return
+        name = "sampleSize" if required.share is None else "sampleShare"
+        given, most = (
+            (one.size if required.share is None else one.share) if one else None
+            for one in (theirs, required)
+        )
+        if given is None or most is None or given > most:
+            now = str(theirs) if theirs else "all rows"
+            message = f"The owner lets a sample be released ({required}), and the policy asks for "
+            yield self._shortfall(f"{message}{now}.", name)
+        if theirs and {*theirs.stratified_by} != {*required.stratified_by}:
+            message = "The sample is not stratified by the columns that the owner names."
+            yield self._shortfall(message, STRATA)
+        if theirs and theirs.weight_column and not required.weight_column:
+            message = "The sample has weights, and the owner lets none be released."
+            yield self._shortfall(message, "weightColumn")
 
     def _has_pseudonyms(self) -> bool:
         return any(one.role == "pseudonymize" for one in self.used)

@@ -16,6 +16,7 @@ from policy_engine.policy.hierarchy import goes_on
 
 JOIN_ON = "joinOn"
 MASKED = "masked"
+STRATA = "stratifiedBy"
 _LEFT_OUT = "identifier"
 _TELL_NOTHING = {_LEFT_OUT, "redact", "privacyUnit"}
 

@@ -30,8 +30,18 @@ from policy_engine.plan.joins import MASKED
 from policy_engine.plan.lineage import Consented, Generalised, Upstream
 from policy_engine.plan.products import Product, chosen
 from policy_engine.plan.reading_anonymization import parameters_of
+from policy_engine.plan.reading_samples import check_weight_name
 from policy_engine.plan.spelling import column_problems
-from policy_engine.plan.steps import Anonymize, AuditStep, CellStyle, Mask, Publish, Train, steps_of
+from policy_engine.plan.steps import (
+    Anonymize,
+    AuditStep,
+    CellStyle,
+    Mask,
+    Publish,
+    Sample,
+    Train,
+    steps_of,
+)
 from policy_engine.plan.training import FEWEST, FileBounds, Training
 from policy_engine.policy import Policy, Rule
 
@@ -43,12 +53,14 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-_OF_TABLE = "drop (columns )*table "
+_OF_TABLE = "drop (rows )?(columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
 _ORDER = re.compile(f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})publish ")
-"""The phases of a plan; models do not learn from masked columns or joined inputs (M016)."""
+"""The phases of a plan; models do not learn from samples, masked columns or joined
+inputs (M012, M016)."""
 AnyStep = Annotated[
-    Read | Join | Drop | Mask | Anonymize | Train | AuditStep | Publish, Field(discriminator="step")
+    Read | Join | Drop | Sample | Mask | Anonymize | Train | AuditStep | Publish,
+    Field(discriminator="step"),
 ]
 
 
@@ -84,14 +96,17 @@ class Plan(_Frozen):
         if len(set(once)) < len(once):
             raise ValueError("a step on columns appears twice")
         anonymize, published = self.anonymize, sorted(self.publish.columns)
-        if anonymize and "masking" in anonymize.methods and self.mask is None:
-            raise ValueError("masking is asked for, and no column is masked")
-        unit = (
-            [anonymize.columns.privacy_unit] if anonymize and anonymize.columns.privacy_unit else []
-        )
+        if anonymize and "masking" in anonymize.methods and not (self.mask or self.sample):
+            raise ValueError("masking is asked for, and nothing is masked or sampled")
+        if anonymize and anonymize.columns.privacy_unit and not anonymize.models:
+            raise ValueError("persons are counted for privacy models alone")
+        if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
+            raise ValueError("what is sampled is not what is counted")
         released = [name for step in self.steps for name in step.released]
         released = released if anonymize else [*learnt_from(self.train)]
-        if published != sorted(released) or sorted(self.columns) != sorted([*published, *unit]):
+        used = [name for name in published if name not in self.added]
+        unit = [self.unit] if self.unit else []
+        if published != sorted(released) or sorted(self.columns) != sorted([*used, *unit]):
             raise ValueError("the columns of the steps are not the same")
         joined = [(one.asset, sorted(one.read)) for one in self.join.inputs] if self.join else []
         if self.join and joined != [(one.asset, sorted(one.columns)) for one in self.reads]:
@@ -148,6 +163,22 @@ class Plan(_Frozen):
     def anonymize(self) -> Anonymize | None:
         """The step that generalises, None where a model is trained on the records as they are."""
         return next((step for step in self.steps if isinstance(step, Anonymize)), None)
+
+    @property
+    def unit(self) -> str:
+        """The column that tells persons apart, empty where rows are counted and sampled."""
+        counted = self.anonymize.columns.privacy_unit if self.anonymize else ""
+        return counted or (self.sample.unit if self.sample else "")
+
+    @property
+    def sample(self) -> Sample | None:
+        """The step that samples rows, None where all are released."""
+        return next((step for step in self.steps if isinstance(step, Sample)), None)
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The columns of the output that are not columns of the input."""
+        return self.sample.released if self.sample else ()
 
     @property
     def mask(self) -> Mask | None:
@@ -275,6 +306,8 @@ def plan_of(
     )
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _add_generalised(reads, join, generalised)
+    if sanitised is not None:
+        check_weight_name(sanitised.sampling, catalog, [one.asset for one in reads], rule.place)
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)
@@ -287,6 +320,7 @@ def plan_of(
     unit = anonymization.columns.privacy_unit if anonymization else ""
     read_columns = join.columns if join else reads[0].columns
     columns = tuple(name for name in read_columns if name != unit)
+    columns += sanitised.added if sanitised else ()
     steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
     return Plan(
         policy=policy.uid,

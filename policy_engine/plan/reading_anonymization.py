@@ -1,7 +1,7 @@
 """The transformations that a policy asks for, checked as far as can be without data."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
@@ -17,10 +17,21 @@ from policy_engine.methods.conflicts import (
 from policy_engine.methods.findings import missing_parameter
 from policy_engine.methods.masking import Masking, is_known, masking_class, settings
 from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.column_settings import read_settings, to_plain
-from policy_engine.plan.joins import JOIN_ON, MASKED, Datasets, Roles, group_by_name, joined
+from policy_engine.plan.joins import (
+    JOIN_ON,
+    MASKED,
+    STRATA,
+    Datasets,
+    Named,
+    Roles,
+    group_by_name,
+    joined,
+)
 from policy_engine.plan.joins import problems as problems_of_join
+from policy_engine.plan.reading_samples import sample_problems, uncounted
 from policy_engine.policy import Action, Constraint, Policy, Rule, Value
 from policy_engine.policy.model import ANONYMIZE
 from policy_engine.policy.validation.conflicts import Overlaps
@@ -81,7 +92,8 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
         hint = "Write a permission for each."
         raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
-    columns_by_role, anonymization, maskings = _anonymization(policy, rule, action)
+    asked = _anonymization(policy, rule, action)
+    columns_by_role = asked.columns_by_role
     on = columns_by_role.get(JOIN_ON, ())
     if len(on) > 1:
         message = f"A dataset is joined on one column. Given: {len(on)}."
@@ -90,10 +102,11 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
     return Consent(
         rule,
         action,
-        anonymization,
-        columns_by_role,
+        asked.anonymization,
+        {role: columns for role, columns in columns_by_role.items() if role != STRATA},
         next((name for _, name, _ in on), ""),
-        maskings,
+        asked.maskings,
+        asked.sampling,
     )
 
 
@@ -157,16 +170,40 @@ def column_places(transformation: Transformation) -> Iterator[tuple[str, Place]]
 def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
     """Return what an action asks to be made of one dataset, or of several that are joined."""
     on = parameters_of(action).get(JOIN_ON)
-    columns_by_role, anonymization, maskings = _anonymization(policy, rule, action, is_joined=True)
-    roles = {role: columns for role, columns in columns_by_role.items() if role != JOIN_ON}
-    return Transformation(rule, anonymization, action, joined(rule, on, roles), roles, maskings)
+    asked = _anonymization(policy, rule, action, is_joined=True)
+    roles = _roles_of(asked.columns_by_role)
+    return Transformation(
+        rule,
+        asked.anonymization,
+        action,
+        joined(rule, on, roles),
+        roles,
+        asked.maskings,
+        asked.sampling,
+    )
+
+
+class _Asked(NamedTuple):
+    """What an action asks for: of all columns together, of those it masks, and of rows.
+
+    `columns_by_role` are the columns that it names.
+    """
+
+    columns_by_role: Roles
+    anonymization: Anonymization
+    maskings: tuple[Masking, ...]
+    sampling: Sampling | None
+
+
+def _roles_of(columns: Roles) -> dict[str, Sequence[Named]]:
+    """Return columns by role, without those named for what is not a role."""
+    return {role: named for role, named in columns.items() if role not in (JOIN_ON, STRATA)}
 
 
 def _anonymization(
     policy: Policy, rule: Rule, action: Action, *, is_joined: bool = False
-) -> tuple[Roles, Anonymization, tuple[Masking, ...]]:
-    """Return the columns that an action names, by role, and what it asks for: of all of them
-    together, and of those that it masks."""
+) -> _Asked:
+    """Return what an action asks for. Raises PlanError with every problem of it."""
     parameters_ = parameters_of(action)
     notations = _notations(parameters_.pop("method", None), action, policy)
     problems: list[Problem] = []
@@ -176,17 +213,26 @@ def _anonymization(
         for name, part in parameters_.items()
         if terms.names_columns(part.left_operand)
     }
-    used = {role: columns for role, columns in columns_by_role.items() if role != JOIN_ON}
-    problems += problems_of_join(rule, on, used, action.place) if is_joined else ()
-    roles = group_by_name(used)
+    in_roles = _roles_of(columns_by_role)
+    problems += problems_of_join(rule, on, in_roles, action.place) if is_joined else ()
+    roles = group_by_name(in_roles)
     values = {
         name: to_plain(part.right_operands[0].value)
         for name, part in parameters_.items()
-        if name not in roles and part is not on
+        if name not in columns_by_role
     }
+    if "weightColumn" in values:
+        values["weightColumn"] = str(parameters_["weightColumn"].right_operands[0].value)
+    sample = {name: values.pop(name) for name in parameters(Sampling) if name in values}
+    strata = [(name, value) for _, name, value in columns_by_role.get(STRATA, ())]
+    if strata:
+        sample[STRATA] = tuple(name for name, _ in strata)
     unit = next((name for name, _ in roles.pop("privacyUnit", ())), "")
     scope = values.pop("pseudonymScope", None)
-    parts, problem_list = _parts(notations, roles, values, unit)
+    parts, problem_list = _parts(notations, roles, values, unit, sample)
+    used = {name for role, named in roles.items() if role != _LEFT_OUT for name, _ in named}
+    named_columns = {unit, *(name for some in roles.values() for name, _ in some)}
+    problem_list += sample_problems(sample, strata, used, named_columns, unit)
     if scope is not None:
         # As it is written: 007 is not 7.
         scope = str(parameters_["pseudonymScope"].right_operands[0].value)
@@ -203,7 +249,8 @@ def _anonymization(
     if problems:
         raise PlanError(*sorted(dict.fromkeys(problems), key=place_order), source=policy.source)
     maskings = (_masking(name, value, datasets) for name, value in roles.get(MASKED, ()))
-    return columns_by_role, Anonymization(**parts), tuple(maskings)
+    sampling = Sampling(**sample) if sample else None
+    return _Asked(columns_by_role, Anonymization(**parts), tuple(maskings), sampling)
 
 
 Located = list[tuple[Finding, Value | None]]
@@ -214,6 +261,7 @@ def _parts(
     roles: Mapping[str, Sequence[tuple[str, Value]]],
     values: Mapping[str, Any],
     unit: str,
+    sample: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Located]:
     """Return columns, models and options as asked for, and what is wrong with each of them."""
     columns: dict[str, Any] = {"privacyUnit": unit}
@@ -232,13 +280,14 @@ def _parts(
         models[notation] = {name: values[name] for name in parameters(kind) if name in values}
         remaining -= set(models[notation])
         problem_list += parameter_findings(kind, models[notation], notation)
-        problem_list += kind.lacking([role for role in roles if roles[role]])
+        problem_list += kind.lacking([*(role for role in roles if roles[role]), *sample])
     options = {name: values[name] for name in remaining & set(parameters(Recoding))}
     problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
     if not of_models:
-        problem_list += _useless([*roles, *options, *(["privacyUnit"] if unit else [])])
+        problem_list += _useless([*roles, *options])
+        problem_list += uncounted(unit, sample)
     elif not columns.get("quasi-identifier"):
         problem_list.append(missing_parameter(of_models[0], "quasi-identifier"))
     weights = [one.get("weight", 1) for one in columns.get("quasi-identifier", [])]

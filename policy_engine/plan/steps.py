@@ -8,12 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validat
 from policy_engine.methods import Bound
 from policy_engine.methods.masking import CellMasking, Masking, is_known, masking_class
 from policy_engine.methods.perturbation import Perturbation, groups_of
+from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
-Phase = Literal["read", "join", "drop", "columns", "table", "model", "audit", "publish"]
-"""The part of a plan a step belongs to: steps on `columns` come before the one on the `table`."""
+Phase = Literal["read", "join", "drop", "rows", "columns", "table", "model", "audit", "publish"]
+"""The part of a plan a step belongs to: `rows` are chosen before steps on `columns`, and those come
+before the one on the `table`."""
 
 
 class Step:
@@ -50,6 +52,38 @@ class Step:
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Sample(Sampling, Step):
+    """Keep a sample of the rows.
+
+    This comes before columns are masked and classes are formed, which hold of what is released.
+    With a `unit`, the column that tells persons apart, they are sampled, each with all rows.
+    """
+
+    phase: ClassVar[Phase] = "rows"
+
+    step: Literal["sample"] = "sample"
+    unit: str = ""
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The column of weights, if there is one."""
+        return (self.weight_column,) if self.weight_column else ()
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that it is stratified by, and the unit of privacy."""
+        return (*self.stratified_by, *filter(None, [self.unit]))
+
+    @property
+    def units(self) -> str:
+        """What is sampled, in a word."""
+        return "persons" if self.unit else "rows"
+
+    def policy_part(self) -> Self:
+        """Return it with the columns that it is stratified by in one order."""
+        return self.model_copy(update={"stratified_by": tuple(sorted(self.stratified_by))})
 
 
 class Mask(_Frozen, Step):
@@ -180,14 +214,24 @@ class AuditStep(Audit, Step):
         return (self.modelling.label, *self.modelling.features)
 
 
-def steps_of(transformation: Transformation, digests: Mapping[str, str]) -> list[Mask | Anonymize]:
+Making = Sample | Mask | Anonymize
+
+
+def steps_of(transformation: Transformation, digests: Mapping[str, str]) -> list[Making]:
     """Return the steps that make the table of an output: each method names the step it needs.
 
     `digests` are those of the taxonomies, by name.
     """
-    steps = [one.step for one in transformation.maskings]
+    steps = [transformation.sampling.kind] if transformation.sampling else []
+    steps += [one.step for one in transformation.maskings]
     steps += [one.step for one in transformation.anonymization.methods.values()]
     return [_MAKERS[kind](transformation, digests) for kind in dict.fromkeys(steps)]
+
+
+def _sample(transformation: Transformation, _: Mapping[str, str]) -> Sample:
+    assert transformation.sampling is not None  # noqa: S101 (it names this step)
+    unit = transformation.anonymization.columns.privacy_unit
+    return Sample(**dict(transformation.sampling), unit=unit)
 
 
 def _mask(transformation: Transformation, _: Mapping[str, str]) -> Mask:
@@ -196,15 +240,19 @@ def _mask(transformation: Transformation, _: Mapping[str, str]) -> Mask:
 
 def _anonymize(transformation: Transformation, digests: Mapping[str, str]) -> Anonymize:
     anonymization = transformation.anonymization
+    columns = anonymization.columns
+    if not anonymization.models:  # persons are sampled, and no class counts them
+        columns = columns.model_copy(update={"privacy_unit": ""})
     return Anonymize(
-        columns=anonymization.columns,
+        columns=columns,
         methods=anonymization.methods,
         recoding=anonymization.recoding,
         taxonomies=digests,
     )
 
 
-_MAKERS: Mapping[str, Callable[[Transformation, Mapping[str, str]], Mask | Anonymize]] = {
+_MAKERS: Mapping[str, Callable[[Transformation, Mapping[str, str]], Making]] = {
+    "sample": _sample,
     "mask": _mask,
     "anonymize": _anonymize,
 }

@@ -17,6 +17,7 @@ from policy_engine.engines.engine import (
     WrittenTable,
     silent,
 )
+from policy_engine.engines.samples import SampleEvidence, SampleFigures
 from policy_engine.errors import OutputError, join_names
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.chaining import looks_generalised
@@ -35,15 +36,15 @@ class Release(BaseModel):
 
     `output` is its location, with the sha-256 of its bytes; `sources` are the same for the inputs,
     none if an existing output is measured without them; `rows_in` is the number of rows that were
-    anonymised, or trained on. `suppressed` rows were left out, and `approximated` columns first cut
-    at quantiles; `ended` describes the search if its time limit ended it. For a model, `sanitised`
-    is its training table, and `held_out` the number of rows kept for its audit. `attacks` are the
-    measurements of the plan's audits, `reports` their full results, `models` the public facts about
-    the attacked models, `attempts` the attempts on the same data in the same way, this one last;
-    `files` are the figures of the model's files; `seed` is the given one, `salt` the release's own
-    salt for pseudonyms, None if it has none or shares them with others. `upstream` is the certified
-    release that the input is, if it is one, `made_by` the party that made it; `doubts` are warnings
-    for the owner.
+    anonymised, or trained on, before the `sample` was drawn, if there is one. `suppressed` rows
+    were left out, and `approximated` columns first cut at quantiles; `ended` describes the search
+    if its time limit ended it. For a model, `sanitised` is its training table, and `held_out` the
+    number of rows kept for its audit. `attacks` are the measurements of the plan's audits,
+    `reports` their full results, `models` the public facts about the attacked models, `attempts`
+    the attempts on the same data in the same way, this one last; `files` are the figures of the
+    model's files; `seed` is the given one, `salt` the release's own salt for pseudonyms, None if it
+    has none or shares them with others. `upstream` is the certified release that the input is, if
+    it is one, `made_by` the party that made it; `doubts` are warnings for the owner.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -52,6 +53,7 @@ class Release(BaseModel):
     output: StoredData
     sources: tuple[StoredData, ...] = ()
     rows_in: int = 0
+    sample: SampleFigures | None = None
     suppressed: int = 0
     approximated: tuple[str, ...] = ()
     ended: EarlyStop | None = None
@@ -127,16 +129,19 @@ def run_plan(
         source_of_rows = replace(sources[0], rows=table.num_rows)
         release = _model_release(model, plan, source_of_rows, folder, seed, upstream)
         return release.model_copy(update={"doubts": doubts}), model.sanitised
-    masked, evidence = mask_columns(plan, engine, table)
+    sampled, sample = sample_rows(plan, engine, table)
+    masked, evidence = mask_columns(plan, engine, sampled)
     anonymous = engine.anonymize(masked, plan.anonymization(), plan.publish)
-    anonymous = replace(anonymous, masked=evidence)
+    anonymous = replace(anonymous, sample=sample, masked=evidence)
+    rows_in = sample.rows_in if sample else anonymous.rows
     doubts += tuple(evidence.doubts()) if evidence else ()
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
         output=stored.stored,
-        sources=with_rows(sources, anonymous.rows),
-        rows_in=anonymous.rows,
+        sources=with_rows(sources, rows_in),
+        rows_in=rows_in,
+        sample=sample_figures(plan, sample),
         suppressed=anonymous.suppressed,
         approximated=anonymous.approximated,
         ended=anonymous.early_stop,
@@ -175,6 +180,20 @@ def read_inputs(
     joined, counts = engine.join(tables, plan.join)
     with_counts = zip(sources, counts, strict=True)
     return joined, tuple(replace(source, rows=rows) for source, rows in with_counts)
+
+
+def sample_rows(plan: Plan, engine: Engine, table: Any) -> tuple[Any, SampleEvidence | None]:
+    """Return the rows of a table that a plan samples, all if it samples none, and what is known of
+    the sample.
+
+    Rows are sampled first: what is masked and formed into classes is what is released.
+    """
+    return engine.sample(table, plan.sample) if plan.sample else (table, None)
+
+
+def sample_figures(plan: Plan, sample: SampleEvidence | None) -> SampleFigures | None:
+    """Return what is certified of a sample, None where all rows are released."""
+    return sample.figures(plan.sample.units) if sample and plan.sample else None
 
 
 def mask_columns(plan: Plan, engine: Engine, table: Any) -> tuple[Any, "MaskingEvidence | None"]:

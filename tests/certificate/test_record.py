@@ -53,13 +53,16 @@ def without(text, *names):
 
 def test_what_is_committed_to_is_all_of_a_record_but_its_nonce_and_those_before(recorded):
     alone = load_record(recorded / "record.json")
-    facts = without(alone.to_json(), "nonce", "earlier", "joined", "rows_joined")
+    facts = without(alone.to_json(), "nonce", "earlier", "joined", "rows_joined", "sampled")
     assert alone.commitment == Commitment.make(facts, alone.nonce)
     joined = {"joined": (alone.input,), "rows_joined": 5, "earlier": (alone,)}
     both = alone.model_copy(update=joined)
     assert both.commitment == Commitment.make(
-        without(both.to_json(), "nonce", "earlier"), both.nonce
+        without(both.to_json(), "nonce", "earlier", "sampled"), both.nonce
     )
+    sampled = alone.model_copy(update={"sampled": 2})
+    assert sampled.commitment == Commitment.make({**facts, "sampled": 2}, alone.nonce)
+    assert (alone.rows_used, sampled.rows_used) == (alone.rows_in, 2)
 
 
 @pytest.mark.parametrize("change", [{"joined": ()}, {"rows_joined": 4}, {"rows_joined": None}])

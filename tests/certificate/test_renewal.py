@@ -1,7 +1,5 @@
 """What a certificate may be renewed for, and what an output does not tell."""
 
-from types import SimpleNamespace
-
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -425,7 +423,7 @@ class Rows:
     """What a record says of the rows of a release."""
 
     def __init__(self, rows, suppressed):
-        self.input, self.suppressed = SimpleNamespace(rows=rows), suppressed
+        self.rows_used, self.suppressed = rows, suppressed
 
 
 @pytest.mark.parametrize(

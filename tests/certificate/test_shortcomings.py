@@ -8,6 +8,7 @@ from certifying import certified
 from modelled import of_release
 
 from policy_engine.certificate.shortcomings import lost_rows, proven, shortcomings
+from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import Problem
 from policy_engine.methods import Measurement
 from policy_engine.methods.recoding import Recoding
@@ -21,6 +22,11 @@ class Rows:
     rows_in: int
     suppressed: int
     held_out: int
+    sampled: int | None = None
+
+    @property
+    def rows_used(self):
+        return self.rows_in if self.sampled is None else self.sampled
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +146,16 @@ def test_rows_are_lost_as_far_as_the_policy_allows(
     plan = table.plan.model_copy(update={"steps": tuple(steps)})
     found = lost_rows(table.model_copy(update={"plan": plan, "rows_out": rows_out}), record)
     assert [*found] == [Problem("V003", one) for one in messages]
+
+
+def test_rows_that_were_not_sampled_are_not_lost(table):
+    sample = SampleFigures(units="rows", sampled=6, rows=6, share=0.06, strata=1)
+    found = table.model_copy(update={"sample": sample, "rows_out": 6})
+    assert [*lost_rows(found, Rows(100, 0, 0, 6))] == []
+    [problem] = lost_rows(found.model_copy(update={"rows_out": 5}), Rows(100, 0, 0, 6))
+    assert "The output has 5 rows, the input 100, of which 0 were suppressed" in problem.message
+    for record in (Rows(100, 0, 0, 7), Rows(100, 0, 0), Rows(5, 0, 0, 6)):
+        assert "certificate one of 6" in next(lost_rows(found, record)).message
 
 
 def test_no_row_is_left_out_where_nothing_is_generalised(table):

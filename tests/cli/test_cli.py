@@ -280,10 +280,11 @@ def test_methods_come_from_the_vocabulary(run):
     assert listing["methods"]["l-diversity"]["engines"] == own[1]["engines"] == ["local", "spark"]
     assert {one["name"]: one["engines"] for one in listing["shared"]}["pe:polish"] == ["local"]
     of = {one["name"]: one["of"] for one in listing["shared"]}
-    assert of["mosaicrown:quasi-identifier"] == of["pe:privacyUnit"] == "every privacy model"
+    assert of["mosaicrown:quasi-identifier"] == of["pe:algorithm"] == "every privacy model"
+    assert of["pe:privacyUnit"] == of["pe:sampleShare"] == "every method"
     assert of["pe:insensitive"] == of["mosaicrown:identifier"] == "every method"
-    [needed] = listing["methods"]["masking"]["parameters"]
-    assert needed["name"] == "pe:masked"
+    needed = [one["name"] for one in listing["methods"]["masking"]["parameters"]]
+    assert needed == ["pe:masked", "pe:sampleShare", "pe:sampleSize"]
     audits = listing["audits"]["membership-inference"]["parameters"]
     assert {one["name"]: one["default"] for one in audits}["pe:shadowModels"] == "10"
     printed = run("methods").output

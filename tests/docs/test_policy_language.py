@@ -135,6 +135,7 @@ def as_refinements(given):
         one.name: VALUES.get(one.name, [DISEASE])
         for name in named
         for one in method_parameters(name)
+        if one.default == "required"
     }
     needed |= {"mosaicrown:method": asked}
     needed |= {"mosaicrown:quasi-identifier": [AGE]} if {*named} & {*terms.privacy_models()} else {}

@@ -190,15 +190,19 @@ def with_sensitive(facts):
     facts["steps"][3]["columns"]["insensitive"] = []
 
 
+def with_persons(facts):
+    facts["steps"][3]["columns"]["privacy_unit"] = "note"
+
+
 def with_suppression(facts):
     facts["steps"][3]["recoding"]["max_suppression"] = 0.5
 
 
-@pytest.mark.parametrize("change", [without_mask, with_sensitive, with_suppression])
+@pytest.mark.parametrize("change", [without_mask, with_sensitive, with_persons, with_suppression])
 def test_a_plan_that_no_policy_has_is_none(change):
     facts = json.loads(plan_of(**KEPT).model_dump_json())
     change(facts)
-    with pytest.raises(ValueError, match=r"column is masked|privacy models alone"):
+    with pytest.raises(ValueError, match=r"nothing is masked or sampled|privacy models alone"):
         Plan.model_validate_json(json.dumps(facts))
 
 

@@ -32,10 +32,11 @@ def test_what_methods_share_has_its_defaults():
     assert found["pe:maxSuppression"] == ("a number from 0 to below 1", "0")
 
 
-def test_masking_has_columns_alone():
-    assert [one.name for one in reference.method_parameters("masking")] == ["pe:masked"]
-    [needed] = reference.method_parameters("masking")
-    assert (needed.type, needed.default) == ("columns", "required")
+def test_masking_has_columns_and_samples_alone():
+    needed, *samples = reference.method_parameters("masking")
+    assert (needed.name, needed.type) == ("pe:masked", "columns")
+    assert [one.name for one in samples] == ["pe:sampleShare", "pe:sampleSize"]
+    assert {one.default for one in (needed, *samples)} == {reference.ONE_NEEDED}
     names = {one.name for one in reference.shared_parameters()}
     assert {"mosaicrown:identifier", "pe:insensitive", "pe:joinOn"} < names
     assert not names & {one.name for one in reference.model_parameters()}

@@ -23,6 +23,7 @@ from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
+from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL
@@ -38,14 +39,14 @@ def local_names(term, key):
 
 BESIDE = {"joinOn", "masked"}
 """Columns that a step of their own is about: what targets are joined on, and what is masked."""
-SHARED = {**parameters(Columns), **parameters(Recoding)}
+SHARED = {**parameters(Columns), **parameters(Recoding), **parameters(Sampling)}
 OPERANDS = {
     iri: term
     for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
     if "operator" in term.facts and iri != f"{terms.MOSAICROWN}method"
 }
 NAMING = [
-    *("requires", "allows", "operator", "domain", "includedIn", "implies"),
+    *("requires", "requiresOne", "allows", "operator", "domain", "includedIn", "implies"),
     *("replacedBy", "subClassOf", "subPropertyOf", "refines"),
 ]
 PROPERTIES = {iri: term for iri, term in terms.vocabulary().items() if "domain" in term.facts}
@@ -103,7 +104,7 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     assert sorted(map(terms.local_name, allowed)) == sorted(
         {*SHARED, *BESIDE} - {"quasi-identifier"}
     )
-    assert {*parameters(Recoding), "sensitive", "privacyUnit"} == local_names(model, "allows")
+    assert {*parameters(Recoding), "sensitive"} == local_names(model, "allows")
 
 
 def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
@@ -112,8 +113,9 @@ def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
     assert term.iri == f"{terms.PE}maskingAlone"
     assert not issubclass(kind, PrivacyModel)
     assert (kind.notation, parameters(kind)) == ("masking", {})
-    assert local_names(term, "requires") == {"masked"}
-    assert terms.method_operands(term, "requires") == (f"{terms.PE}masked",)
+    assert local_names(term, "requires") == set()
+    assert local_names(term, "requiresOne") == {"masked", *SIZES}
+    assert terms.method_operands(term, "requiresOne") == term.iris("requiresOne")
     assert (ROOT / "tests" / "methods" / "sanitisations" / "test_masking_method.py").is_file()
 
 
@@ -269,7 +271,8 @@ def test_an_operand_has_the_range_of_its_fields(iri):
 
 @pytest.mark.parametrize("iri", OPERANDS, ids=terms.compact)
 def test_an_operand_takes_a_list_where_it_is_a_role(iri):
-    operator = "isAllOf" if terms.local_name(iri) in (*ROLES, *BESIDE) else "eq"
+    several = (*ROLES, *BESIDE, "stratifiedBy")
+    operator = "isAllOf" if terms.local_name(iri) in several else "eq"
     assert OPERANDS[iri].iris("operator") == (f"{terms.ODRL}{operator}",)
     assert OPERANDS[iri].definition.endswith(".")
 

@@ -42,7 +42,6 @@ def test_there_is_a_quasi_identifier_where_there_is_a_privacy_model():
     [
         {"quasi-identifier": (QuasiIdentifier(name="age"),)},
         {"sensitive": (Sensitive(name="age"),)},
-        {"privacyUnit": "age"},
     ],
 )
 def test_without_a_privacy_model_there_are_no_columns_that_classes_need(columns):

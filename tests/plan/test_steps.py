@@ -12,6 +12,7 @@ from policy_engine import terms
 from policy_engine.errors import PlanError
 from policy_engine.methods import privacy_model_class
 from policy_engine.methods.masking import masking_class
+from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.plan import Plan, make_plan
 from policy_engine.plan.products import check_plannable
 from policy_engine.plan.steps import _MAKERS
@@ -37,7 +38,7 @@ def test_every_method_says_which_step_it_makes_and_steps_there_are():
         *map(privacy_model_class, terms.privacy_models()),
         *map(masking_class, terms.maskings()),
     ]
-    assert {kind.step for kind in kinds} == set(_MAKERS)
+    assert {*(kind.step for kind in kinds), Sampling.kind} == set(_MAKERS)
 
 
 def test_masked_columns_are_a_step_of_their_own_before_classes_are_formed():
@@ -122,4 +123,13 @@ def test_a_table_with_masked_columns_is_not_audited():
     duty = {"action": audit(label=f"{OUTPUT}/ill", model="GaussianNB")}
     use = permission(assignee=ANALYST, target=OUTPUT, action="read", duty=duty)
     with pytest.raises(PlanError, match=r"M013 .*where columns are masked: 'pay'"):
+        check_plannable(read_policy(policy([made, use])))
+
+
+def test_a_sample_is_not_audited():
+    asked = anonymize(**PLAIN, sensitive=["ill"], sampleShare=0.5)
+    made = permission(action=asked, output=OUTPUT)
+    duty = {"action": audit(label=f"{OUTPUT}/ill", model="GaussianNB")}
+    use = permission(assignee=ANALYST, target=OUTPUT, action="read", duty=duty)
+    with pytest.raises(PlanError, match=r"M013 .*where rows are sampled"):
         check_plannable(read_policy(policy([made, use])))

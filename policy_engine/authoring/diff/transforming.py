@@ -109,7 +109,7 @@ def _number(conditions: list[Condition]) -> tuple[str, int | float] | None:
 @cache
 def _senses() -> dict[str, bool]:
     """Return, for each parameter that bounds a guarantee, whether a larger value is stricter."""
-    senses = {"k": True}
+    senses = {"k": True, "sampleShare": False, "sampleSize": False}
     for notation in terms.privacy_models():
         guarantee = getattr(privacy_model_class(notation), "guarantee", None)
         if guarantee is not None:

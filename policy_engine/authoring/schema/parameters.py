@@ -1,6 +1,6 @@
 """The refinements of `anonymize`: method, parameters, columns and their settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from pydantic import BaseModel
@@ -23,17 +23,23 @@ from policy_engine.authoring.schema.building import (
 from policy_engine.authoring.schema.conditions import has_key, where_key
 from policy_engine.authoring.schema.names import name_or_object
 from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, literal_pattern
+from policy_engine.errors import join_names
 from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
+from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.policy.reading.operands import parameters as operands
 
 _ODRL, _PE = terms.ODRL, terms.PE
 METHOD = f"{terms.MOSAICROWN}method"
 _MASKED = f"{terms.PE}masked"
 _ONE: Schema = {"maxItems": 1}
-_KEYS: tuple[Literal["requires", "allows"], ...] = ("requires", "allows")
+_KEYS: tuple[Literal["requires", "requiresOne", "allows"], ...] = (
+    "requires",
+    "requiresOne",
+    "allows",
+)
 
 
 def anonymization() -> dict[str, Schema]:
@@ -98,6 +104,7 @@ def _value(iri: str) -> Schema:
     kinds: list[type[BaseModel]] = [
         Recoding,
         Columns,
+        Sampling,
         *map(method_class, terms.methods()),
     ]
     return _value_schema([_field(kind, name) for kind in kinds if name in parameters(kind)])
@@ -210,11 +217,15 @@ def _refinement_rules() -> Iterator[Schema]:
     all_visible = {"type": "array", "items": {**described_object(), **operand}}
     yield when(all_visible, _contains(METHOD))
     yield from (_not_repeated(iri) for iri in operands())
+    both = "A sample has a share or a size, not both."
+    sizes = [_contains(f"{_PE}{name}") for name in SIZES]
+    yield {"not": {"allOf": sizes}, "errorMessage": both}
     for notation, term in terms.methods().items():
         one = {"anyOf": [{"const": notation}, one_of_terms(term.iri)]}
         single = {"anyOf": [one, _literal_of(one)]}
         included = {"anyOf": [*single["anyOf"], {"type": "array", "contains": single}]}
         required = [_contains(iri) for iri in terms.method_operands(term, "requires")]
+        required += _one_contained(terms.method_operands(term, "requiresOne"))
         yield when(
             {"allOf": [all_visible, {"contains": _method_is(included)}]}, {"allOf": required}
         )
@@ -226,6 +237,13 @@ def _contains(iri: str) -> Schema:
     operand = {"type": "object", **has_key("leftOperand", one_of_terms(iri))}
     message = f"A refinement with the leftOperand {spellings(iri)[0]} is missing."
     return {"contains": operand, "errorMessage": message}
+
+
+def _one_contained(iris: Iterable[str]) -> Iterator[Schema]:
+    if iris := tuple(iris):
+        names = join_names(map(terms.compact, iris), "or")
+        message = f"A refinement with the leftOperand {names} is missing."
+        yield {"anyOf": [_contains(iri) for iri in iris], "errorMessage": message}
 
 
 def _not_repeated(iri: str) -> Schema:

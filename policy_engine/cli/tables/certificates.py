@@ -49,9 +49,13 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     rows = f"{certificate.rows_out:,}"
     if record:
         rows += f" of {record.rows_in:,}"
+        rows += f", {record.sampled:,} sampled" if record.sampled is not None else ""
         rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
         rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
     yield "rows", rows
+    if sample := certificate.sample:
+        strata = f", of {sample.strata:,} strata" if sample.strata > 1 else ""
+        yield "sampled", f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
     for one in certificate.maskings:

@@ -5,7 +5,7 @@ from rich.table import Table
 
 from policy_engine import terms
 from policy_engine.cli.tables.tables import new_table
-from policy_engine.methods.reference import Parameter
+from policy_engine.methods.reference import ONE_NEEDED, Parameter
 
 
 def parameters_table(
@@ -24,5 +24,9 @@ def parameters_table(
 def _engines(one: Parameter) -> str:
     """Return the engines that have a parameter, and a line for each that has its default alone."""
     others = [name for name in terms.engines() if name not in one.engines]
-    alone = [] if one.default == "required" else [f"{name}: default only" for name in others]
+    alone = (
+        []
+        if one.default in ("required", ONE_NEEDED)
+        else [f"{name}: default only" for name in others]
+    )
     return "\n".join([", ".join(one.engines), *alone])

@@ -35,10 +35,7 @@ def plan_table(plan: Plan) -> Table:
         table.add_row("join", keys, rows)
     table.add_row("drop", "identifiers", printed_list(plan.drop.identifiers))
     table.add_row("", "not mentioned", printed_list(plan.drop.unmentioned))
-    if plan.mask is not None:
-        table.add_row("mask", "columns", escape(", ".join(map(str, plan.mask.columns))))
-    if plan.anonymize is not None:
-        _add_anonymization(table, plan, plan.anonymize)
+    _add_making(table, plan)
     if plan.train is not None:
         table.add_row("train", *_training(plan.train))
     for audit in plan.audits:
@@ -58,12 +55,24 @@ def plan_table(plan: Plan) -> Table:
     return table
 
 
+def _add_making(table: Table, plan: Plan) -> None:
+    """Add what becomes of the rows and columns before a model is trained on them."""
+    if plan.sample is not None:
+        unit = f" by {plan.sample.unit}" if plan.sample.unit else ""
+        table.add_row("sample", escape(f"{plan.sample.units}{unit}"), escape(str(plan.sample)))
+    if plan.mask is not None:
+        table.add_row("mask", "columns", escape(", ".join(map(str, plan.mask.columns))))
+    if plan.anonymize is not None:
+        _add_anonymization(table, plan, plan.anonymize)
+
+
 def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     columns_of = anonymize.columns
     if anonymize.models:
         _add_classes(table, plan, anonymize)
     else:
-        table.add_row("release", "all rows", f"no privacy model: nothing is bounded, {plan.engine}")
+        rows = "sampled rows" if plan.sample else "all rows"
+        table.add_row("release", rows, f"no privacy model: nothing is bounded, {plan.engine}")
     for heading, names in (
         ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
         ("pseudonymise", columns_of.pseudonymize),

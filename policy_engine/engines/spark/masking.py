@@ -57,7 +57,7 @@ from policy_engine.engines.spark.values import (
 from policy_engine.methods.masking import CellMasking
 from policy_engine.plan.steps import Mask
 
-_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
+ROW_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
 """Columns for what tells rows apart; no text that is read from a file is named so."""
 _T = TypeVar("_T")
 Hold = Callable[[DataFrame], DataFrame]
@@ -167,7 +167,7 @@ def _with_perturbed(
 ) -> DataFrame:
     """Return a frame with the masked columns of some groups; `content` are the columns by whose
     values rows are told apart."""
-    keyed = _with_keys(frame, content, key)
+    keyed = with_row_keys(frame, content, key)
     for known in known_groups:
         schema, used = arrow_schema(frame), list(columns_of(known.group))
         fields = [
@@ -178,16 +178,16 @@ def _with_perturbed(
             wider = StructType([*keyed.schema.fields, *fields])
             keyed = map_in_tasks(keyed, _masking_task(known, kinds, key, keyed.columns), wider)
             continue
-        rows = keyed.select([quote_name(name) for name in (*_KEYS, *used)]).coalesce(1)
-        made_fields = StructType([*(keyed.schema[name] for name in _KEYS), *fields])
+        rows = keyed.select([quote_name(name) for name in (*ROW_KEYS, *used)]).coalesce(1)
+        made_fields = StructType([*(keyed.schema[name] for name in ROW_KEYS), *fields])
         made = map_in_tasks(
-            rows, _masking_task(known, kinds, key, _KEYS, all_rows=True), made_fields
+            rows, _masking_task(known, kinds, key, ROW_KEYS, all_rows=True), made_fields
         )
-        keyed = keyed.join(made, [*_KEYS])
-    return keyed.drop(*_KEYS)
+        keyed = keyed.join(made, [*ROW_KEYS])
+    return keyed.drop(*ROW_KEYS)
 
 
-def _with_keys(frame: DataFrame, content: Sequence[str], key: bytes) -> DataFrame:
+def with_row_keys(frame: DataFrame, content: Sequence[str], key: bytes) -> DataFrame:
     """Return a frame with what tells its rows apart: the keyed hash of their content, and a number
     among the rows with equal content."""
 
@@ -195,14 +195,21 @@ def _with_keys(frame: DataFrame, content: Sequence[str], key: bytes) -> DataFram
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
             words = content_keys(table.select(list(content)), key).view(np.int64)
-            for place, name in enumerate(_KEYS[:2]):
+            for place, name in enumerate(ROW_KEYS[:2]):
                 table = table.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
             yield from table.to_batches()
 
-    fields = [StructField(name, LongType()) for name in _KEYS[:2]]
+    fields = [StructField(name, LongType()) for name in ROW_KEYS[:2]]
     keyed = map_in_tasks(frame, put, StructType([*frame.schema.fields, *fields]))
-    same = Window.partitionBy(*_KEYS[:2]).orderBy(*_KEYS[:2])
-    return keyed.withColumn(_KEYS[2], (F.row_number().over(same) - 1).cast(IntegerType()))
+    same = Window.partitionBy(*ROW_KEYS[:2]).orderBy(*ROW_KEYS[:2])
+    return keyed.withColumn(ROW_KEYS[2], (F.row_number().over(same) - 1).cast(IntegerType()))
+
+
+def keys_of_rows(table: pa.Table, key: bytes) -> RowKeys:
+    """Return what tells the rows of a task apart, by the columns of `with_row_keys`."""
+    high, low, repeats = (to_numpy(unchunk(table.column(name))) for name in ROW_KEYS)
+    words = np.stack([high, low], axis=1).view(np.uint64)
+    return RowKeys(words, repeats.astype(np.int64), key)
 
 
 def _masking_task(
@@ -214,9 +221,7 @@ def _masking_task(
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = gather_tables(batches, sys.maxsize) if all_rows else gather_tables(batches)
         for table in parts:
-            words = np.stack([to_numpy(unchunk(table.column(name))) for name in _KEYS[:2]], axis=1)
-            repeats = to_numpy(unchunk(table.column(_KEYS[2]))).astype(np.int64)
-            keys = RowKeys(words.view(np.uint64), repeats, key)
+            keys = keys_of_rows(table, key)
             masked_table = table.select(list(kept))
             for name, values in known.mask(table, kinds, keys).items():
                 masked_table = masked_table.append_column(_masked(name), values)

@@ -26,6 +26,7 @@ from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
 from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import cell_columns, end_columns
+from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.anonymizing import ClassWork, anonymize
 from policy_engine.engines.spark.cell_ends import with_end_columns
@@ -40,11 +41,12 @@ from policy_engine.engines.spark.released_frames import (
     stored_frame,
     typed_frame,
 )
+from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import quote_name
 from policy_engine.errors import CertificateError, DataError, InternalError
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import Anonymize, Mask, Publish
+from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -151,6 +153,20 @@ class SparkRun:
         if not source.startswith(TABLE) and writing.has_large_files(self.session, source):
             return writing.row_digest(frame)[0]
         return self._engine.stored_data(source).digest
+
+    def sample(self, table: InputRows, step: Sample) -> tuple[InputRows, SampleEvidence]:
+        """Return a sample of the rows, and what is known of it. Raises as `sample_table` does."""
+        self._progress("sampling", 0, 0)
+        with running(self._engine.spark, "sampling"):
+            frame, evidence = sample_frame(
+                table.frame, step, is_csv=table.is_csv, key=self._key, hold=self._hold
+            )
+        return table._replace(frame=frame), evidence
+
+    def weights(self, written: WrittenTable, step: Sample) -> Mapping[float | None, int]:
+        """Read a written table back, and return its rows by weight, None for what is none."""
+        with running(self._engine.spark, "verifying"):
+            return rows_by_weight(self._read_stored(written)[0], step.weight_column)
 
     def mask(self, table: InputRows, step: Mask) -> tuple[InputRows, MaskingEvidence]:
         """Return the rows with columns masked, and what was seen of them.
@@ -303,7 +319,7 @@ class SparkRun:
                 for name in step.columns.pseudonymize:
                     check_unlinked(name, table, step)
                 # Checked last: rows that were lost meanwhile have been computed again by now.
-                if step.columns.privacy_unit:
+                if step.columns.privacy_unit or (anonymized and anonymized.sample):
                     check_same_rows(_require_made(written), table, kind)
                 if stored.location == MEMORY:
                     _check_kept(written)

@@ -1,26 +1,30 @@
-"""Masking alone: columns are masked, and no class of rows is formed."""
+"""Masking alone: columns are masked or rows sampled, and no class of rows is formed."""
 
 from collections.abc import Collection, Iterator
 from typing import ClassVar
 
-from policy_engine.methods.findings import Finding, missing_parameter
+from policy_engine.errors import join_names
+from policy_engine.methods.findings import Finding
 from policy_engine.methods.method import Method
+from policy_engine.methods.sampling import SIZES
 
-_REASONS = ("masked",)
-"""The operands one of which has to be given, since otherwise nothing would be masked."""
+_REASONS = ("masked", *SIZES)
+"""The operands one of which has to be given, since otherwise all would be released as it is."""
 
 
 class Masking(Method):
-    """Columns are masked, and all rows are released, without a bound on what any of them reveals.
+    """Columns are masked, or rows are sampled, without a bound on what any row reveals.
 
-    It has no parameters: each masked column has its own (`methods.masking.Masking`). Together with
-    privacy models, it says that some column is masked as well.
+    It has no parameters: each masked column has its own (`methods.masking.Masking`), and so has the
+    sample (`methods.sampling.Sampling`). Together with privacy models, it says that some column is
+    masked, or that rows are sampled, as well.
     """
 
     notation: ClassVar[str] = "masking"
 
     @classmethod
-    def lacking(cls, roles: Collection[str]) -> Iterator[Finding]:
-        """Yield that nothing is masked (M002)."""
-        if not {*_REASONS} & {*roles}:
-            yield missing_parameter(cls.notation, _REASONS[0])
+    def lacking(cls, given: Collection[str]) -> Iterator[Finding]:
+        """Yield that nothing is masked or sampled (M002)."""
+        if not {*_REASONS} & {*given}:
+            named = join_names(_REASONS, "or")
+            yield Finding("M002", _REASONS[0], f"{cls.notation} needs a parameter: {named}.")

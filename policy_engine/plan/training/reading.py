@@ -37,6 +37,7 @@ def read_model(
         refinements.add("M012", message, hint, rule.place)
     _check_one_input(transformation, refinements)
     _check_unmasked(transformation, refinements, "M012")
+    _check_unsampled(transformation, refinements, "M012")
     return training, audits, refinements.problems
 
 
@@ -51,6 +52,7 @@ def table_audits(
     if audits:
         _check_one_input(transformation, refinements)
         _check_unmasked(transformation, refinements, "M013")
+        _check_unsampled(transformation, refinements, "M013")
     return audits, refinements.problems
 
 
@@ -60,6 +62,16 @@ def _check_one_input(transformation: Transformation | None, refinements: Refinem
         message = "Models are not trained, nor tables audited, in the policy that joins datasets."
         hint = f"Train on {transformation.rule.output} in a policy of its own."
         refinements.add("M016", message, hint, transformation.rule.place)
+
+
+def _check_unsampled(
+    transformation: Transformation | None, refinements: Refinements, code: str
+) -> None:
+    """Note a sample: an audit attacks all records, and a model has a share of its own."""
+    if transformation is not None and transformation.sampling:
+        message = "Models are not trained, nor tables audited, where rows are sampled."
+        hint = f"Train on {transformation.rule.output} in a policy of its own."
+        refinements.add(code, message, hint, transformation.rule.place)
 
 
 def _check_unmasked(

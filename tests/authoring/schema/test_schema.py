@@ -138,6 +138,20 @@ def masking(method="masking", **more):
     return document
 
 
+def sampled(**parts):
+    """Return a policy that samples rows without a privacy model."""
+    document = masking()
+    document["permission"]["action"]["refinement"] = [
+        constraint("mosaicrown:method", "eq", "masking"),
+        constraint("pe:insensitive", "isAllOf", [f"{DATA}/age"]),
+        *(
+            constraint(f"pe:{name}", "isAllOf" if isinstance(value, list) else "eq", value)
+            for name, value in parts.items()
+        ),
+    ]
+    return document
+
+
 def under(condition):
     return policy(permission=rule(constraint=condition))
 
@@ -305,6 +319,10 @@ GOOD = {
         permission=rule(purpose={"uid": "http://x.org/p", "declinationOf": "statistical"})
     ),
     "masking alone": masking(),
+    "sample alone": sampled(sampleShare=0.5, weightColumn="weight"),
+    "sample of persons in strata": sampled(
+        sampleSize=10, stratifiedBy=[f"{DATA}/age"], privacyUnit=f"{DATA}/id"
+    ),
     "masking by its IRI": masking({"@id": "pe:maskingAlone"}),
     "list of one": [policy()],
     "anonymized": json.loads(people_policy()),
@@ -389,6 +407,10 @@ REFUSED = {
         masking(quasi=constraint("mosaicrown:quasi-identifier", "isAllOf", [f"{DATA}/age"])),
         "'mosaicrown:quasi-identifier'",
     ),
+    "masking without a reason": (sampled(), "action.refinement"),
+    "share and size of a sample": (sampled(sampleShare=0.5, sampleSize=5), "action.refinement"),
+    "share of all": (sampled(sampleShare=1), "refinement[2].rightOperand: 1 is "),
+    "size of none": (sampled(sampleSize=0), "refinement[2].rightOperand: 0 is less"),
     "masking without its parameter": (masked(threshold=40), "(base)"),
     "model without output": (
         policy(
