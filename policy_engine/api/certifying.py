@@ -273,7 +273,9 @@ def _masked_output(release: Release, engine: Engine) -> WrittenTable | None:
     if plan.mask is None or not plan.mask.groups:
         return None
     table, _ = read_inputs(plan, engine, ())
-    return WrittenTable(release.output, masked=engine.look_at_masked(table, plan.mask))
+    evidence = engine.look_at_masked(table, plan.mask)
+    may_lack_rows = plan.anonymization().recoding.max_suppression > 0
+    return WrittenTable(release.output, masked=evidence, may_lack_rows=may_lack_rows)
 
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:

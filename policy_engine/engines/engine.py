@@ -140,6 +140,7 @@ class WrittenTable:
     anonymized: AnonymizedTable | None = field(default=None, repr=False)
     table: Any = field(default=None, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
+    may_lack_rows: bool = False
 
     @property
     def evidence(self) -> "MaskingEvidence | None":
@@ -149,7 +150,7 @@ class WrittenTable:
     @property
     def has_all_rows(self) -> bool:
         """Whether no row is known to have been left out."""
-        return not (self.anonymized and self.anonymized.suppressed)
+        return not (self.may_lack_rows or (self.anonymized and self.anonymized.suppressed))
 
     def with_location(self, location: Location) -> "WrittenTable":
         """Return the same table, moved to another place."""

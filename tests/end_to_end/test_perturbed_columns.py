@@ -110,6 +110,45 @@ def test_another_scale_is_another_draw():
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.6
 
 
+def test_the_rows_of_a_table_that_grew_are_drawn_anew():
+    table = people()
+    grown = {name: np.append(values, values[:5]) for name, values in table.items()}
+    grown["id"] = np.arange(45)
+    first, second = (by_id(applied(t, masked=[NOISE], key=KEY, **PLAIN)) for t in (table, grown))
+    noise = np.array(
+        [[one[i]["pay"] - table["pay"][i] for i in range(40)] for one in (first, second)]
+    )
+    assert abs(np.corrcoef(noise)[0, 1]) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("texts", "masked"),
+    [
+        (
+            [f"0.{number:010}" for number in range(1, 13)],
+            {"masking": "multiplicative-noise", "logSd": 0.1},
+        ),
+        (["1.5", "2500.5", "3.25"], {"masking": "random-rounding", "base": 10}),
+        (["10:00", "11:30", "09:15"], {"masking": "rank-swapping", "p": 0.5}),
+    ],
+)
+def test_columns_of_a_file_are_published_as_what_they_mean(texts, masked, tmp_path):
+    rows = "".join(f"1,{number},{text}\n" for number, text in enumerate(texts))
+    (tmp_path / "in.csv").write_text(f"age,id,pay\n{rows}")
+    made = applied(
+        tmp_path / "in.csv",
+        tmp_path / "out.csv",
+        masked=[column("pay", **masked)],
+        key=KEY,
+        **PLAIN,
+    )
+    published = made.path.read_text().split()[1:]
+    assert len(published) == len(texts)
+    if masked["masking"] == "multiplicative-noise":
+        numbers = {int(row.split(",")[1]): float(row.split(",")[2]) for row in published}
+        assert all(0.5 < numbers[i] / float(texts[i]) < 2 for i in numbers)
+
+
 def test_rows_that_are_equal_are_masked_differently():
     table = {name: np.repeat(values[:1], 30) for name, values in people().items()}
     table["pay"] = np.arange(30) // 15 * 1000

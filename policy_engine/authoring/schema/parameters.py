@@ -164,7 +164,7 @@ def _columns() -> dict[str, Schema]:
                 definition = f"{name}-{terms.local_name(iri)}"
                 settings[iri] = definition
                 setting = (
-                    ref("iri") if term.flag("several") else _setting(kind, terms.local_name(iri))
+                    ref("name") if term.flag("several") else _setting(kind, terms.local_name(iri))
                 )
                 most = None if term.flag("several") else 1
                 definitions |= one_or_more(definition, setting, most=most)

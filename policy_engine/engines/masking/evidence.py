@@ -18,9 +18,11 @@ from policy_engine.errors import DataError, join_names
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
 
-_DIGITS = 6
+_DIGITS = 3
+"""Figures of more decimals would tell the variance of the input too well."""
 _MATRIX_DIGITS = 12
 _PUBLIC_KEY = bytes(KEY_BYTES)
+_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ class MaskingEvidence:
             if one.pairs is not None and one.pairs.rows:
                 names = [masking.name for masking in one.group]
                 yield from one.group[0].doubts(names, one.pairs.tally, one.before)
+                for name, unchanged in zip(names, one.pairs.unchanged.tolist(), strict=True):
+                    if unchanged == one.pairs.rows:
+                        yield f"{one.group[0].masking} left every value of {name!r} as it was."
 
 
 class ColumnJudgement(NamedTuple):
@@ -120,15 +125,25 @@ def _values(
 
 def _typed(column: pa.ChunkedArray, inferred: pa.DataType | None) -> pa.Array:
     plain = plain_array(column)
-    is_typed = inferred is None or is_text(inferred)
+    is_typed = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
     return plain if is_typed else pc.utf8_trim_whitespace(plain).cast(inferred)
 
 
 def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
     """Return a number that depends on the values of a column, and not on their order or on how a
     file writes them."""
+    plain = plain_array(column).drop_null()
+    if is_text(plain.type) and not pa.types.is_timestamp(inferred or plain.type):
+        # By how each text is written, not by what all texts have in common, which masking changes.
+        texts = pc.utf8_trim_whitespace(plain)
+        is_number = pc.match_substring_regex(texts, _NUMBER)
+        numbers = texts.filter(is_number).cast(pa.float64())
+        rest = texts.filter(pc.invert(is_number))
+        return (_mark(numbers) + _mark(rest)) % 2**64
     typed = _typed(column, inferred).drop_null()
     if pa.types.is_integer(typed.type):
+        typed = typed.cast(pa.float64(), safe=False)
+    elif pa.types.is_date(typed.type):
         typed = typed.cast(pa.string())
     elif pa.types.is_decimal(typed.type):
         typed = typed.cast(pa.string()).cast(pa.float64())
@@ -136,9 +151,11 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
         typed = typed.cast(pa.timestamp("us", typed.type.tz), safe=False).cast(pa.int64())
     elif pa.types.is_floating(typed.type):
         typed = typed.cast(pa.float64())
-    if not len(typed):
-        return 0
-    return int(row_keys([typed], _PUBLIC_KEY)[:, 0].sum(dtype=np.uint64))
+    return _mark(typed)
+
+
+def _mark(values: pa.Array) -> int:
+    return int(row_keys([values], _PUBLIC_KEY)[:, 0].sum(dtype=np.uint64)) if len(values) else 0
 
 
 def add_marks(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
@@ -194,6 +211,8 @@ def judge(
         expected = _expected_mark(evidence, place)
         is_same = not all_rows or expected in (None, marks[place])
         broken = unlike if is_same else max(after.rows, 1)
+        if all_rows and after.rows != evidence.before.rows:
+            broken = max(broken, 1)
         told: dict[str, float] = {}
         if pairs is not None:
             broken += int(pairs.tally["broken"][place])

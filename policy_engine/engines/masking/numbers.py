@@ -64,11 +64,11 @@ def number_form(name: str, column: pa.ChunkedArray, inferred: pa.DataType | None
     """
     plain = plain_array(column)
     kind = plain.type if inferred is None else inferred
-    if plain.null_count == len(plain):
-        return NumberForm("integer", plain.type)
     for is_kind, named in _KINDS:
         if is_kind(kind) and not (is_text(plain.type) and named in ("date", "timestamp")):
             return _form(named, kind, plain)
+    if plain.null_count == len(plain):
+        return NumberForm("integer", plain.type)
     raise not_numbers(name, "texts" if is_text(kind) else f"values of the type {kind}")
 
 
@@ -172,10 +172,14 @@ _DAYS = (-719_162, 2_932_896)
 _PER_DAY: Mapping[Kind, int] = {"date": 1, "timestamp": 86_400_000_000}
 
 
+_MOST_PLAIN = 6
+"""Of more decimals, Arrow writes small numbers with an exponent."""
+
+
 def decimal_texts(numbers: NDArray[np.float64], decimals: int) -> pa.Array:
     """Return numbers as texts, rounded to some decimals, all written in the same way."""
     scaled = np.rint(numbers * 10.0**decimals)
-    if (np.abs(scaled) > MOST_EXACT).any():
+    if decimals > _MOST_PLAIN or (np.abs(scaled) > MOST_EXACT).any():
         distinct, index = np.unique(numbers, return_inverse=True)
         texts = [number_text(Decimal(f"{value:.{decimals}f}")) for value in distinct.tolist()]
         return from_texts(texts).take(from_numpy(index.astype(np.int64)))

@@ -90,7 +90,10 @@ class KnownGroup:
     @property
     def label(self) -> int:
         """A number that tells its draws from those of any other masking under the same key."""
-        text = "\n".join(f"{one.name}\t{one.group}" for one in self.group)
+        # Of other data too: at another scale the same draws would tell the values.
+        facts = self.facts
+        known = (facts.rows, facts.moments, None if facts.counts is None else facts.counts.tolist())
+        text = "\n".join((*(f"{one.name}\t{one.group}" for one in self.group), repr(known)))
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
     def mask(self, table: pa.Table, kinds: Kinds, keys: RowKeys) -> dict[str, pa.ChunkedArray]:

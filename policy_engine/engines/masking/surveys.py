@@ -95,7 +95,7 @@ def floats_of(table: pa.Table, forms: Mapping[str, NumberForm]) -> NDArray[np.fl
 def is_present(table: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
     """Return which rows have a value in all of some columns, (rows,).
 
-    Raises DataError (R014) for columns that are masked together where a row has some of them only.
+    Raises DataError (R013) for columns that are masked together where a row has some of them only.
     """
     valid = np.stack([_is_valid(table.column(name)) for name in names], axis=1)
     some, every = valid.any(axis=1), valid.all(axis=1)
@@ -216,7 +216,8 @@ def ranks_of(table: pa.Table, names: Sequence[str], kinds: Kinds) -> NDArray[np.
 
 def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.int64]:
     plain = plain_array(column)
-    typed = pc.utf8_trim_whitespace(plain).cast(inferred) if inferred is not None else plain
+    is_plain = inferred is None or pa.types.is_time(inferred)
+    typed = plain if is_plain else pc.utf8_trim_whitespace(plain).cast(inferred)
     ranks = pc.rank(typed, tiebreaker="dense")
     return to_numpy(ranks).astype(np.int64)
 

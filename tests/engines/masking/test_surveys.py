@@ -85,3 +85,9 @@ def test_fewer_rows_than_a_group_has_are_refused():
     seen = survey(table, group, {})
     with pytest.raises(DataError, match="R013 Only 3 rows have a value of 'pay'"):
         facts_of(group, seen, find_moments(table, group, seen))
+
+
+def test_a_part_without_any_value_does_not_decide_the_type():
+    table = pa.table({"pay": pa.array([None, None, 1.5, 2.5])})
+    parts = [survey(table.slice(place, 2), NOISE, {}) for place in (0, 2)]
+    assert parts[0].merge(parts[1]).forms["pay"].kind == "float"
