@@ -31,8 +31,9 @@ class Grouping:
     """The classes that were formed, and the cells of each quasi-identifier.
 
     `cells` holds, by column, the number of every class's cell, (classes,), and the distinct cells.
-    `suppressed` counts the rows that are not in a class. If the time limit was reached, `open`
-    counts what was not yet examined in the `stage`.
+    `suppressed` counts the rows that are not in a class. The cells of `numeric` columns are
+    numbers, and `doubts` are warnings. If the time limit was reached, `open` counts what was not
+    yet examined in the `stage`.
     """
 
     classes: Partition
@@ -40,6 +41,8 @@ class Grouping:
     suppressed: int = 0
     stage: Stage = "partitioning"
     open: int = 0
+    numeric: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 IsOver = Callable[[], bool]
@@ -71,6 +74,8 @@ def _form_with_care(
 ) -> Grouping:
     if step.recoding.algorithm == "full-domain":
         return _full_domain(prepared, step, progress, care, is_over)
+    if step.recoding.algorithm == "microaggregation":
+        return _microaggregate(prepared, step, progress)
     axes = prepared.axes(step)
     is_grid = step.recoding.dimensionality == "single"
     if is_grid:
@@ -91,6 +96,17 @@ def _form_with_care(
         for name, generalizer in prepared.quasi.items()
     }
     return Grouping(classes, column_cells, stage=stage, open=classes.open)
+
+
+def _microaggregate(prepared: PreparedTable, step: Anonymize, progress: Progress) -> Grouping:
+    from policy_engine.engines.microaggregating import near_classes  # noqa: PLC0415 (compiled)
+
+    progress("microaggregating", 0, prepared.rows)
+    classes = near_classes(
+        prepared, step, lambda class_of, count: ~_violating(prepared, step, class_of, count)
+    )
+    numeric, doubts = tuple(classes.means), tuple(classes.doubts())
+    return Grouping(classes.rows, classes.cells, numeric=numeric, doubts=doubts)
 
 
 def _breaks_merged(

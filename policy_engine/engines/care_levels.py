@@ -37,7 +37,8 @@ class CareLevel(Enum):
 
 def care_levels(anonymization: Anonymization) -> tuple[CareLevel, ...]:
     """Return the levels of care to try, in order, until the classes satisfy every bound."""
-    if anonymization.is_kept_by_union:
+    # Microaggregation itself merges classes with equal cells.
+    if anonymization.is_kept_by_union or anonymization.recoding.algorithm == "microaggregation":
         return (CareLevel.AS_PLANNED,)
     if anonymization.recoding.algorithm == "full-domain":
         return (CareLevel.AS_PLANNED, CareLevel.WHOLE)

@@ -113,8 +113,8 @@ class AnonymizedTable:
     quantiles, since they have too many values. `early_stop` tells how the time limit ended the
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
     digits. `sample` and `masked` are what was seen when its rows were sampled, and its columns
-    masked. `engine_state` is what only the
-    engine needs to write and to measure it, such as the person of each row.
+    masked; `doubts` is what the owner should know besides. `engine_state` is what only the engine
+    needs to write and to measure it, such as the person of each row.
     """
 
     table: Any = field(repr=False)
@@ -125,6 +125,7 @@ class AnonymizedTable:
     salt: str | None = field(default=None, repr=False)
     sample: SampleEvidence | None = field(default=None, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
+    doubts: tuple[str, ...] = ()
     engine_state: Any = field(default=None, repr=False)
 
 

@@ -170,6 +170,7 @@ class LocalEngine:
             suppressed=grouping.suppressed,
             early_stop=self._early_stop(grouping),
             salt=self._salt if step.columns.has_own_pseudonyms else None,
+            doubts=grouping.doubts,
             engine_state=None if persons is None else persons[classes.order].astype(np.int64),
         )
 
@@ -352,7 +353,8 @@ def _generalised_columns(
     numbers, texts = grouping.cells[name]
     cells_read = [cells.read_cell(text) for text in texts] if style == "bounds" else []
     if not any(cell.is_range for cell in cells_read):
-        yield pa.field(name, _CELL), cell_array(classes, numbers, texts)
+        metadata = {"csv": "text"} if name in grouping.numeric else None
+        yield pa.field(name, _CELL, metadata=metadata), cell_array(classes, numbers, texts)
         return
     for end, index in zip(end_columns(name), (0, -1), strict=True):
         ends = [range_end(cell, index) for cell in cells_read]

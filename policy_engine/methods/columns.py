@@ -17,11 +17,21 @@ ROLES = (
 )
 IDENTIFIERS = ("identifier", "pseudonymize", "redact")
 Generalization = Literal[
-    "range", "set", "prefix", "interval", "calendar", "taxonomy", "mean", "median", "mode"
+    "range",
+    "set",
+    "prefix",
+    "interval",
+    "calendar",
+    "taxonomy",
+    "mean",
+    "median",
+    "mode",
+    "centroid",
 ]
 NESTED = ("prefix", "interval", "calendar", "taxonomy")
 """Generalizations whose cells are nodes of a tree over the values."""
-PERTURBATIVE = ("mean", "median", "mode")
+PERTURBATIVE = ("mean", "median", "mode", "centroid")
+"""Generalizations by one value that represents all of a class."""
 
 
 class Column(BaseModel):

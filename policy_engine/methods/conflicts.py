@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from policy_engine.methods.columns import ROLES, Generalization
+from policy_engine.errors import join_names
+from policy_engine.methods.columns import PERTURBATIVE, ROLES, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.method import Method
@@ -14,9 +15,11 @@ from policy_engine.methods.method import Method
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
 _SETTING_OWNERS |= {"fanout": "interval", "precision": "interval"}
 """The generalization that each setting belongs to."""
+_ORDERED = ("set", "centroid")
 _OPTIONS = {
     "mondrian": ("partitioning", "dimensionality", "score", "polish"),
     "full-domain": ("maxSuppression", "loss"),
+    "microaggregation": (),
 }
 _MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
 """Options that a grid lacks, with the value that it lacks; None for any value."""
@@ -78,9 +81,19 @@ def setting_conflicts(role: str, settings: Mapping[str, Any]) -> Iterator[Findin
                 f"{name} belongs to the generalization {owner!r}. Given: {generalization_text}."
             )
             yield Finding("M003", name, message)
-    if "order" in settings and generalization not in (None, "set"):
-        message = f"order belongs to the generalization 'set'. Given: {generalization!r}."
+    if "order" in settings and generalization not in (None, *_ORDERED):
+        message = f"order belongs to the generalizations {join_names(_ORDERED)}. "
+        message += f"Given: {generalization!r}."
         yield Finding("M003", "order", message)
+
+
+def centroid_conflicts(algorithm: object, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield that a quasi-identifier has a generalization that its algorithm lacks (M003)."""
+    generalization = settings.get("generalization")
+    is_known = generalization in get_args(Generalization)
+    if algorithm == "microaggregation" and is_known and generalization not in PERTURBATIVE:
+        message = f"generalization is {generalization!r}. The algorithm 'microaggregation' has "
+        yield Finding("M003", "generalization", f"{message}{join_names(PERTURBATIVE)}.")
 
 
 def _distance_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -104,8 +117,8 @@ def option_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
             if name in values:
                 message = f"{name} is an option of {other}. The algorithm is {algorithm!r}."
                 yield Finding("M003", name, message)
-    if algorithm == "full-domain" and values.get("missing") == "wildcard":
-        message = "missing 'wildcard' is an option of mondrian. The algorithm is 'full-domain'."
+    if algorithm != "mondrian" and values.get("missing") == "wildcard":
+        message = f"missing 'wildcard' is an option of mondrian. The algorithm is {algorithm!r}."
         yield Finding("M003", "missing", message)
     if values.get("dimensionality") == "single":
         for name, value in _MULTIDIMENSIONAL.items():

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Algorithm = Literal["mondrian", "full-domain"]
+Algorithm = Literal["mondrian", "full-domain", "microaggregation"]
 Loss = Literal[
     "loss",
     "certainty-penalty",
@@ -17,7 +17,8 @@ Loss = Literal[
 
 
 class Recoding(BaseModel):
-    """Mondrian cuts rows into classes; full-domain generalises whole columns to one level.
+    """Mondrian cuts rows into classes; full-domain generalises whole columns to one level;
+    microaggregation makes classes of near rows, for their means.
 
     `partitioning`, `dimensionality`, `score` and `polish` are Mondrian's; `max_suppression`,
     the share of rows that may be left out, and `loss`, what is made least, are full-domain's.

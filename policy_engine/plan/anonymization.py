@@ -16,7 +16,7 @@ from pydantic import (
 from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, PrivacyModel, method_class
-from policy_engine.methods.columns import Columns, Sensitive
+from policy_engine.methods.columns import PERTURBATIVE, Columns, Sensitive
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import Recoding
@@ -62,6 +62,10 @@ class Anonymization(BaseModel):
         used = (columns.quasi_identifier, columns.sensitive)
         if not self.models and (any(used) or self.recoding != Recoding()):
             raise ValueError("classes are formed for privacy models alone")
+        if self.recoding.algorithm == "microaggregation" and not all(
+            one.generalization in PERTURBATIVE for one in columns.quasi_identifier
+        ):
+            raise ValueError("microaggregation publishes one value of every class")
         return self
 
     @property

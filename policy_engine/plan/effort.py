@@ -62,7 +62,9 @@ def effort_of(plan: Plan, catalog: Catalog | None = None) -> Effort | None:
         return Effort(columns=len(quasi), rows=rows, nodes=_nodes(anonymization, catalog))
     seconds = rows and _SECONDS * rows * len(quasi) ** 2
     is_parted = (
-        anonymization.recoding.score == "loss" and anonymization.recoding.dimensionality == "multi"
+        anonymization.recoding.algorithm == "mondrian"
+        and anonymization.recoding.score == "loss"
+        and anonymization.recoding.dimensionality == "multi"
     )
     return Effort(columns=len(quasi), rows=rows, seconds=seconds if is_parted else None)
 
@@ -77,7 +79,7 @@ def _nodes(anonymization: Anonymization, catalog: Catalog | None) -> int | None:
 def _heights(column: QuasiIdentifier, catalog: Catalog | None) -> int | None:
     """Return how many heights a column has at most."""
     match column.generalization:
-        case None | "range" | "mean" | "median":
+        case None | "range" | "mean" | "median" | "centroid":
             return _OF_RANGES
         case "set" | "mode":
             return _OF_SETS

@@ -9,6 +9,7 @@ from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_n
 from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
+    centroid_conflicts,
     option_conflicts,
     parameter_findings,
     role_conflicts,
@@ -238,7 +239,7 @@ def _anonymization(
         scope = str(parameters_["pseudonymScope"].right_operands[0].value)
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
-    problem_list += _column_problems(roles, datasets)
+    problem_list += _column_problems(roles, datasets, values.get("algorithm"))
     wrong = {problem.place for problem in problems}
     for finding, value in problem_list:
         part = parameters_.get(finding.parameter)
@@ -282,6 +283,10 @@ def _parts(
         problem_list += parameter_findings(kind, models[notation], notation)
         problem_list += kind.lacking([*(role for role in roles if roles[role]), *sample])
     options = {name: values[name] for name in remaining & set(parameters(Recoding))}
+    if options.get("algorithm") == "microaggregation":
+        # So that whoever reads the plan knows that every cell is one value.
+        for one in columns.get("quasi-identifier", []):
+            one.setdefault("generalization", "centroid")
     problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
@@ -391,7 +396,7 @@ def _given_problems(
 
 
 def _column_problems(
-    roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets
+    roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets, algorithm: object
 ) -> Located:
     """Return what is wrong with the settings of single columns, each with its place."""
     problem_list = _given_problems(roles, datasets)
@@ -403,6 +408,8 @@ def _column_problems(
                 *parameter_findings(kind, {"name": name, **settings_}, subject),
                 *setting_conflicts(role, settings_),
             ]
+            if role == "quasi-identifier":
+                wrong += centroid_conflicts(algorithm, settings_)
             for finding in wrong:
                 message = f"{name!r}: {finding.message}"
                 place = value.settings.get(finding.parameter, value)

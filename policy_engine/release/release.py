@@ -134,7 +134,7 @@ def run_plan(
     anonymous = engine.anonymize(masked, plan.anonymization(), plan.publish)
     anonymous = replace(anonymous, sample=sample, masked=evidence)
     rows_in = sample.rows_in if sample else anonymous.rows
-    doubts += tuple(evidence.doubts()) if evidence else ()
+    doubts += (*(evidence.doubts() if evidence else ()), *anonymous.doubts)
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,

@@ -143,6 +143,8 @@ def _how(anonymize: Anonymize, engine: str) -> str:
     options = anonymize.recoding
     if options.algorithm == "full-domain":
         parts = [f"least {options.loss}", f"at most {options.max_suppression:.0%} suppressed"]
+    elif options.algorithm == "microaggregation":
+        parts = ["MDAV"]
     else:
         parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]

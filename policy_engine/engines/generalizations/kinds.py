@@ -22,7 +22,7 @@ from policy_engine.engines.generalizations.generalizer import Generalizer, all_v
 from policy_engine.engines.generalizations.intervals import Intervals
 from policy_engine.engines.generalizations.prefixes import Prefixes
 from policy_engine.engines.generalizations.ranges import Ranges
-from policy_engine.engines.generalizations.representatives import KINDS, check_cells
+from policy_engine.engines.generalizations.representatives import KINDS, centroid, check_cells
 from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.engines.generalizations.taxonomies import Taxonomies
 from policy_engine.errors import CertificateError, InternalError
@@ -82,6 +82,8 @@ def generalizer(  # noqa: PLR0911 (one for each)
             return Taxonomies.of(
                 name, column, _require_taxonomy(name, taxonomy), quasi_identifier.unlisted
             )
+        case "centroid":
+            return centroid(name, column, quasi_identifier.order)
         case other:
             return KINDS[other].of(name, column)
 

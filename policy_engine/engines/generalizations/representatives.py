@@ -131,6 +131,13 @@ class Means(Medians):
     def _numbers(self) -> Decimals:
         return decimals(value_labels(self.column))
 
+    def values(self) -> NDArray[np.float64]:
+        """Return the numbers of the rows, (rows,), 0 where they are missing."""
+        quanta = self._numbers.quanta.astype(np.float64)
+        blank = np.zeros(int(self.column.has_missing))
+        numbers: NDArray[np.float64] = quanta * 10.0**self._numbers.exponent
+        return np.concatenate([blank, numbers])[self.column.codes]
+
     def _class_bodies(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         numbers, blank = self._numbers, int(self.column.has_missing)
         codes, starts = self.column.codes[classes.order], classes.starts[:-1]
@@ -141,6 +148,20 @@ class Means(Medians):
         number = [numbers_of_pairs.setdefault(pair, len(numbers_of_pairs)) for pair in pairs]
         bodies = [_mean(total, count, numbers.exponent) for total, count in numbers_of_pairs]
         return np.array(number, dtype=np.int64), bodies
+
+
+def centroid(
+    name: str, column: ColumnCodes, order: Literal["lexicographic", "frequency"] | None = None
+) -> Medians:
+    """Return the representatives that a column has by its values: the means of numbers, the medians
+    of dates, times and texts with an `order`, and the modes of other texts."""
+    if order is not None:
+        members = Sets.of(name, column, order)
+        return Medians(members.column, members)
+    labels = value_labels(column)
+    if not column.is_ordered or not len(labels):
+        return Modes.of(name, column)
+    return (Means if is_number(labels[0]) else Medians).of(name, column)
 
 
 def _addends(numbers: Decimals, blank: int, rows: int) -> NDArray[Any]:

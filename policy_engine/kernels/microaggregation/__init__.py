@@ -20,12 +20,14 @@ from policy_engine.kernels.microaggregation.loss import (
 )
 from policy_engine.kernels.microaggregation.mdav import mdav
 from policy_engine.kernels.microaggregation.merging import merge_until
-from policy_engine.kernels.microaggregation.multivariate import microaggregate
+from policy_engine.kernels.microaggregation.mixed import Attribute, mixed_points
+from policy_engine.kernels.microaggregation.multivariate import group_points, microaggregate
 from policy_engine.kernels.microaggregation.scaling import Scale, scale, share_moments, shares
 from policy_engine.kernels.microaggregation.shared_values import dominated_classes, shared_tally
 from policy_engine.kernels.microaggregation.univariate import microaggregate_column
 
 __all__ = [
+    "Attribute",
     "Blocks",
     "Cut",
     "Scale",
@@ -35,12 +37,14 @@ __all__ = [
     "default_block_size",
     "dominated_classes",
     "find_blocks",
+    "group_points",
     "information_loss",
     "lost_share",
     "mdav",
     "merge_until",
     "microaggregate",
     "microaggregate_column",
+    "mixed_points",
     "scale",
     "share_moments",
     "shared_tally",

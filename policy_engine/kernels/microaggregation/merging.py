@@ -15,24 +15,25 @@ Holds = Callable[[Ints, int], NDArray[np.bool_]]
 """Whether each class holds, (classes,), given the class of every row and how many there are."""
 
 
-def merge_until(groups: Ints, values: Floats, holds: Holds) -> Ints:
+def merge_until(groups: Ints, values: Floats, holds: Holds, *, is_scaled: bool = False) -> Ints:
     """Return classes that all hold, (rows,), numbered from 0 in the order of their first numbers.
 
     In rounds, each class that does not hold is merged with the one whose mean is nearest, by
-    standardised values (rows, columns): the nearest pairs first, each class once a round. If even
-    all rows together do not hold, they are one class: the caller checks the table beforehand.
-    `groups` (rows,) numbers the classes from 0, each with a row, by what they hold: then nothing
-    else decides what is merged.
+    standardised values (rows, columns), or by the values themselves if they are scaled: the nearest
+    pairs first, each class once a round. If even all rows together do not hold, they are one class:
+    the caller checks the table beforehand. `groups` (rows,) numbers the classes from 0, each with a
+    row, by what they hold: then nothing else decides what is merged.
     """
     if not len(values):
         return groups
     table = scale(values)
     sums = class_sums(shares(values, table.low, table.high), groups)
+    factors = table.high - table.low if is_scaled else 1 / table.deviations
     while len(sums.sizes) > 1:
         broken = np.flatnonzero(~holds(groups, len(sums.sizes)))
         if not len(broken):
             break
-        nearest, distances = nearest_classes(sums.means / table.deviations, broken)
+        nearest, distances = nearest_classes(sums.means * factors, broken)
         class_of = _paired(len(sums.sizes), broken, nearest, distances)
         groups, sums = class_of[groups], sums.merged(class_of)
     return groups

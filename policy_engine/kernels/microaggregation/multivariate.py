@@ -23,9 +23,13 @@ def microaggregate(values: Floats, k: int, words: Words, block_size: int | None 
     """
     if not len(values):
         return np.zeros(0, dtype=np.int64)
-    points = scale(values).points(values)
-    blocks = cut_blocks(points, words, k, block_size or default_block_size(len(values), k))
-    labels, before = np.empty(len(values), dtype=np.int64), 0
+    return group_points(scale(values).points(values), k, words, block_size)
+
+
+def group_points(points: Floats, k: int, words: Words, block_size: int | None = None) -> Ints:
+    """Return what `microaggregate` does, for values (rows, columns) that have their scale."""
+    blocks = cut_blocks(points, words, k, block_size or default_block_size(len(points), k))
+    labels, before = np.empty(len(points), dtype=np.int64), 0
     for rows in blocks.rows:
         labels[rows] = before + mdav(points[rows], words[rows], k)
         before += max(1, len(rows) // k)

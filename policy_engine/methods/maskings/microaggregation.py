@@ -72,11 +72,7 @@ class Microaggregation(Perturbation):
         for place, name in enumerate(names):
             dominated = int(tally["dominated"][place])
             if dominated:
-                yield (
-                    f"The column {name!r} has means that one value dominates, being more than half "
-                    f"of the sum: {dominated:,} of {int(tally['classes'][place]):,} groups. Top "
-                    "coding or larger groups hide it."
-                )
+                yield dominance_doubt(name, dominated, f"{int(tally['classes'][place]):,} groups")
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return the information loss of the columns together, 100 SSE/SST, and how the variance
@@ -85,3 +81,11 @@ class Microaggregation(Perturbation):
         kept = sum(one["varianceRatio"] for one in ratios) / max(len(ratios), 1)
         loss = min(max(100 * (1 - kept), 0.0), 100.0)
         return [{"informationLoss": loss, **one} for one in ratios]
+
+
+def dominance_doubt(name: str, dominated: int, among: str) -> str:
+    """Return the warning that some means, `among` so many, tell the largest of their values."""
+    return (
+        f"The column {name!r} has means that one value dominates, being more than half of the sum: "
+        f"{dominated:,} of {among}. Top coding, or more rows to each mean, hides it."
+    )

@@ -39,7 +39,9 @@ def test_a_mean_that_one_value_dominates_is_doubted(largest, doubts):
     rows = rows_of(np.append(PAY[:-1], largest))
     told = [*ALONE.doubts(["pay"], ALONE.tally(rows.values, ALONE.perturb(rows), rows.facts), None)]
     assert len(told) == doubts
-    assert not told or told[0].endswith("1 of 2 groups. Top coding or larger groups hide it.")
+    assert not told or told[0].endswith(
+        "1 of 2 groups. Top coding, or more rows to each mean, hides it."
+    )
 
 
 @pytest.mark.parametrize("size", [1, 0, -3, 2.0, True, "3"])

@@ -1,0 +1,174 @@
+"""Classes by microaggregation, from the policy to the release."""
+
+from collections import Counter
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from applying import applied, asking, measured, refused
+from building import column
+from everyday import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine import certify_output
+from policy_engine.errors import PolicyEngineError
+from policy_engine.plan.plan import make_plan
+from policy_engine.policy import read_policy
+
+ASKED = {"method": "k-anonymity", "k": 3, "algorithm": "microaggregation"}
+AGES = [20, 21, 22, 40, 41, 42]
+
+
+def classes(release, names):
+    return Counter(zip(*(release.table[name].to_pylist() for name in names), strict=True))
+
+
+def test_every_class_has_its_mean_as_a_number():
+    made = applied({"age": AGES}, quasi=["age"], **ASKED)
+    assert made.table["age"].to_pylist() == [21, 21, 21, 41, 41, 41]
+    assert pa.types.is_integer(made.table.schema.field("age").type)
+    assert measured(made) == {("k", ""): 3}
+    assert made.certificate.utility.perturbed == ("age",)
+
+
+def test_dates_have_a_median_and_texts_the_most_frequent_value():
+    table = {
+        "born": [date(1950, 1, d) for d in (1, 2, 3)] + [date(1990, 1, d) for d in (1, 2, 3)],
+        "job": ["a", "a", "b", "c", "d", "d"],
+    }
+    made = applied(table, quasi=["born", "job"], **ASKED)
+    assert classes(made, ["born", "job"]) == {("1950-01-02", "a"): 3, ("1990-01-02", "d"): 3}
+
+
+def test_texts_with_an_order_have_a_median():
+    quasi = [column("grade", order="lexicographic")]
+    made = applied({"grade": list("aabzyy")}, quasi=quasi, **ASKED)
+    assert classes(made, ["grade"]) == {("a",): 3, ("y",): 3}
+
+
+def test_a_generalization_by_one_value_is_kept():
+    made = applied({"age": AGES}, quasi=[column("age", generalization="median")], **ASKED)
+    assert made.table["age"].to_pylist() == ["21"] * 3 + ["41"] * 3
+
+
+def test_the_cell_of_a_class_with_missing_values_says_so():
+    made = applied({"age": [None] * 4 + [20, 20, 40, 41]}, quasi=["age"], **{**ASKED, "k": 4})
+    cells = classes(made, ["age"])
+    assert set(cells.values()) == {4}
+    assert all(age is None or age.endswith(" or missing") or float(age) for (age,) in cells)
+
+
+def test_a_column_without_weight_forms_no_classes():
+    table = {"age": AGES, "pay": [1, 100, 1, 100, 1, 100]}
+    made = applied(table, quasi=[column("age", weight=0), "pay"], **ASKED)
+    assert classes(made, ["pay"]) == {(1,): 3, (100,): 3}
+
+
+MODELS = [
+    {"method": "l-diversity", "l": 2},
+    {"method": "entropy-l-diversity", "l": 2},
+    {"method": "recursive-l-diversity", "c": 2, "l": 2},
+    {"method": "t-closeness", "t": 0.2},
+    {"method": "alpha-k-anonymity", "alpha": 0.5},
+    {"method": "beta-likeness", "beta": 0.5},
+    {"method": "enhanced-beta-likeness", "beta": 0.5},
+    {"method": "delta-disclosure", "delta": 1.5},
+]
+
+
+def people(rows=60, seed=1):
+    random = np.random.default_rng(seed)
+    return {
+        "age": random.integers(20, 60, rows),
+        "job": random.choice(["a", "b", "c"], rows),
+        "ill": random.choice(["cold", "flu", "hiv"], rows, p=[0.4, 0.3, 0.3]),
+    }
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model["method"])
+def test_every_class_holds_the_model(model):
+    made = applied(people(), quasi=["age", "job"], sensitive=["ill"], **{**ASKED, **model})
+    assert all(one.holds for one in made.certificate.measurements)
+    assert made.certificate.utility.classes > 1
+
+
+def test_classes_with_equal_cells_are_one_and_hold_the_model():
+    # Only modes are published, of two values: at most two classes differ.
+    table = {"job": people()["job"], "ill": people()["ill"]}
+    made = applied(
+        table,
+        quasi=["job"],
+        sensitive=["ill"],
+        **{**ASKED, "method": "delta-disclosure", "delta": 1},
+    )
+    assert made.certificate.utility.classes == len(classes(made, ["job"])) <= 3
+
+
+def test_k_counts_persons_where_the_policy_says_so():
+    table = {"age": [20, 20, 20, 20, 40, 41, 42, 43], "who": [1, 1, 1, 2, 3, 4, 5, 6]}
+    made = applied(table, quasi=["age"], privacyUnit="who", **ASKED)
+    assert measured(made)["k", ""] >= 3
+
+
+def test_the_order_of_the_input_leaves_no_trace():
+    table, order = people(), np.random.default_rng(2).permutation(60)
+    mixed = {name: values[order] for name, values in table.items()}
+    asked = {"quasi": ["age", "job"], "sensitive": ["ill"], **ASKED}
+    assert applied(table, **asked).table.equals(applied(mixed, **asked).table)
+
+
+@pytest.mark.parametrize(("largest", "doubts"), [(42, 0), (1000, 1)])
+def test_a_mean_that_one_value_dominates_is_doubted(largest, doubts):
+    made = applied({"age": [*AGES[:-1], largest]}, quasi=["age"], **ASKED)
+    assert len(made.release.doubts) == doubts
+    assert not doubts or "1 of 2 classes" in made.release.doubts[0]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_a_file_is_certified_again(name, tmp_path):
+    made = applied(people(), tmp_path / "out" / name, quasi=["age", "job"], **ASKED)
+    again = certify_output(made.path, asking(quasi=["age", "job"], **ASKED))
+    assert again.measurements == made.certificate.measurements
+
+
+@pytest.mark.parametrize(
+    ("parts", "code"),
+    [
+        ({"score": "span"}, "M003"),
+        ({"polish": True}, "M003"),
+        ({"loss": "height"}, "M003"),
+        ({"maxSuppression": 0.1}, "M003"),
+        ({"missing": "wildcard"}, "M003"),
+        ({"quasi": [column("age", generalization="range")]}, "M003"),
+        ({"quasi": [column("age", generalization="mode", order="frequency")]}, "M003"),
+        ({"k": 7}, "R002"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_with_it_is_refused(parts, code, tmp_path):
+    assert refused({"age": AGES}, tmp_path, **{"quasi": ["age"], **ASKED, **parts}) == [code]
+
+
+def test_spark_has_no_microaggregation():
+    policy = read_policy(asking(quasi=["age"], **ASKED))
+    with pytest.raises(PolicyEngineError, match="M009 The spark engine has no algorithm"):
+        make_plan(policy, engine="spark")
+
+
+VALUES = st.one_of(
+    st.lists(st.none() | st.integers(-9, 9), min_size=3, max_size=25),
+    st.lists(st.none() | st.floats(-1e6, 1e6, width=32), min_size=3, max_size=25),
+    st.lists(st.none() | st.sampled_from("abc"), min_size=3, max_size=25),
+    st.lists(st.none() | st.dates(), min_size=3, max_size=25),
+)
+
+
+@settings(max_examples=examples(40))
+@given(VALUES)
+def test_whatever_the_column_every_cell_is_that_of_k_rows(values):
+    table = pa.table({"x": pa.array(values), "id": range(len(values))})
+    made = applied(table, quasi=["x"], insensitive=["id"], **ASKED)
+    assert min(classes(made, ["x"]).values()) >= 3
+    assert sorted(made.table["id"].to_pylist()) == list(range(len(values)))
