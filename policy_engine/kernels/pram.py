@@ -7,6 +7,7 @@ one order: the same matrix and the same words give the same categories on every 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,47 @@ def invariant_matrix(matrix: Floats, counts: Ints) -> Floats:
     for changes, origin in zip(matrix.T, origins, strict=True):
         invariant += np.outer(changes, origin)
     return np.minimum(invariant, 1.0)  # a sum of shares may be rounded up
+
+
+def is_from_keeping(matrix: Sequence[Sequence[float]], keep: float, *, is_invariant: bool) -> bool:
+    """Tell whether a matrix, rounded to 12 digits, is that of `transition_matrix`; or the one that
+    `invariant_matrix` makes of it, for some counts of which none is 0.
+
+    The counts follow from the matrix, since T_i R_ij = T_j R_ji.
+    """
+    given = np.array(matrix)
+    size = len(given)
+    if given.shape != (size, size) or not 0 <= given.min() <= given.max() <= 1:
+        return False
+    if (np.abs(given.sum(axis=1) - 1) > TOLERANCE + size * _ROUNDED).any():
+        return False
+    base = int(np.argmax(given.sum(axis=0)))
+    there, back = given[base], given[:, base]
+    if not is_invariant or size == 1:
+        return bool(np.allclose(given, transition_matrix(keep, size), rtol=0, atol=TOLERANCE))
+    with np.errstate(divide="ignore"):
+        uncertainty = float((_ROUNDED / there + _ROUNDED / back).max())
+    if uncertainty > _MOST_UNCERTAIN:
+        return True
+    shares = there / back / (there / back).sum()
+    tolerance = TOLERANCE + 10 * uncertainty
+    return bool(np.allclose(given, _invariant_of(keep, shares), rtol=0, atol=tolerance))
+
+
+_ROUNDED = 1e-12
+_MOST_UNCERTAIN = 1e-3
+"""Of rounded probabilities that are smaller, the counts hardly follow."""
+
+
+def _invariant_of(keep: float, shares: Floats) -> Floats:
+    """Return the invariant matrix of `transition_matrix` for the shares of the categories."""
+    # Sums of P_ik P_jk / (T P)_k over k, where P is b everywhere and b + a on the diagonal.
+    other = (1 - keep) / (len(shares) - 1)
+    more = keep - other
+    inverse = 1 / (more * shares + other)
+    sums = more * other * (inverse[:, np.newaxis] + inverse) + other**2 * inverse.sum()
+    sums[np.diag_indices(len(shares))] += more**2 * inverse
+    return np.asarray(sums * shares)
 
 
 def check_stochastic(matrix: Floats) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -74,6 +74,18 @@ class Masking(Column, ABC):
     def bound(self) -> Bound:
         """The measured bound: how many cells break the masking, of which none is allowed."""
         return Bound(self.masking, self.name, 0, "at most")
+
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        return {"unchanged": (0, 1)}
+
+    def may_have_matrix(self, matrix: Sequence[Sequence[float]]) -> bool:
+        """Tell whether a certificate may have a matrix of probabilities, () for none.
+
+        The rows are as many as its columns, and of numbers from 0 to 1.
+        """
+        return not matrix
 
     @property
     def how(self) -> str:

@@ -1,5 +1,6 @@
 """Columns that are masked at random, or by what other rows hold: what such maskings share."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -158,6 +159,11 @@ def groups_of(maskings: Sequence[Masking]) -> tuple[tuple[Perturbation, ...], ..
         if isinstance(one, Perturbation):
             groups.setdefault(one.group, []).append(one)
     return tuple(map(tuple, groups.values()))
+
+
+VARIANCE_RATIO: Mapping[str, tuple[float, float]] = {"varianceRatio": (0, math.inf)}
+CORRELATION_CHANGE: Mapping[str, tuple[float, float]] = {"correlationChange": (0, 2)}
+"""The ranges of the figures of `variance_ratios`."""
 
 
 def variance_ratios(before: ColumnFacts, after: ColumnFacts) -> list[Mapping[str, float]]:

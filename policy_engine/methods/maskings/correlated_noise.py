@@ -13,6 +13,8 @@ from policy_engine.methods.maskings.noise import (
     scale_conflicts,
 )
 from policy_engine.methods.perturbation import (
+    CORRELATION_CHANGE,
+    VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
@@ -53,6 +55,11 @@ class CorrelatedNoise(Perturbation):
     def _has_one_scale(self) -> "CorrelatedNoise":
         noise_variance(self.sd_share, self.variance_share)
         return self
+
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        return {**super().figure_ranges, **VARIANCE_RATIO, **CORRELATION_CHANGE}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""

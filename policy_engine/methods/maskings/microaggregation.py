@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from policy_engine.methods.perturbation import (
+    CORRELATION_CHANGE,
+    VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
@@ -43,6 +45,12 @@ class Microaggregation(Perturbation):
     def shared_by(self) -> int:
         """How many rows at least share their values."""
         return self.group_size
+
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        loss = {"informationLoss": (0.0, 100.0)}
+        return {**super().figure_ranges, **loss, **VARIANCE_RATIO, **CORRELATION_CHANGE}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the means of the groups."""

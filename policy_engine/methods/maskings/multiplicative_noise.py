@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from policy_engine.methods.perturbation import (
+    VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
@@ -30,6 +31,11 @@ class MultiplicativeNoise(Perturbation):
 
     masking: Literal["multiplicative-noise"] = "multiplicative-noise"
     log_sd: Annotated[float, Field(alias="logSd", gt=0, le=5, strict=True, allow_inf_nan=False)]
+
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        return {**super().figure_ranges, **VARIANCE_RATIO}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values multiplied."""

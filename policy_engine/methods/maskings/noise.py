@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.perturbation import (
+    VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
@@ -47,6 +48,11 @@ class Noise(Perturbation):
     def _has_one_scale(self) -> "Noise":
         noise_variance(self.sd_share, self.variance_share)
         return self
+
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        return {**super().figure_ranges, **VARIANCE_RATIO}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""

@@ -10,6 +10,10 @@ from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturba
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_MOST_DEVIATION = 20
+"""No count of categories is further from its expectation, in standard deviations or, where that is
+less than 1, in rows: the probability is below 1e-17."""
+
 
 class Pram(Perturbation):
     """Every category stays with the probability `keep`, or becomes one of the others.
@@ -27,6 +31,18 @@ class Pram(Perturbation):
     masking: Literal["pram"] = "pram"
     keep: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)]
     variant: Literal["plain", "invariant"] = "plain"
+
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        return {**super().figure_ranges, "largestDeviation": (0, _MOST_DEVIATION)}
+
+    def may_have_matrix(self, matrix: Sequence[Sequence[float]]) -> bool:
+        """Tell whether the probabilities are those of `keep` and the variant, for some counts."""
+        from policy_engine.kernels.pram import is_from_keeping  # noqa: PLC0415 (compiled)
+
+        is_invariant = self.variant == "invariant"
+        return not matrix or is_from_keeping(matrix, self.keep, is_invariant=is_invariant)
 
     def matrix(self, facts: ColumnFacts) -> "NDArray[Any]":
         """Return the probability of every published category (columns) given that of the input

@@ -28,6 +28,12 @@ class RankSwapping(Perturbation):
     variant: Literal["plain", "buckets", "distribution"] = "plain"
     order: Literal["lexicographic"] | None = None
 
+    @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        furthest = {"plain": self.p, "distribution": min(3 * self.p, 1), "buckets": 1}
+        return {**super().figure_ranges, "largestRankMove": (0, furthest[self.variant])}
+
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return for each row the row whose value it gets, (rows, 1)."""
         from policy_engine.kernels.rank_swapping import rank_swap  # noqa: PLC0415 (compiled)

@@ -1,0 +1,46 @@
+"""Contradictions in what a certificate says of masked columns."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from policy_engine.methods.masking import Masking
+
+if TYPE_CHECKING:
+    from policy_engine.certificate.certificate import Certificate, MaskedColumn
+
+_DIGITS = 3
+"""Figures are rounded to so many decimals, and so may be above a bound."""
+
+
+def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield figures of masked columns that no such masking has, and columns that are not masked."""
+    mask = certificate.plan.mask
+    planned = mask.columns if mask else ()
+    told = [(one.column, one.masking) for one in certificate.maskings]
+    if told != [(one.name, one.masking) for one in planned]:
+        yield "It does not describe exactly the masked columns of its plan."
+        return
+    for masking, one in zip(planned, certificate.maskings, strict=True):
+        yield from _figure_contradictions(masking, one)
+        yield from _matrix_contradictions(masking, one)
+
+
+def _figure_contradictions(masking: Masking, one: "MaskedColumn") -> Iterator[str]:
+    ranges = masking.figure_ranges
+    for name, value in one.figures.items():
+        if name not in ranges:
+            yield f"{masking.masking} of {one.column!r} has no figure {name!r}."
+            continue
+        low, high = ranges[name]
+        if not low <= value <= round(high, _DIGITS):
+            yield f"{name} of {one.column!r} cannot be {value:g}."
+
+
+def _matrix_contradictions(masking: Masking, one: "MaskedColumn") -> Iterator[str]:
+    categories, matrix = one.categories, one.matrix
+    sizes = {len(matrix), *map(len, matrix)}
+    is_square = not matrix or sizes == {len(categories)}
+    if len(matrix) != len(categories) or len({*categories}) != len(categories) or not is_square:
+        yield f"The matrix of {one.column!r} is not one of its categories."
+    elif not masking.may_have_matrix(matrix):
+        yield f"The matrix of {one.column!r} is not one that {masking.how} has."
