@@ -91,17 +91,32 @@ def refuse_told_elsewhere(
 ) -> None:
     """Refuse a text that is not that of the world and tells its state, or that of a duty.
 
+    A policy does not tell left operands either; a request does, of itself.
+
     Raises PolicyError (P006) for a policy, and RequestError (D003) for a request.
     """
     states = {*world_nodes(graph), *graph.named.get(_NOW, ())}
+    is_policy = issubclass(error, PolicyError)
     for node in graph.about if graph.text != world.text else ():
         if node in states or is_duty_report(graph, node):
             what = "the state of the world" if node in states else "the state of a duty"
+        else:
+            what = _operand_told(graph, node) if is_policy else ""
+        if what:
             message = f"{graph.name(node)!r} tells {what}, which only the world does."
-            code = "P006" if issubclass(error, PolicyError) else "D003"
             hint = "Give this text as the world, too, or take it out."
             place = Place("", *graph.spot(node))
-            raise error(Problem(code, message, hint, place), source=graph.source)
+            problem = Problem("P006" if is_policy else "D003", message, hint, place)
+            raise error(problem, source=graph.source)
+
+
+def _operand_told(graph: StatementGraph, node: str) -> str:
+    """Return the left operand of ODRL that a node is told, if any."""
+    operands = terms.instances(f"{terms.ODRL}LeftOperand")
+    told = sorted(
+        one for one in graph.about[node] if one.startswith(terms.ODRL) and one in operands
+    )
+    return terms.compact(told[0]) if told else ""
 
 
 def _named(policies: Sequence[Policy]) -> Iterator[str]:

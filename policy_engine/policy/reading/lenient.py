@@ -69,8 +69,10 @@ _MEANT = (_ODRL, terms.MOSAICROWN, VALUE)
 """The properties whose values are read."""
 _HOLDING = {*_RULE_PROPERTIES, *_RULES, *LOGICAL, *shared(), CONSTRAINT, REFINEMENT, OUTPUT, VALUE}
 """What leads from a policy to what it consists of."""
+_WIDEST = {f"{_ODRL}{name}" for name in ("relation", "function", "failure", "operand")}
+"""What targets, parties, remedies and constraints are kinds of, and no part of a policy has."""
 _OF_POLICIES = _HOLDING.union(
-    policy_properties(), *map(rule_properties, INNER_KINDS), CONSTRAINT_PROPERTIES
+    policy_properties(), *map(rule_properties, INNER_KINDS), CONSTRAINT_PROPERTIES, _WIDEST
 ) - {VALUE}
 """What says something only within a policy."""
 _NEVER_ASKED = {f"{_ODRL}prohibition", f"{_ODRL}obligation"}

@@ -115,3 +115,18 @@ def test_a_request_with_a_misspelt_name_is_refused(said):
     text = f"{request()}\n<http://example.com/asked> {said} ."
     with pytest.raises(PolicyEngineError, match=r"D003 .* is not a name of"):
         compliance_report(policy(), text, world())
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (":x a odrl:prohibition .", "'odrl:prohibition' is not a class"),
+        (":x a odrl:use .", "'odrl:use' is not a class"),
+        (":x odrl:Prohibition :ward .", "'odrl:Prohibition' is not a property"),
+        (":x odrl:eq 1 .", "'odrl:eq' is not a property"),
+    ],
+)
+def test_term_that_is_used_as_what_it_is_not_is_refused(said, words):
+    for texts in ((policy(more=said), request(), world()), (policy(), request(), world(said))):
+        with pytest.raises(PolicyEngineError, match=words):
+            compliance_report(*texts)

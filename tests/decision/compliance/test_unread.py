@@ -4,7 +4,7 @@ import pytest
 from compliance_texts import PREFIXES, policy, request, world
 
 from policy_engine.decision.compliance import compliance_report
-from policy_engine.errors import RequestError
+from policy_engine.errors import PolicyError, RequestError
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,19 @@ def test_world_that_is_the_text_of_the_policy_states_its_rules():
 def test_world_tells_memberships_and_left_operands():
     told = ":nurse odrl:partOf :staff . :staff odrl:source :all . :w a sotw:SotW ; odrl:count 3 ."
     assert compliance_report(policy(), request(), world(told))
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (":w odrl:count 3 .", "P006", "tells odrl:count, which only the world does"),
+        (":x odrl:failure :pay .", "P006", "No policy refers to this object"),
+        (":x odrl:relation :ward .", "P006", "No policy refers to this object"),
+        (":x odrl:function :nurse .", "P006", "No policy refers to this object"),
+        (":x odrl:operand :limit .", "P006", "No policy refers to this object"),
+    ],
+)
+def test_what_a_policy_says_of_what_no_rule_has_is_refused(said, code, words):
+    with pytest.raises(PolicyError, match=words) as found:
+        compliance_report(policy(more=said), request(), world())
+    assert [one.code for one in found.value.problems] == [code]
