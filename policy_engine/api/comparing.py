@@ -23,8 +23,9 @@ from policy_engine.errors import (
     PlanError,
     PolicyEngineError,
 )
+from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.plan import plan_of
-from policy_engine.plan.steps import Anonymize
+from policy_engine.plan.steps import Anonymize, Mask
 from policy_engine.policy import (
     Reading,
     ReadingOptions,
@@ -32,7 +33,8 @@ from policy_engine.policy import (
 )
 
 if TYPE_CHECKING:
-    from policy_engine.audits.utility import Comparison
+    from policy_engine.audits.utility import Comparison, Masked
+    from policy_engine.certificate.certificate import Certificate
 
 
 def compare_release(
@@ -112,7 +114,7 @@ def compare_release(
             path,
             anonymize,
             taxonomy_files,
-            masked=tuple(one.name for one in plan.mask.columns) if plan.mask else (),
+            masked=_masked(plan.mask, certificate),
             measured=certificate.measurements if certificate else (),
             input_digest=owner_record.input.digest if owner_record else "",
             settings=settings,
@@ -131,6 +133,22 @@ def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEng
         message = f"The certificate is beside {str(original)!r}, not beside {str(release)!r}."
         hint = "The original comes first, then its release."
     return DataError.of("C002", message, hint)
+
+
+def _masked(mask: Mask | None, certificate: "Certificate | None") -> "Masked":
+    """Return the masked columns, those that were drawn with the matrices of the certificate."""
+    columns = mask.columns if mask else ()
+    drawn = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
+    return utility.Masked(
+        columns,
+        {
+            one.name: utility.Transitions(drawn[one.name].categories, drawn[one.name].matrix)
+            if one.name in drawn
+            else None
+            for one in columns
+            if isinstance(one, Perturbation) and one.takes == "categories"
+        },
+    )
 
 
 def _check_taxonomies(catalog: Catalog, anonymize: Anonymize) -> None:

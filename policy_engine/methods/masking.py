@@ -65,6 +65,11 @@ class Masking(Column, ABC):
         return (self.name,)
 
     @property
+    def keeps_order(self) -> bool:
+        """Whether a greater value never becomes a smaller one than a lesser value does."""
+        return False
+
+    @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters that were given, by the names that policies use."""
         values = self.model_dump(by_alias=True, exclude={"name", "masking"}, exclude_defaults=True)

@@ -77,11 +77,18 @@ def test_a_masked_column_changes_no_class(data):
     assert sorted(plain.table["age"].to_pylist()) == sorted(given.table["age"].to_pylist())
 
 
-def test_masked_columns_are_not_left_out_and_not_compared(made, data):
+def test_masked_columns_are_not_left_out_and_compared(made, data):
     found = compare_release(data, made.path)
-    assert (found.left_out, found.masked) == ((), ("pay", "cap"))
-    assert [one.name for one in found.columns] == ["age"]
-    assert "Masked, and not compared: pay, cap." in report_page(found)
+    assert found.left_out == ()
+    assert [(one.name, one.role) for one in found.columns] == [
+        ("age", "quasi-identifier"),
+        ("pay", "masked"),
+        ("cap", "masked"),
+    ]
+    # 25, -25, 1004 became 30, -30, 1000, of a standard deviation of 580.2 with n - 1.
+    pay = found.masking.columns[0]
+    assert pay.il1s == pytest.approx(14 / 3 / (2**0.5 * 580.19853), rel=1e-5)
+    assert "pay: quantiles" in report_page(found)
 
 
 def test_a_column_of_nothing_but_missing_values_stays_one(tmp_path):

@@ -17,6 +17,7 @@ from policy_engine.audits.reports.html import (
     percent,
     picture,
 )
+from policy_engine.audits.reports.masking import masking_part
 from policy_engine.audits.utility import (
     Classification,
     ColumnChange,
@@ -69,6 +70,7 @@ def report_page(comparison: Comparison) -> str:
         marginals=_marginals(comparison),
         pairs=_pairs(comparison),
         queries=_questions(comparison.queries),
+        masking=masking_part(comparison),
         models=_models(comparison.classification),
         percent=percent,
     )
@@ -176,7 +178,7 @@ def _marginal(one: ColumnChange, place: int) -> PagePicture:
     caption = f"Total variation {distances[0]}, Hellinger {distances[1]}."
     rows = [(bar.label, percent(bar.before), percent(bar.after)) for bar in one.bins]
     table = Table("", ("value", "before", "after"), rows)
-    return picture(one.name, marginal_chart(one, place), caption, table)
+    return picture(one.name, marginal_chart(one, f"marginal{place}"), caption, table)
 
 
 def _pairs(comparison: Comparison) -> Table:

@@ -1,12 +1,19 @@
 """A release against its original: what it lost, and what it is still good for."""
 
 from policy_engine.audits.utility.comparing import ComparisonSettings, compare
+from policy_engine.audits.utility.masking import Masked, Transitions
 from policy_engine.audits.utility.model import (
+    CategoryCounts,
     Classification,
     ClassSizes,
     ColumnChange,
     Comparison,
+    MaskedColumnLoss,
+    MaskedTogether,
+    MaskingLoss,
     PairChange,
+    ProbabilisticLoss,
+    Quantile,
     QueryErrors,
     TableSide,
 )
@@ -15,15 +22,23 @@ from policy_engine.kernels.estimates import NotApplicable
 
 __all__ = [
     "Anonymizer",
+    "CategoryCounts",
     "ClassSizes",
     "Classification",
     "ColumnChange",
     "Comparison",
     "ComparisonSettings",
+    "Masked",
+    "MaskedColumnLoss",
+    "MaskedTogether",
+    "MaskingLoss",
     "NotApplicable",
     "PairChange",
+    "ProbabilisticLoss",
+    "Quantile",
     "QueryErrors",
     "TableSide",
     "Task",
+    "Transitions",
     "compare",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from policy_engine.audits.utility.masking import Masked, masking_loss
 from policy_engine.audits.utility.matching import MatchedColumn, match
 from policy_engine.audits.utility.model import (
     Bin,
@@ -56,7 +57,7 @@ def compare(
     step: Anonymize,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     *,
-    masked: tuple[str, ...] = (),
+    masked: Masked | None = None,
     measured: tuple[Measurement, ...] = (),
     input_digest: str = "",
     settings: ComparisonSettings | None = None,
@@ -65,7 +66,7 @@ def compare(
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
 
-    Columns that are `masked` are released and not compared.
+    `masked` are the columns that were masked before, if there are any.
     `step` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
     `input_digest` that of the input by the record of the release. One that is `shareable` tells
@@ -75,8 +76,9 @@ def compare(
     """
     settings, trees = settings or ComparisonSettings(), taxonomies or {}
     progress("reading", 0, 0)
-    before, first = _read(original, "original", step, with_unit=True)
-    after, second = _read(release, "release", step)
+    masked = masked or Masked()
+    before, first = _read(original, "original", step, masked, with_unit=True)
+    after, second = _read(release, "release", step, masked)
     suppressed = first.rows - second.rows
     if suppressed < 0:
         message = f"The release has {second.rows} rows, the original {first.rows}."
@@ -85,14 +87,15 @@ def compare(
     groups_released = groups(
         after, step, trees
     )  # which refuses cells of other shapes than are asked for
-    columns = list(match(before, after, step, trees))
+    columns = list(match(before, after, step, trees, masked.names))
     of_release = shareable_comparison(
         after,
         second,
         step,
         groups_released,
         measured or tuple(step.measure(groups_released, groups_released.ancestries)),
-    ).model_copy(update={"masked": masked})
+        masked,
+    )
     if shareable:
         return of_release
     losses = groups_released.class_totals()
@@ -107,7 +110,7 @@ def compare(
         "certainty_penalty": losses.certainty_penalty(suppressed),
         "entropy": total_entropy.share if step.models else None,
         "discernability": losses.discernability(suppressed) if step.models else None,
-        "left_out": _left_out(before, step, masked),
+        "left_out": _left_out(before, step, masked.names),
         "columns": tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns
@@ -115,19 +118,25 @@ def compare(
         "pairs": tuple(_pairs(columns)),
         "queries": _queries(columns, settings, progress),
         "classification": _classified(before, step, trees, settings.task, progress),
+        "masking": masking_loss(columns, masked, before, after),
     }
     return of_release.model_copy(update=of_original)
 
 
 def _read(
-    source: Path | pa.Table, title: str, anonymization: Anonymization, *, with_unit: bool = False
+    source: Path | pa.Table,
+    title: str,
+    anonymization: Anonymization,
+    masked: Masked,
+    *,
+    with_unit: bool = False,
 ) -> tuple[pa.Table, TableSide]:
     """Return the columns of a table that are compared, and a description of the table."""
     names = tuple(
         name for name in anonymization.columns.released if name not in anonymization.columns.redact
     )
     unit = anonymization.columns.privacy_unit
-    names += (unit,) if with_unit and unit else ()
+    names += (*masked.names, *((unit,) if with_unit and unit else ()))
     if isinstance(source, Path):
         table, digest = tables.read_table(source), StoredData.from_file(source).digest
         label = source.name

@@ -1,6 +1,6 @@
 """The columns of two tables over one domain of values each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ class MatchedColumn:
     @property
     def is_changed(self) -> bool:
         """Whether cells say other than what the values were."""
-        return self.kind in ("generalised", "representative")
+        return self.kind in ("generalised", "representative", "masked")
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the place of every value on the axis, nan for missing, (size,)."""
@@ -66,6 +66,7 @@ def match(
     release: pa.Table,
     anonymization: Anonymization,
     taxonomies: Mapping[str, Taxonomy],
+    masked: Sequence[str] = (),
 ) -> Iterator[MatchedColumn]:
     """Yield every column of a release beside that of its original; blackened ones have none.
 
@@ -84,6 +85,8 @@ def match(
             yield _match_values(name, role, "kept", original, release)
     for name in columns.pseudonymize:
         yield _pseudonyms(name, original, release)
+    for name in masked:
+        yield _match_values(name, "masked", "masked", original, release)
 
 
 def _generalised(

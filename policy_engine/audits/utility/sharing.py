@@ -6,12 +6,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from policy_engine.audits.utility.masking import Masked, category_counts
 from policy_engine.audits.utility.matching import encoded
 from policy_engine.audits.utility.model import (
+    NOT_MASKED,
     ClassSizes,
     ColumnChange,
     Comparison,
     Kind,
+    MaskingLoss,
     SizeBin,
     TableSide,
 )
@@ -35,6 +38,7 @@ def shareable_comparison(
     step: Anonymize,
     groups: Groups,
     measurements: tuple[Measurement, ...],
+    masked: Masked,
 ) -> Comparison:
     """Return the part of a comparison that a recipient of the release could compute from it.
 
@@ -60,16 +64,30 @@ def shareable_comparison(
         left_out=(),
         columns=tuple(
             _column(name, role, kind, losses.get(name), _cells(name, kind, release))
-            for name, role, kind in _roles(step)
+            for name, role, kind in _roles(step, masked)
         ),
         pairs=(),
         classes=_class_sizes(groups) if step.models else NO_CLASSES,
         queries=_NOT_TOLD,
         classification=_NOT_TOLD,
+        masking=_masking(release, masked) if masked.columns else NOT_MASKED,
     )
 
 
-def _roles(anonymization: Anonymization) -> Iterator[tuple[str, str, Kind]]:
+def _masking(release: pa.Table, masked: Masked) -> MaskingLoss:
+    return MaskingLoss(
+        columns=(),
+        il1s=_NOT_TOLD,
+        probabilistic=_NOT_TOLD,
+        together=_NOT_TOLD,
+        frequencies=tuple(
+            category_counts(name, drawn, release.column(name))
+            for name, drawn in masked.transitions.items()
+        ),
+    )
+
+
+def _roles(anonymization: Anonymization, masked: Masked) -> Iterator[tuple[str, str, Kind]]:
     """Yield the name, role and kind of every column that is released."""
     columns = anonymization.columns
     for one in columns.quasi_identifier:
@@ -81,6 +99,8 @@ def _roles(anonymization: Anonymization) -> Iterator[tuple[str, str, Kind]]:
         yield name, "insensitive", "kept"
     for name in columns.pseudonymize:
         yield name, "pseudonymize", "pseudonym"
+    for name in masked.names:
+        yield name, "masked", "masked"
 
 
 def _cells(name: str, kind: Kind, release: pa.Table) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.cli.tables.masking_losses import masking_rows, masking_tables
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
@@ -26,8 +27,10 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
         overview.add_row(*row)
     overview.add_row("error of queries", _query_error(comparison))
     overview.add_row("accuracy of a classifier", _accuracy(comparison))
-    if comparison.masked:
-        overview.add_row("masked, not compared", escape(", ".join(comparison.masked)))
+    masking = comparison.masking
+    if not isinstance(masking, NotApplicable):
+        for name, figure in masking_rows(masking):
+            overview.add_row(name, escape(figure))
     if comparison.is_certified_input is False:
         overview.add_row("[red]beware[/]", "the original is not what the release was made from")
     yield overview
@@ -45,6 +48,8 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
         distances = printed_loss(one.hellinger), printed_loss(one.total_variation)
         columns.add_row(escape(one.name), one.role, loss, _percent(one.entropy), *distances)
     yield columns
+    if not isinstance(masking, NotApplicable):
+        yield from masking_tables(masking)
     pairs = new_table("Correlations most changed", "columns", "measure", "before", "after")
     changed = [pair for pair in comparison.pairs if pair.change is not None]
     for pair in sorted(changed, key=lambda pair: -abs(pair.change or 0.0))[:_MOST_PAIRS]:

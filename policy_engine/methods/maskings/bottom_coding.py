@@ -16,6 +16,11 @@ class BottomCoding(CellMasking):
     masking: Literal["bottom-coding"] = "bottom-coding"
     threshold: Threshold
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether a greater value never becomes a smaller one than a lesser value does."""
+        return True
+
     def mask(self, value: Number) -> Number:
         """Return the value, or the threshold where it is below that."""
         return max(value, number(self.threshold))

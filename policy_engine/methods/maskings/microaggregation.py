@@ -42,6 +42,11 @@ class Microaggregation(Perturbation):
         return self.model_dump_json(by_alias=True, exclude={"name"} if self.together else set())
 
     @property
+    def keeps_order(self) -> bool:
+        """Whether a greater value never becomes a smaller one than a lesser value does."""
+        return not self.together
+
+    @property
     def shared_by(self) -> int:
         """How many rows at least share their values."""
         return self.group_size

@@ -18,6 +18,11 @@ class Rounding(CellMasking):
     masking: Literal["rounding"] = "rounding"
     base: Size
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether a greater value never becomes a smaller one than a lesser value does."""
+        return True
+
     def mask(self, value: Number) -> Number:
         """Return the nearest multiple of the base."""
         base = number(self.base)

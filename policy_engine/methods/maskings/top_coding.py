@@ -18,6 +18,11 @@ class TopCoding(CellMasking):
     masking: Literal["top-coding"] = "top-coding"
     threshold: Threshold
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether a greater value never becomes a smaller one than a lesser value does."""
+        return True
+
     def mask(self, value: Number) -> Number:
         """Return the value, or the threshold where it is above that."""
         return min(value, number(self.threshold))

@@ -13,7 +13,7 @@ from policy_engine.audits.reports.charts.canvas import (
     render_svg,
     shorten,
 )
-from policy_engine.audits.utility import ClassSizes, ColumnChange, QueryErrors
+from policy_engine.audits.utility import ClassSizes, ColumnChange, Quantile, QueryErrors
 
 
 def class_sizes_chart(sizes: ClassSizes) -> str:
@@ -43,12 +43,12 @@ def losses_chart(columns: Sequence[ColumnChange]) -> str:
         return render_svg(figure, "losses")
 
 
-def marginal_chart(column: ColumnChange, place: int) -> str:
-    """Return the distribution of a column before and after, as SVG; `place` tells it apart."""
-    return _vertical_bars(column, place) if column.is_ordered else _horizontal_bars(column, place)
+def marginal_chart(column: ColumnChange, name: str) -> str:
+    """Return the distribution of a column before and after, as SVG; `name` tells it apart."""
+    return _vertical_bars(column, name) if column.is_ordered else _horizontal_bars(column, name)
 
 
-def _vertical_bars(column: ColumnChange, place: int) -> str:
+def _vertical_bars(column: ColumnChange, name: str) -> str:
     with canvas(2.6) as (figure, axes):
         for shift, side in ((-0.21, BEFORE), (0.21, AFTER)):
             axes.bar(
@@ -60,10 +60,10 @@ def _vertical_bars(column: ColumnChange, place: int) -> str:
         name_ticks(axes, [one.label.partition(" - ")[0] for one in column.bins])
         axes.yaxis.set_major_formatter(format_percent)
         axes.grid(axis="x", visible=False)
-        return render_svg(figure, f"marginal{place}")
+        return render_svg(figure, name)
 
 
-def _horizontal_bars(column: ColumnChange, place: int) -> str:
+def _horizontal_bars(column: ColumnChange, name: str) -> str:
     bins = column.bins[::-1]
     with canvas(0.5 + 0.27 * max(len(bins), 2)) as (figure, axes):
         for shift, side in ((0.2, BEFORE), (-0.2, AFTER)):
@@ -76,7 +76,19 @@ def _horizontal_bars(column: ColumnChange, place: int) -> str:
         axes.set_yticks(range(len(bins)), [shorten(one.label) for one in bins])
         axes.xaxis.set_major_formatter(format_percent)
         axes.grid(axis="y", visible=False)
-        return render_svg(figure, f"marginal{place}")
+        return render_svg(figure, name)
+
+
+def quantiles_chart(quantiles: Sequence[Quantile], name: str) -> str:
+    """Return the quantiles of a column before and after, as SVG; `name` tells it apart."""
+    with canvas(2.6) as (figure, axes):
+        shares = [one.share for one in quantiles]
+        look: dict[str, Any] = {"marker": "o", "markersize": 3.5, "linewidth": 1.6}
+        axes.plot(shares, [one.before for one in quantiles], color=BEFORE, **look)
+        axes.plot(shares, [one.after for one in quantiles], color=AFTER, **look, linestyle="--")
+        axes.xaxis.set_major_formatter(format_percent)
+        axes.set_xlabel("rows with no more than the value")
+        return render_svg(figure, name)
 
 
 def query_errors_chart(errors: QueryErrors) -> str:

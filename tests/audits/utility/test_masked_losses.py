@@ -1,0 +1,159 @@
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.audits.utility import (
+    Masked,
+    MaskingLoss,
+    NotApplicable,
+    Transitions,
+    compare,
+)
+from policy_engine.errors import CertificateError
+from policy_engine.methods.masking import masking_class
+from policy_engine.plan.steps import Anonymize
+
+
+def masked(name, masking, **parameters):
+    return masking_class(masking)(name=name, **parameters)
+
+
+SWAPPED = masked("pay", "rank-swapping", p=0.5)
+ROUNDED = masked("pay", "rounding", base=10)
+
+
+def lost(original, release, *maskings, kept=(), transitions=None, shareable=False):
+    step = Anonymize(
+        columns={"quasi-identifier": [], "insensitive": list(kept)}, methods={"masking": {}}
+    )
+    asked = Masked(maskings, transitions or {})
+    return compare(
+        pa.table(original), pa.table(release), step, masked=asked, shareable=shareable
+    ).masking
+
+
+def test_rows_are_matched_by_the_columns_that_are_kept():
+    # Rows 3, 1, 2 of the original, of which 0, 2 and 4 became 4, 0 and 2: 4 + 2 + 2 of S = 2.
+    found = lost(
+        {"row": [1, 2, 3], "pay": [0, 2, 4]},
+        {"row": [3, 1, 2], "pay": [0, 2, 4]},
+        SWAPPED,
+        kept=["row"],
+    )
+    assert found.il1s == found.columns[0].il1s == pytest.approx(8 / 3 / (2 * 2**0.5))
+    assert found.columns[0].shared_values == 1
+    assert found.probabilistic.total == 0
+
+
+def test_rows_that_were_suppressed_do_not_hinder_the_matching():
+    found = lost(
+        {"row": [1, 2, 3], "pay": [0, 2, 4]}, {"row": [2], "pay": [4]}, SWAPPED, kept=["row"]
+    )
+    assert found.il1s == pytest.approx(2 / (2 * 2**0.5))
+
+
+@pytest.mark.parametrize(
+    ("kept", "reason"), [((), "no column is released with its own"), (["city"], "do not tell all")]
+)
+def test_rows_that_cannot_be_matched_have_no_distance(kept, reason):
+    table = {"city": ["Rome", "Rome", "Oslo"], "pay": [0, 2, 4]}
+    found = lost(table, table, SWAPPED, kept=kept)
+    assert reason in found.il1s.reason
+    assert found.columns[0].il1s == found.il1s
+    assert found.probabilistic.mean == 0
+
+
+def test_a_masking_that_keeps_the_order_shows_which_value_became_which():
+    found = lost({"pay": [24, 0, None, 12]}, {"pay": [10, 20, 0, None]}, ROUNDED)
+    assert found.il1s == pytest.approx((4 + 0 + 2) / 3 / (12 * 2**0.5))
+
+
+def test_without_all_rows_the_order_shows_nothing():
+    found = lost({"pay": [24, 0, 12]}, {"pay": [10, 20]}, ROUNDED)
+    assert isinstance(found.il1s, NotApplicable)
+
+
+def test_values_shared_are_counted_as_often_as_they_occur_in_both():
+    found = lost({"pay": [1, 1, 2, 3]}, {"pay": [1, 2, 2, 5]}, SWAPPED)
+    assert found.columns[0].shared_values == 0.5
+
+
+def test_correlations_are_compared_over_rows_with_all_values():
+    before = {"pay": [1, 2, 3, None], "tax": [1, 2, 3, 9]}
+    after = {"pay": [1, 2, 3, None], "tax": [3, 2, 1, 9]}
+    found = lost(before, after, SWAPPED, masked("tax", "rank-swapping", p=0.5))
+    together = found.together
+    assert (together.columns, together.rows_before, together.rows_after) == (("pay", "tax"), 3, 3)
+    assert (together.correlation_change, together.rank_correlation_change) == pytest.approx((2, 2))
+    assert together.eigenvalues_before == pytest.approx((2, 0))
+    assert found.probabilistic.correlation == 100
+
+
+JOBS = masked("job", "pram", keep=0.75)
+DRAWN = {"job": Transitions(("cook", "nurse"), ((0.75, 0.25), (0.25, 0.75)))}
+
+
+def test_counts_are_estimated_by_the_matrix():
+    # 6 of 8 drawn as cooks: of c cooks, 3/4 c + (8 - c) / 4 = 6 where c = 8.
+    before = {"job": ["cook"] * 7 + ["nurse"]}
+    after = {"job": ["cook"] * 6 + ["nurse"] * 2}
+    [found] = lost(before, after, JOBS, transitions=DRAWN).frequencies
+    assert (found.categories, found.published) == (("cook", "nurse"), (6, 2))
+    assert found.estimated == pytest.approx((8, 0))
+    assert found.original == (7, 1)
+
+
+def test_estimates_are_for_everybody_and_the_original_for_its_owner():
+    table = {"job": ["cook", "nurse"]}
+    [found] = lost(table, table, JOBS, transitions=DRAWN, shareable=True).frequencies
+    assert found.estimated == pytest.approx((1, 1))
+    assert found.original is None
+
+
+@pytest.mark.parametrize(
+    ("drawn", "reason"),
+    [
+        (None, "there is none"),
+        (Transitions(("cook", "nurse"), ((0.5, 0.5), (0.5, 0.5))), "singular"),
+    ],
+)
+def test_without_an_invertible_matrix_nothing_is_estimated(drawn, reason):
+    table = {"job": ["cook", "nurse"]}
+    [found] = lost(table, table, JOBS, transitions={"job": drawn}).frequencies
+    assert reason in found.estimated.reason
+    assert found.published == found.original == (1, 1)
+
+
+def test_categories_that_the_matrix_lacks_are_of_another_table():
+    table = {"job": ["cook", "pilot"]}
+    with pytest.raises(CertificateError, match="V002 The column 'job' has categories"):
+        lost(table, table, JOBS, transitions=DRAWN)
+
+
+def test_categories_have_no_distances():
+    table = {"job": ["cook", "nurse"]}
+    found = lost(table, table, JOBS, transitions=DRAWN)
+    assert found.columns[0].il1s.reason == "the values are not numbers"
+    assert found.il1s == found.probabilistic == found.together
+    assert found.il1s.reason == "no column of numbers is masked"
+
+
+def test_dates_are_compared_and_have_no_numbers_to_draw():
+    days = {"day": ["2026-01-01", "2026-01-11", "2026-01-21"]}
+    [found] = lost(days, days, masked("day", "rank-swapping", p=0.5)).columns
+    assert (found.probabilistic.total, found.quantiles) == (0, ())
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(-50, 50), min_size=2, max_size=20), st.randoms())
+def test_a_table_as_it_was_has_lost_nothing_in_any_order_of_rows(pay, random):
+    rows = list(range(len(pay)))
+    random.shuffle(rows)
+    before = {"row": list(range(len(pay))), "pay": pay, "tax": [3 * one for one in pay]}
+    after = {name: [values[row] for row in rows] for name, values in before.items()}
+    found = lost(before, after, SWAPPED, masked("tax", "noise", sdShare=0.1), kept=["row"])
+    assert isinstance(found, MaskingLoss)
+    assert found.probabilistic.total == 0
+    if len({*pay}) > 1:
+        assert found.il1s == found.together.correlation_change == 0
