@@ -127,6 +127,8 @@ def certify_output(
                 else certify(release, run, written=written)
             )
             _check_carried(launcher, location)
+            if written is not None:
+                _check_rows(certified.certificate, written)
             check_bounds(certified, str(location))
         except CertificateError as error:
             raise with_change(error, earlier, stored) from None
@@ -268,14 +270,29 @@ def _is_made_again(plan: Plan, key: object) -> bool:
 
 
 def _masked_output(release: Release, engine: Engine) -> WrittenTable | None:
-    """Return an output with what its input tells of its masked columns, None if that is nothing."""
+    """Return an output with what its input tells of its masked columns, None if that is nothing.
+
+    Of a sample, nobody knows without the key of which rows it is.
+    """
     plan = release.plan
-    if plan.mask is None or not plan.mask.groups:
+    if plan.mask is None or plan.sample is not None:
         return None
     table, _ = read_inputs(plan, engine, ())
     evidence = engine.look_at_masked(table, plan.mask)
     may_lack_rows = plan.anonymization().recoding.max_suppression > 0
     return WrittenTable(release.output, masked=evidence, may_lack_rows=may_lack_rows)
+
+
+def _check_rows(certificate: Certificate, written: WrittenTable) -> None:
+    """Raise CertificateError (V003) if an output has more rows than its input, or lacks more than
+    may be suppressed."""
+    rows, rows_in = certificate.rows_out, written.masked.rows if written.masked else None
+    if rows_in is None:
+        return
+    allowed = int(certificate.plan.anonymization().recoding.max_suppression * rows_in)
+    if not rows_in - allowed <= rows <= rows_in:
+        message = f"The output has {rows} rows, the input {rows_in}, of which {allowed} may be "
+        raise CertificateError.of("V003", f"{message}suppressed.")
 
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:

@@ -26,7 +26,15 @@ def round_at_random(values: Floats, base: float, words: NDArray[np.uint64]) -> F
 def count_unrounded(before: Floats, after: Floats, base: float) -> NDArray[np.int64]:
     """Return how many cells of each column, (columns,), are not a multiple of the base, or not one
     beside the value before; `before` and `after` are the same rows, (rows, columns)."""
-    multiples = after / base
-    is_multiple = np.abs(multiples - np.rint(multiples)) < _NEAR
     is_near = np.abs(after - before) < base * (1 + _NEAR)
-    return np.asarray((~(is_multiple & is_near)).sum(axis=0))
+    return np.asarray((~(_is_multiple(after, base) & is_near)).sum(axis=0))
+
+
+def count_other_values(values: Floats, base: float) -> NDArray[np.int64]:
+    """Return how many values of each column, (columns,), are not multiples of the base."""
+    return np.asarray((~_is_multiple(values, base)).sum(axis=0))
+
+
+def _is_multiple(values: Floats, base: float) -> NDArray[np.bool_]:
+    multiples = values / base
+    return np.abs(multiples - np.rint(multiples)) < _NEAR

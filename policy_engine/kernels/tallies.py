@@ -57,3 +57,27 @@ def largest_deviation(transitions: NDArray[np.int64], matrix: NDArray[np.float64
     rows = transitions.sum(axis=1, keepdims=True)
     deviation = np.sqrt(np.maximum(rows * matrix * (1 - matrix), 1))
     return float((np.abs(transitions - rows * matrix) / deviation).max(initial=0))
+
+
+def are_transitions_unlikely(transitions: NDArray[np.int64], matrix: NDArray[np.float64]) -> bool:
+    """Tell whether some count of transitions is too far from its expectation to be random."""
+    expected = transitions.sum(axis=1, keepdims=True) * matrix
+    return _is_unlikely(transitions - expected, expected * (1 - matrix))
+
+
+def are_counts_unlikely(
+    before: NDArray[np.int64], after: NDArray[np.int64], matrix: NDArray[np.float64]
+) -> bool:
+    """Tell whether some category's count after, (categories,), is too far from its expectation,
+    given the counts before, to be random."""
+    variances = (before[:, np.newaxis] * matrix * (1 - matrix)).sum(axis=0)
+    return _is_unlikely(after - before @ matrix, variances)
+
+
+_LEAST_PROBABILITY = 1e-13
+
+
+def _is_unlikely(deviations: NDArray[np.float64], variances: NDArray[np.float64]) -> bool:
+    # Bernstein's inequality, for sums of independent variables from 0 to 1.
+    scale = np.maximum(2 * (variances + np.abs(deviations) / 3), 1)
+    return bool((deviations**2 / scale > np.log(2 / _LEAST_PROBABILITY)).any())

@@ -24,13 +24,14 @@ class ColumnFacts:
 
     `rows` have a value in all of them. Of numbers, `moments` are those of the columns; of
     categories, `labels` are the distinct values in order, and `counts` how often each occurs,
-    (categories,).
+    (categories,). `summary` is that of the masking.
     """
 
     rows: int
     moments: "Moments | None" = None
     labels: Any = field(default=None, repr=False)
     counts: "NDArray[np.int64] | None" = field(default=None, repr=False)
+    summary: Mapping[str, "NDArray[np.int64]"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,11 @@ class Perturbation(Masking, ABC):
         """Return the masked numbers or codes, in the shape of the values; of ranks, for each value
         the row whose value is published instead."""
 
+    def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[np.int64]"]:  # noqa: ARG002
+        """Return counts of numbers, (rows, columns), before or after, that bear out the masking;
+        those of several parts are added up."""
+        return {}
+
     def tally(
         self,
         before: "NDArray[Any]",
@@ -114,6 +120,15 @@ class Perturbation(Masking, ABC):
         from policy_engine.kernels.tallies import nothing_broken  # noqa: PLC0415 (compiled)
 
         return nothing_broken(before)
+
+    def count_broken(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> "NDArray[np.int64]":
+        """Return how many cells of each column are broken, (columns,), given a tally of all
+        rows."""
+        return tally["broken"]
 
     def paired_figures(
         self,

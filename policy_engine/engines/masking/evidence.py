@@ -22,7 +22,7 @@ _DIGITS = 3
 """Figures of more decimals would tell the variance of the input too well."""
 _MATRIX_DIGITS = 12
 _PUBLIC_KEY = bytes(KEY_BYTES)
-_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$"
+_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,17 @@ class GroupEvidence:
 
 @dataclass(frozen=True)
 class MaskingEvidence:
-    """What is known of all masked columns; `cells` counts, for each that was masked value by value
-    here, the cells with a value and those that are unchanged."""
+    """What is known of all masked columns.
+
+    `cells` counts, for each that was masked value by value here, the cells with a value and those
+    that are unchanged. Where another run made the output, `rows` is the number of all rows, and
+    `marks` are those of such columns once they are masked.
+    """
 
     groups: tuple[GroupEvidence, ...] = ()
     cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    rows: int | None = None
+    marks: Mapping[str, int] = field(default_factory=dict)
 
     def doubts(self) -> Iterator[str]:
         """Yield what the owner should know of the columns that were masked here."""
@@ -150,7 +156,9 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
     elif pa.types.is_timestamp(typed.type):
         typed = typed.cast(pa.timestamp("us", typed.type.tz), safe=False).cast(pa.int64())
     elif pa.types.is_floating(typed.type):
-        typed = typed.cast(pa.float64())
+        # A float of few bits is the number that a CSV file has of it.
+        is_double = pa.types.is_float64(typed.type)
+        typed = typed if is_double else typed.cast(pa.string()).cast(pa.float64())
     return _mark(typed)
 
 
@@ -215,7 +223,7 @@ def judge(
             broken = max(broken, 1)
         told: dict[str, float] = {}
         if pairs is not None:
-            broken += int(pairs.tally["broken"][place])
+            broken += int(one.count_broken(pairs.tally, evidence.before)[place])
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
         told |= {**figures[place], **paired[place]}
         yield ColumnJudgement(one, broken, _rounded(told), *_matrix(one, evidence.before))
@@ -239,8 +247,17 @@ def _expected_mark(evidence: GroupEvidence, place: int) -> int | None:
     return evidence.marks[place] if evidence.group[0].takes == "order" else None
 
 
-def judge_cells(masking: Masking, broken: int, evidence: MaskingEvidence | None) -> ColumnJudgement:
-    """Return what a column that was masked value by value shows, as it was written."""
+def judge_cells(
+    masking: Masking, broken: int, mark: int, evidence: MaskingEvidence | None, *, all_rows: bool
+) -> ColumnJudgement:
+    """Return what a column that was masked value by value shows, as it was written.
+
+    `mark` is that of the output. Where other values than those of the input were masked, and no row
+    was left out, one cell more is broken at least.
+    """
+    expected = evidence.marks.get(masking.name) if evidence else None
+    if all_rows and expected not in (None, mark):
+        broken = max(broken, 1)
     counts = evidence.cells.get(masking.name) if evidence else None
     figures = {} if counts is None else {"unchanged": counts[1] / max(counts[0], 1)}
     return ColumnJudgement(masking, broken, _rounded(figures))

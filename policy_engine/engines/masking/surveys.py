@@ -32,13 +32,14 @@ class Survey:
     """What a first look at a part of a table tells of the columns of a group.
 
     `rows` have a value in each of them; `forms` and `exponents` are those of numbers, `counts` of
-    categories, by their values.
+    categories, by their values. `summary` is that of the masking.
     """
 
     rows: int = 0
     forms: Mapping[str, NumberForm] = field(default_factory=dict)
     exponents: NDArray[np.int64] | None = None
     counts: pa.StructArray | None = field(default=None, repr=False)
+    summary: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def merge(self, other: "Survey") -> "Survey":
         """Return the survey of two parts of a table together."""
@@ -48,6 +49,7 @@ class Survey:
             forms,
             _add_exponents(self.exponents, other.exponents),
             _add_counts(self.counts, other.counts),
+            {name: counts + other.summary[name] for name, counts in self.summary.items()},
         )
 
 
@@ -75,9 +77,11 @@ def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
         for one in group
         if one.name in forms and one.decimals
     }
-    values = floats_of(table, forms)
     present = is_present(table, names)
-    return Survey(int(present.sum()), forms, exponents(values[present]) if forms else None)
+    values = floats_of(table, forms)[present]
+    if not forms:
+        return Survey(len(values))
+    return Survey(len(values), forms, exponents(values), summary=group[0].summarise(values))
 
 
 def _check_no_dates(forms: Mapping[str, NumberForm]) -> None:
@@ -129,7 +133,7 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
     if moments is not None and group[0].takes == "numbers" and seen.rows:
         _check_spread(group, moments)
     if seen.counts is None:
-        return ColumnFacts(seen.rows, moments)
+        return ColumnFacts(seen.rows, moments, summary=seen.summary)
     if len(seen.counts) > MOST_CATEGORIES:
         message = f"The column {group[0].name!r} has {len(seen.counts):,} categories. "
         message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most."
@@ -165,7 +169,7 @@ def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) 
     Categories are those of the input; any others are counted last, in one place.
     """
     if seen.counts is None:
-        return ColumnFacts(seen.rows, moments)
+        return ColumnFacts(seen.rows, moments, summary=seen.summary)
     counts = np.zeros(len(before.labels) + 1, dtype=np.int64)
     places = pc.index_in(seen.counts.field(0), value_set=before.labels)
     np.add.at(counts, to_numpy(places, missing=-1), to_numpy(seen.counts.field(1)))

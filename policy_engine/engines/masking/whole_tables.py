@@ -61,7 +61,10 @@ def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
     """Return what an input tells of the columns of a step. Raises DataError as `mask_table`."""
     kinds = _text_kinds(table, step)
     known_groups = (KnownGroup.of(table, group, kinds) for group in step.groups)
-    return MaskingEvidence(tuple(group_evidence(one, table, kinds) for one in known_groups))
+    groups = tuple(group_evidence(one, table, kinds) for one in known_groups)
+    masked_cells = {one.name: _mask_cells(table, one)[1] for one in step.cell_maskings}
+    marks = {name: column_mark(values, kinds.get(name)) for name, values in masked_cells.items()}
+    return MaskingEvidence(groups, rows=table.num_rows, marks=marks)
 
 
 def judge_table(
@@ -71,11 +74,11 @@ def judge_table(
 
     Raises DataError (V006) where the output alone does not show it.
     """
-    judgements = [
-        judge_cells(masking, count_unmasked(table.column(masking.name), masking), evidence)
-        for masking in step.cell_maskings
-    ]
-    kinds = _text_kinds(table, step)
+    kinds, judgements = _text_kinds(table, step), []
+    for masking in step.cell_maskings:
+        column = table.column(masking.name)
+        broken, mark = count_unmasked(column, masking), column_mark(column, kinds.get(masking.name))
+        judgements.append(judge_cells(masking, broken, mark, evidence, all_rows=all_rows))
     for one in evidence_of(step.groups, evidence):
         seen = survey_output(table, one.group, kinds)
         after = facts_of_output(seen, find_moments(table, one.group, seen), one.before)

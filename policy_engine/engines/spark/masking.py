@@ -94,7 +94,12 @@ def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvid
     """Return what an input tells of the columns of a step, without masking them."""
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     known_groups = (_known(frame, group, kinds) for group in step.groups)
-    return MaskingEvidence(tuple(_evidence(frame, one, kinds, None) for one in known_groups))
+    groups = tuple(_evidence(frame, one, kinds, None) for one in known_groups)
+    masked = _with_masked_cells(frame, step.cell_maskings, kinds)
+    masked_names = {_masked(one.name): one.name for one in step.cell_maskings}
+    marks = _marks(masked, tuple(masked_names), {m: kinds.get(n) for m, n in masked_names.items()})
+    by_name = dict(zip(masked_names.values(), marks, strict=True))
+    return MaskingEvidence(groups, rows=frame.count(), marks=by_name)
 
 
 def judge_frame(
@@ -111,14 +116,19 @@ def judge_frame(
     """
     groups = evidence_of(step.groups, evidence)
     broken = _count_unmasked_cells(frame, step.cell_maskings)
-    judgements = [judge_cells(one, broken[one.name], evidence) for one in step.cell_maskings]
     output = frame.select([quote_name(name) for name in step.names])
-    kinds = text_types(output, numbers=True) if is_csv and groups else {}
+    kinds = text_types(output, numbers=True) if is_csv and (groups or evidence) else {}
+    cell_names = tuple(one.name for one in step.cell_maskings)
+    cell_marks = _marks(output, cell_names, kinds) if evidence else (0,) * len(cell_names)
+    judgements = [
+        judge_cells(one, broken[one.name], mark, evidence, all_rows=all_rows)
+        for one, mark in zip(step.cell_maskings, cell_marks, strict=True)
+    ]
     for one in groups:
         see = partial(survey_output, group=one.group, kinds=kinds)
         seen = _in_parts(output, see, Survey.merge)
         moments = _moments(output, one.group, seen)
-        marks = _marks(output, one.group, kinds)
+        marks = _marks(output, [c.name for c in one.group], kinds)
         after = facts_of_output(seen, moments, one.before)
         rare = _count_rare(output, one.group)
         judgements += judge(one, after, marks, all_rows=all_rows, rare=rare)
@@ -260,11 +270,13 @@ def _moments(frame: DataFrame, group: Group, seen: Survey) -> Any:
 def _evidence(
     frame: DataFrame, known: KnownGroup, kinds: Kinds, pairs: Pairs | None
 ) -> GroupEvidence:
-    return GroupEvidence(known.group, known.facts, _marks(frame, known.group, kinds), pairs)
+    marks = _marks(frame, [one.name for one in known.group], kinds)
+    return GroupEvidence(known.group, known.facts, marks, pairs)
 
 
-def _marks(frame: DataFrame, group: Group, kinds: Kinds) -> tuple[int, ...]:
-    names = [one.name for one in group]
+def _marks(frame: DataFrame, names: Sequence[str], kinds: Kinds) -> tuple[int, ...]:
+    if not names:
+        return ()
     columns = frame.select([quote_name(name) for name in names])
 
     def mark(table: pa.Table) -> tuple[int, ...]:

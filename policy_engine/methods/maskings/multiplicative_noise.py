@@ -54,6 +54,15 @@ class MultiplicativeNoise(Perturbation):
 
         return sign_tally(before, after)
 
+    def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
+        """Return how many values are negative, and how many positive."""
+        return {"negative": (values < 0).sum(axis=0), "positive": (values > 0).sum(axis=0)}
+
+    def count_unlike(self, before: ColumnFacts, after: ColumnFacts) -> int:
+        """Return how many more values are negative, or positive, than before."""
+        more = (int(after.summary[n][0] - counts[0]) for n, counts in before.summary.items())
+        return sum(max(number, 0) for number in more)
+
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variance of the column has changed."""
         return variance_ratios(before, after)

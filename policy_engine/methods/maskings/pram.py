@@ -10,9 +10,9 @@ from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturba
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_DEVIATION = 20
-"""No count of categories is further from its expectation, in standard deviations or, where that is
-less than 1, in rows: the probability is below 1e-17."""
+_MOST_DEVIATION = 23.1
+"""No transition that may be random is further from its expectation, in standard deviations or,
+where that is less than 1, in rows: it would be less likely than 1e-13."""
 
 
 class Pram(Perturbation):
@@ -80,6 +80,25 @@ class Pram(Perturbation):
         largest = largest_deviation(tally["transitions"], self.matrix(facts))
         return [{"largestDeviation": largest}]
 
+    def count_broken(
+        self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+    ) -> "NDArray[Any]":
+        """Return how many cells became what they cannot; all, if the transitions cannot
+        be random."""
+        from policy_engine.kernels.tallies import are_transitions_unlikely  # noqa: PLC0415
+
+        is_unlikely = are_transitions_unlikely(tally["transitions"], self.matrix(facts))
+        broken: NDArray[Any] = tally["broken"]
+        return broken + facts.rows if is_unlikely else broken
+
     def count_unlike(self, before: ColumnFacts, after: ColumnFacts) -> int:
-        """Return how many cells have a category that the input does not have."""
-        return int(after.counts[len(before.labels) :].sum()) if after.counts is not None else 0
+        """Return how many cells have a category that the input does not have; all, if the counts
+        of all rows cannot be random."""
+        from policy_engine.kernels.tallies import are_counts_unlikely  # noqa: PLC0415 (compiled)
+
+        if before.counts is None or after.counts is None or not before.rows:
+            return 0
+        counts = after.counts[: len(before.labels)]
+        is_unlikely = are_counts_unlikely(before.counts, counts, self.matrix(before))
+        is_whole = after.rows == before.rows
+        return int(after.rows if is_whole and is_unlikely else after.rows - counts.sum())

@@ -47,3 +47,13 @@ class RandomRounding(Perturbation):
         from policy_engine.kernels.random_rounding import count_unrounded  # noqa: PLC0415
 
         return {"broken": count_unrounded(before, after, self.base)}
+
+    def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
+        """Return how many values are not multiples."""
+        from policy_engine.kernels.random_rounding import count_other_values  # noqa: PLC0415
+
+        return {"others": count_other_values(values, self.base)}
+
+    def count_unlike(self, before: ColumnFacts, after: ColumnFacts) -> int:  # noqa: ARG002
+        """Return how many cells are not multiples."""
+        return int(after.summary["others"].sum())

@@ -3,10 +3,13 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from applying import measured, rows_of
+from applying import applied, asking, measured, rows_of
 from both import both
 from building import DATASET, column
 from everyday import everyday
+
+from policy_engine import certify_output
+from policy_engine.errors import CertificateError
 
 KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
@@ -81,3 +84,19 @@ def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
         made.spark.table.toArrow().to_pylist(), key=repr
     )
     assert made.local.certificate.maskings == made.spark.certificate.maskings
+
+
+def test_an_output_is_certified_on_a_cluster_by_its_data_alone(cluster, tmp_path):
+    import pyarrow.csv as pacsv
+
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    masked = [*MASKED[2], *MASKED[7][1:2], column("job", masking="pram", keep=0.6)]
+    asked = {"method": "masking", "insensitive": ["note"], "masked": masked}
+    made = applied(tmp_path / "people.csv", tmp_path / "out" / "a.csv", **asked)
+    data = {DATASET: tmp_path / "people.csv"}
+    assert certify_output(made.path, asking(**asked), data=data, engine=cluster).holds
+    (made.path.parent / "certificate.jsonld").unlink()
+    lines = made.path.read_text().splitlines(keepends=True)
+    made.path.write_text("".join(lines[:-1]))
+    with pytest.raises(CertificateError, match="V003 The output has 59 rows, the input 60"):
+        certify_output(made.path, asking(**asked), data=data, engine=cluster)

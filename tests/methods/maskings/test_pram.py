@@ -54,3 +54,13 @@ def test_categories_that_the_input_lacks_break_it():
 def test_a_probability_that_is_none_is_refused(keep):
     with pytest.raises(ValidationError):
         Pram(name="job", keep=keep)
+
+
+@pytest.mark.parametrize(("moved", "broken"), [(200, 0), (150, 0), (0, 2000), (1000, 2000)])
+def test_transitions_that_cannot_be_random_break_the_masking(moved, broken):
+    # Of 1000 rows each, 200 are expected to move, with a standard deviation of 12.6.
+    masking, codes = Pram(name="job", keep=0.8), np.arange(2000) % 2
+    facts = categories(codes, ["a", "b"]).facts
+    after = np.where(np.arange(2000) // 2 < moved, 1 - codes, codes)
+    tally = masking.tally(codes[:, None], after[:, None], facts)
+    assert masking.count_broken(tally, facts).tolist() == [broken]
