@@ -463,3 +463,8 @@ def join_names(names: Iterable[str], last_word: str = "and") -> str:
     """Return names as `'a', 'b' and 'c'`."""
     *head, last = [repr(name) for name in names]
     return f"{', '.join(head)} {last_word} {last}" if head else last
+
+
+def format_count(number: int, noun: str) -> str:
+    """Return a number of things in words, such as `1 row` or `2,000 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

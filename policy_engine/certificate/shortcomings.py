@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 from policy_engine import terms
 from policy_engine.audits.gate import format_measurement, shortfalls
 from policy_engine.certificate.record import Record
-from policy_engine.errors import (
-    Problem,
-)
+from policy_engine.errors import Problem, format_count
 from policy_engine.methods import Measurement
 
 if TYPE_CHECKING:
@@ -19,7 +17,9 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
     """Yield every bound that falls short according to a certificate, and where."""
     for measured in certificate.measurements:
         if not measured.holds and measured.bound in terms.maskings():
-            message = f"{measured.achieved:g} cells of {measured.column!r} do not keep its "
+            cells = format_count(int(measured.achieved), "cell")
+            verb = "does" if measured.achieved == 1 else "do"
+            message = f"{cells} of {measured.column!r} {verb} not keep its "
             yield Problem("V001", f"{message}{measured.bound}.")
         elif not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
@@ -104,7 +104,7 @@ def proven(certificate: "Certificate") -> str:
 
 def _format_measurement(one: Measurement) -> str:
     if one.bound in terms.maskings():
-        outcome = "kept" if one.holds else f"not kept by {one.achieved:g} cells"
+        outcome = "kept" if one.holds else f"not kept by {format_count(int(one.achieved), 'cell')}"
         return f"{one.bound} of {one.column} {outcome}"
     column = f" of {one.column}" if one.column else ""
     return f"{one.bound} {one.achieved:.6g} ({one.sense} {one.asked:g}){column}"

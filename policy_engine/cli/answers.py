@@ -63,11 +63,6 @@ def release_warnings(release: "VerifiedRelease") -> list[str]:
     return [*dict.fromkeys(warnings)]
 
 
-def format_count(number: int, noun: str) -> str:
-    """Return a number of things in words, such as `1 row` or `2,000 rows`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """Print a value as JSON, in UTF-8 on any terminal (RFC 8259, section 8.1)."""
     text = json.dumps(value, indent=2, ensure_ascii=False)

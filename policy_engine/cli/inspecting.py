@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from policy_engine.cli.answers import format_count, print_json, print_notes
+from policy_engine.cli.answers import print_json, print_notes
 from policy_engine.cli.options import (
     CertificateOption,
     Format,
@@ -24,7 +24,7 @@ from policy_engine.cli.options import (
 from policy_engine.cli.parsing import exit_with_two, usage_error
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import write_file
-from policy_engine.errors import PolicyEngineError
+from policy_engine.errors import PolicyEngineError, format_count
 
 if TYPE_CHECKING:
     from policy_engine.authoring.diff import Change, Difference

@@ -105,7 +105,7 @@ def parse_numbers(text: str, option_name: str) -> tuple[float, ...]:
             number = float(part)
         except ValueError:
             raise usage_error(
-                f"{option_name} takes numbers with commas. {text!r} was given."
+                f"{option_name} takes numbers, separated by commas. {text!r} was given."
             ) from None
         numbers.append(int(number) if number.is_integer() else number)
     return tuple(dict.fromkeys(numbers))

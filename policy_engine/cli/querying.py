@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import format_count, print_json, print_notes, problem_json
+from policy_engine.cli.answers import print_json, print_notes, problem_json
 from policy_engine.cli.options import (
     AssigneeOption,
     CertificateOption,
@@ -24,7 +24,7 @@ from policy_engine.cli.options import (
 from policy_engine.cli.parsing import check_log, exit_with_two, parse_paths
 from policy_engine.cli.shared_options import with_reading_options
 from policy_engine.data.atomic_file import check_free
-from policy_engine.errors import PolicyEngineError, join_names
+from policy_engine.errors import PolicyEngineError, format_count, join_names
 
 if TYPE_CHECKING:
     from policy_engine.decision.query.model import QueryResult

@@ -164,7 +164,7 @@ def test_what_cannot_be_masked_is_refused_and_nothing_is_written(tmp_path):
 def test_an_output_that_does_not_keep_its_masking_is_not_certified(made):
     certify_output(made.path, asking(**ASKED))
     made.path.write_text(made.path.read_text().replace("1000", "1004"))
-    with pytest.raises(CertificateError, match="V001 1 cells of 'pay' do not keep its rounding"):
+    with pytest.raises(CertificateError, match="V001 1 cell of 'pay' does not keep its rounding"):
         certify_output(made.path, asking(**ASKED))
 
 

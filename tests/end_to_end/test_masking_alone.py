@@ -255,7 +255,7 @@ def test_an_output_is_measured_again(made, data):
     assert certify_output(made.path, text).warning
     assert certify_output(made.path, text, data={DATASET: data}).warning
     made.path.write_text(made.path.read_text().replace("1000", "1004"))
-    with pytest.raises(CertificateError, match="V001 1 cells of 'pay' do not keep its rounding"):
+    with pytest.raises(CertificateError, match="V001 1 cell of 'pay' does not keep its rounding"):
         certify_output(made.path, text)
 
 

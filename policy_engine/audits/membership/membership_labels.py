@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.membership.wording import format_count
-from policy_engine.errors import AuditError
+from policy_engine.errors import AuditError, format_count
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -16,14 +16,13 @@ from policy_engine.audits.membership.intervals import beats_guessing, deviations
 from policy_engine.audits.membership.measuring import FEWEST_IN_WORST
 from policy_engine.audits.membership.result import AttackResult, Slice
 from policy_engine.audits.membership.wording import (
-    format_count,
     format_sizes,
     interval_text,
     rate_text,
     share_text,
 )
 from policy_engine.audits.privacy.epsilon import EpsilonLower, EpsilonUpper
-from policy_engine.errors import join_names
+from policy_engine.errors import format_count, join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 _GUESSING = 0.5

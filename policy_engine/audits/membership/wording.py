@@ -1,12 +1,8 @@
 """Counts, shares and differences as the sentences of audits write them."""
 
 from policy_engine.audits.membership.figures import Figures
+from policy_engine.errors import format_count
 from policy_engine.kernels.estimates import Estimate
-
-
-def format_count(count: int, noun: str) -> str:
-    """Return a count with its noun, as in `1 member` and `1,200 members`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def format_signed(value: float) -> str:

@@ -10,7 +10,8 @@ from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.measuring import figures as measured
 from policy_engine.audits.membership.result import Slice
 from policy_engine.audits.membership.verdict import shown_if_turned, slice_text, verdict
-from policy_engine.audits.membership.wording import format_count, format_signed, share_text
+from policy_engine.audits.membership.wording import format_signed, share_text
+from policy_engine.errors import format_count
 
 _GAIN = gained(0.0)
 
