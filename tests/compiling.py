@@ -5,7 +5,7 @@ from applying import applied
 from building import column
 
 from policy_engine.kernels.local_suppression import suppress_cells
-from policy_engine.kernels.microaggregation import merge_until, microaggregate
+from policy_engine.kernels.microaggregation import microaggregate
 
 AGES = {"age": [20, 21, 40, 41], "ill": ["flu", "cold"] * 2}
 ASKED = {"k": 2, "quasi": ["age"], "sensitive": ["ill"], "method": "l-diversity", "l": 2}
@@ -13,6 +13,8 @@ ASKED = {"k": 2, "quasi": ["age"], "sensitive": ["ill"], "method": "l-diversity"
 if __name__ == "__main__":
     applied(AGES, **ASKED, polish=True)
     applied(AGES, **ASKED, algorithm="full-domain")
+    alike = {"age": AGES["age"], "ill": ["flu", "flu", "cold", "cold"]}
+    applied(alike, **ASKED, algorithm="microaggregation")
     masked = [
         column("pay", masking="rank-swapping", p=0.5),
         column("cap", masking="noise", sdShare=0.1),
@@ -21,8 +23,7 @@ if __name__ == "__main__":
     pay = {"pay": [1, 2, 3, 4], "cap": [1.5, 2, 3, 4], "job": ["a", "b"] * 2}
     applied({**AGES, **pay}, **ASKED, masked=masked)
     points = np.arange(6.0)[:, None]
-    groups = microaggregate(points, 2, np.arange(6, dtype=np.uint64))
-    merge_until(groups, points, lambda _, count: np.full(count, count < 3))
+    microaggregate(points, 2, np.arange(6, dtype=np.uint64))
     codes, counts = np.array([[0, 0], [0, 1], [5, -1]], np.int32), np.array([3, 1, 3])
     for missing in ("category", "wildcard"):
         suppress_cells(codes, counts, 3, np.array([1, 1]), np.array([7, 7]), missing)

@@ -102,9 +102,7 @@ def _microaggregate(prepared: PreparedTable, step: Anonymize, progress: Progress
     from policy_engine.engines.microaggregating import near_classes  # noqa: PLC0415 (compiled)
 
     progress("microaggregating", 0, prepared.rows)
-    classes = near_classes(
-        prepared, step, lambda class_of, count: ~_violating(prepared, step, class_of, count)
-    )
+    classes = near_classes(prepared, step)
     numeric, doubts = tuple(classes.means), tuple(classes.doubts())
     return Grouping(classes.rows, classes.cells, numeric=numeric, doubts=doubts)
 

@@ -1,7 +1,7 @@
 """Classes of near rows, each of which is published as one value of every quasi-identifier."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,25 @@ from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.decimals import is_number
 from policy_engine.engines.generalizations.representatives import Means, Modes
 from policy_engine.engines.preparation import PreparedTable
-from policy_engine.kernels.grouping import classes_of
+from policy_engine.kernels.bounds import Ancestry
+from policy_engine.kernels.diversity import histogram
+from policy_engine.kernels.grouping import classes_of, distinct
 from policy_engine.kernels.microaggregation import (
     Attribute,
+    Space,
     dominated_classes,
-    group_points,
-    merge_until,
-    mixed_points,
+    form_classes,
+    merge_all,
+    place,
 )
-from policy_engine.kernels.microaggregation.merging import Holds
 from policy_engine.kernels.mondrian import Partition
 from policy_engine.methods.maskings.microaggregation import dominance_doubt
+from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
 
 Ints = NDArray[np.int64]
 Cells = Mapping[str, tuple[Ints, list[str | None]]]
+Holds = Callable[[Ints, Ints, int], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -49,38 +53,117 @@ class NearClasses:
                 yield dominance_doubt(name, dominated, f"{count:,} classes")
 
 
-def near_classes(prepared: PreparedTable, step: Anonymize, holds: Holds) -> NearClasses:
-    """Return classes of k rows or more by MDAV, merged with the nearest until each of them `holds`.
+@dataclass(frozen=True)
+class ClassBounds:
+    """The bounds that every class keeps beside its number of rows.
 
-    Merging is what makes them t-close, too (Soria-Comas, Domingo-Ferrer, Sanchez and Martinez,
-    IEEE TKDE 27(11), 2015, algorithm 1). Classes with equal cells are one, as in the output.
+    `overall` counts the sensitive values of the whole table, by column.
     """
-    points = _points(prepared, step)
-    words = np.empty(prepared.rows, dtype=np.uint64)
-    words[prepared.content_order()] = np.arange(prepared.rows, dtype=np.uint64)
-    groups = group_points(points, step.k, words)
-    while True:
-        groups = merge_until(groups, points, holds, is_scaled=True)
-        classes = _partition(groups)
-        cells = {name: one.cells(classes) for name, one in prepared.quasi.items()}
-        class_of, count = classes_of([cell.astype(np.int32) for cell, _ in cells.values()])
-        if count == len(class_of):
-            break
-        groups = class_of[groups]
-    return _sorted(groups, cells, prepared.quasi)
+
+    step: Anonymization
+    ancestries: Mapping[str, Ancestry]
+    overall: Mapping[str, Ints]
+
+    def holding(self, rows: "PersonalRows", groups: Ints, count: int) -> NDArray[np.bool_]:
+        """Return which of `count` classes hold, (count,); `groups` (rows,) numbers them from 0."""
+        holds, persons = np.ones(count, dtype=np.bool_), rows.persons
+        if persons is not None:
+            width = int(persons.max(initial=0)) + 1
+            units = np.bincount(distinct(groups * width + persons) // width, minlength=count)
+            holds &= units >= self.step.k
+        for name, overall in self.overall.items():
+            counts = histogram(groups, count, rows.sensitive[name], persons)
+            counts = replace(counts, overall=overall)
+            holds &= self.step.holding(counts, name, self.ancestries)
+        return holds
 
 
-def _points(prepared: PreparedTable, step: Anonymize) -> NDArray[np.float64]:
-    columns = zip(prepared.quasi.values(), step.columns.quasi_identifier, strict=True)
-    return mixed_points([_attribute(one, setting.weight) for one, setting in columns])
+@dataclass(frozen=True)
+class PersonalRows:
+    """The sensitive values of rows, (rows,) of codes by column, and their persons, if counted."""
+
+    sensitive: Mapping[str, NDArray[np.int32]]
+    persons: Ints | None
+
+    def select(self, rows: Ints) -> "PersonalRows":
+        """Return some of the rows."""
+        persons = None if self.persons is None else self.persons[rows]
+        return PersonalRows({name: one[rows] for name, one in self.sensitive.items()}, persons)
+
+
+@dataclass(frozen=True)
+class NearFormation:
+    """How rows of codes become classes: where they lie, and what each class keeps."""
+
+    space: Space
+    bounds: ClassBounds
+
+    def groups(self, codes: NDArray[np.int32], personal: PersonalRows) -> Ints:
+        """Return the class of every row, (rows,), as `form_classes` does.
+
+        The rows, `codes` (rows, columns), come in an order that follows from what they hold.
+        """
+        words = np.arange(len(codes), dtype=np.uint64)
+        return form_classes(codes, self.space, words, self._check(personal))
+
+    def settled(
+        self, groups: Ints, quasi: Mapping[str, Generalizer], personal: PersonalRows
+    ) -> tuple[Ints, Cells]:
+        """Return the classes of a whole table, those with equal cells being one, and their cells.
+
+        Where classes hold apart but not as one, they are merged with the nearest, too.
+        """
+        while True:
+            classes = _partition(groups)
+            cells = {name: one.cells(classes) for name, one in quasi.items()}
+            class_of, count = classes_of([cell.astype(np.int32) for cell, _ in cells.values()])
+            if count == len(class_of):
+                return groups, cells
+            groups = class_of[groups]
+            if not self.bounds.step.is_kept_by_union:
+                codes = np.column_stack([one.column.codes for one in quasi.values()])
+                groups = merge_all(codes, self.space, groups, self._check(personal))
+
+    def _check(self, personal: PersonalRows) -> Holds:
+        return lambda rows, groups, count: self.bounds.holding(personal.select(rows), groups, count)
+
+
+def make_space(step: Anonymization, quasi: Mapping[str, Generalizer], rows: int) -> Space:
+    """Return where the codes of a table of so many rows lie, which follows from their counts."""
+    columns = zip(quasi.values(), step.columns.quasi_identifier, strict=True)
+    placements = tuple(place(_attribute(one, setting.weight)) for one, setting in columns)
+    return Space(placements, rows, step.k)
+
+
+def near_classes(prepared: PreparedTable, step: Anonymize) -> NearClasses:
+    """Return classes of k rows or more by MDAV, merged with the nearest until each of them holds.
+
+    Classes with equal cells are one, as in the output.
+    """
+    names = [name for name in prepared.sensitive if step.about(name)]
+    sensitive = {name: prepared.sensitive[name].values() for name in names}
+    persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
+    one_class = np.zeros(prepared.rows, dtype=np.int64)
+    overall = {
+        name: histogram(one_class, 1, codes, persons).overall for name, codes in sensitive.items()
+    }
+    formation = NearFormation(
+        make_space(step, prepared.quasi, prepared.rows),
+        ClassBounds(step, prepared.ancestries, overall),
+    )
+    personal = PersonalRows(sensitive, persons)
+    order = prepared.content_order()
+    codes = np.column_stack([one.column.codes for one in prepared.quasi.values()])
+    groups = np.empty(prepared.rows, dtype=np.int64)
+    groups[order] = formation.groups(codes[order], personal.select(order))
+    return _sorted(*formation.settled(groups, prepared.quasi, personal), prepared.quasi)
 
 
 def _attribute(generalizer: Generalizer, weight: float) -> Attribute:
     column = generalizer.column
     if isinstance(generalizer, Modes) and not column.is_ordered:
-        return Attribute(column.codes, is_nominal=True, weight=weight)
-    missing = column.codes == 0 if column.has_missing else None
-    return Attribute(column.position[column.codes], missing=missing, weight=weight)
+        return Attribute(column.counts(), weight=weight)
+    return Attribute(column.counts(), column.position, column.has_missing, weight)
 
 
 def _partition(groups: Ints) -> Partition:

@@ -13,15 +13,17 @@ from policy_engine.kernels.microaggregation.blocks import (
     find_blocks,
 )
 from policy_engine.kernels.microaggregation.class_means import aggregate, class_means
+from policy_engine.kernels.microaggregation.code_blocks import CodeCut, choose_cut
 from policy_engine.kernels.microaggregation.loss import (
     information_loss,
     lost_share,
     within_classes,
 )
 from policy_engine.kernels.microaggregation.mdav import mdav
-from policy_engine.kernels.microaggregation.merging import merge_until
-from policy_engine.kernels.microaggregation.mixed import Attribute, mixed_points
-from policy_engine.kernels.microaggregation.multivariate import group_points, microaggregate
+from policy_engine.kernels.microaggregation.merging import Scopes, merge_until
+from policy_engine.kernels.microaggregation.mixed import Attribute, Placement, place, points_of
+from policy_engine.kernels.microaggregation.multivariate import microaggregate
+from policy_engine.kernels.microaggregation.near_classes import Space, form_classes, merge_all
 from policy_engine.kernels.microaggregation.scaling import Scale, scale, share_moments, shares
 from policy_engine.kernels.microaggregation.shared_values import dominated_classes, shared_tally
 from policy_engine.kernels.microaggregation.univariate import microaggregate_column
@@ -29,22 +31,29 @@ from policy_engine.kernels.microaggregation.univariate import microaggregate_col
 __all__ = [
     "Attribute",
     "Blocks",
+    "CodeCut",
     "Cut",
+    "Placement",
     "Scale",
+    "Scopes",
+    "Space",
     "aggregate",
+    "choose_cut",
     "class_means",
     "cut_blocks",
     "default_block_size",
     "dominated_classes",
     "find_blocks",
-    "group_points",
+    "form_classes",
     "information_loss",
     "lost_share",
     "mdav",
+    "merge_all",
     "merge_until",
     "microaggregate",
     "microaggregate_column",
-    "mixed_points",
+    "place",
+    "points_of",
     "scale",
     "share_moments",
     "shared_tally",

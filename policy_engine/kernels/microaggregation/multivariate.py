@@ -23,11 +23,7 @@ def microaggregate(values: Floats, k: int, words: Words, block_size: int | None 
     """
     if not len(values):
         return np.zeros(0, dtype=np.int64)
-    return group_points(scale(values).points(values), k, words, block_size)
-
-
-def group_points(points: Floats, k: int, words: Words, block_size: int | None = None) -> Ints:
-    """Return what `microaggregate` does, for values (rows, columns) that have their scale."""
+    points = scale(values).points(values)
     blocks = cut_blocks(points, words, k, block_size or default_block_size(len(points), k))
     labels, before = np.empty(len(points), dtype=np.int64), 0
     for rows in blocks.rows:

@@ -1,27 +1,39 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from microaggregated import classes, tables
 
-from policy_engine.kernels.microaggregation import merge_until, microaggregate
+from policy_engine.kernels.microaggregation import Scopes, merge_until, microaggregate
+from policy_engine.kernels.microaggregation.class_sums import class_sums
+from policy_engine.kernels.microaggregation.merging import holding_scopes
+from policy_engine.kernels.microaggregation.scaling import scale, shares
 
 
 def of_size(least):
-    return lambda groups, count: np.bincount(groups, minlength=count) >= least
+    return lambda _, groups, count: np.bincount(groups, minlength=count) >= least
 
 
 def with_values(sensitive, least):
     """Every class has so many different sensitive values."""
 
-    def hold(groups, count):
-        return np.array([len(set(sensitive[groups == one])) >= least for one in range(count)])
+    def hold(rows, groups, count):
+        values = sensitive[rows]
+        return np.array([len(set(values[groups == one])) >= least for one in range(count)])
 
     return hold
 
 
-def merged(groups, values, holds):
-    found = merge_until(np.array(groups), np.array(values, dtype=np.float64)[:, None], holds)
-    return found.tolist()
+def merge(groups, values, holds, scopes=None):
+    table = scale(values)
+    sums = class_sums(shares(values, table.low, table.high), groups)
+    scopes = scopes or Scopes.whole(len(sums.sizes))
+    return merge_until(groups, sums, 1 / table.deviations, scopes, holds)
+
+
+def merged(groups, values, holds, scopes=None):
+    points = np.array(values, dtype=np.float64)[:, None]
+    return merge(np.array(groups), points, holds, scopes).tolist()
 
 
 def test_classes_that_hold_are_left_alone():
@@ -47,8 +59,33 @@ def test_where_nothing_holds_all_rows_are_one_class():
     assert merged([0, 1, 2], [1, 5, 9], of_size(4)) == [0, 0, 0]
 
 
-def test_no_rows_have_no_classes():
-    assert merge_until(np.zeros(0, np.int64), np.zeros((0, 1)), of_size(2)).tolist() == []
+# A table of the parts 1 and 4, the first of which has the parts 2 and 3.
+PARENT = np.array([-1, 0, 1, 1, 0])
+
+
+def test_classes_are_merged_within_their_part_even_if_others_are_nearer():
+    scopes = Scopes(np.array([2, 2, 3, 3]), PARENT)
+    assert merged([0, 1, 2, 3], [0, 8, 9, 50], of_size(2), scopes) == [0, 0, 1, 1]
+
+
+def smallest(parts, sizes, least):
+    groups = np.repeat(np.arange(len(parts)), sizes)
+    return holding_scopes(Scopes(np.array(parts), PARENT), groups, of_size(least)).part.tolist()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([1, 1, 2, 2], [2, 2, 3, 4]),
+        ([1, 0, 2, 2], [1, 1, 1, 4]),
+        ([2, 0, 2, 1], [0, 0, 0, 0]),
+        ([1, 0, 0, 2], [0, 0, 0, 0]),
+        ([1, 0, 0, 0], [0, 0, 0, 0]),
+    ],
+)
+def test_classes_are_merged_in_the_smallest_part_that_holds(sizes, expected):
+    # Two classes in part 2, one in 3 and one in 4; a part with two rows holds.
+    assert smallest([2, 2, 3, 4], sizes, 2) == expected
 
 
 @given(tables(), st.data())
@@ -58,8 +95,8 @@ def test_every_class_is_diverse_whatever_the_order_of_the_rows(table, data):
     sensitive = sensitive[: len(values)]
     order = data.draw(st.permutations(range(len(values))))
     groups = microaggregate(values, k, words)
-    found = merge_until(groups, values, with_values(sensitive, 2))
+    found = merge(groups, values, with_values(sensitive, 2))
     assert len(classes(found)) == 1 or all(len(set(sensitive[list(c)])) > 1 for c in classes(found))
     assert all(len(set(found[groups == one])) == 1 for one in set(groups.tolist()))
-    again = merge_until(groups[order], values[order], with_values(sensitive[order], 2))
+    again = merge(groups[order], values[order], with_values(sensitive[order], 2))
     assert again.tolist() == found[order].tolist()
