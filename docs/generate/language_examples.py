@@ -201,6 +201,13 @@ MASKED: Mapping[str, Mapping[str, Any]] = {
     "shuffling": {"pe:given": {"@id": "http://example.com/Visits/Age"}},
     "pram": {"pe:keep": 0.8, "pe:variant": "invariant"},
     "microaggregation": {"pe:groupSize": 3, "pe:together": "money"},
+    "pixelation": {
+        "pe:blockSize": 4,
+        "pe:padding": 255,
+        "pe:height": 28,
+        "pe:width": 28,
+        "pe:channels": 1,
+    },
 }
 """The settings of a masked column, by its masking."""
 OF_AUDITS: Mapping[str, tuple[str, Any]] = {

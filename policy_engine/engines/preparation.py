@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import unchunk
-from policy_engine.engines.contents import content_order, row_marks
+from policy_engine.engines.contents import (
+    array_marks,
+    content_order,
+    is_array_of_numbers,
+    row_marks,
+)
 from policy_engine.engines.distinct_values import text_ranks
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.generalizations import Generalizer, encode_quasi_identifier, generalizer
@@ -85,6 +90,7 @@ def prepare(
     a column do not support its role.
     """
     columns = step.columns
+    table = _with_array_marks(table, unbounded_columns(step, released))
     quasi, sensitive = {}, {}
     released_codes: dict[str, list[NDArray[Any]]] = {}
     for one in columns.quasi_identifier:
@@ -113,6 +119,16 @@ def prepare(
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
         texts=[*map(table.column, released_codes), *_person_texts(table, columns.privacy_unit)],
     )
+
+
+def _with_array_marks(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return a table in which arrays of some columns are texts, by which their rows are ordered."""
+    for name in names:
+        if is_array_of_numbers(table.schema.field(name).type):
+            marks = [array_marks(chunk) for chunk in table.column(name).chunks]
+            place = table.schema.get_field_index(name)
+            table = table.set_column(place, name, pa.chunked_array(marks, pa.string()))
+    return table
 
 
 def unbounded_columns(step: Anonymize, released: Sequence[str]) -> tuple[str, ...]:

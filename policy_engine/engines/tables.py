@@ -7,7 +7,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -30,7 +30,7 @@ from policy_engine.data.table_files import (
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
 from policy_engine.engines.masking.cells import fitting_decimals, number_texts
 from policy_engine.engines.text_types import to_inferred_type
-from policy_engine.errors import DataError, OutputError, PolicyEngineError
+from policy_engine.errors import DataError, OutputError, PolicyEngineError, join_names
 
 _BATCH = 65_536
 _BLOCK = 8_000_000  # bytes; no row may be longer
@@ -133,7 +133,12 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 
 def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
-    """Write a table to an open file in a format. Raises OSError."""
+    """Write a table to an open file in a format.
+
+    Raises OSError, and OutputError (O002) where the format has no such values.
+    """
+    if kind != "parquet":
+        check_writable([field.name for field in table.schema if pa.types.is_nested(field.type)])
     if kind == "parquet":
         pq.write_table(infer_types(table), file, compression="zstd")
     elif kind == "csv.gz":
@@ -141,6 +146,13 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
             _write_csv(table, gzip_file)
     else:
         _write_csv(table, file)
+
+
+def check_writable(arrays: Sequence[str]) -> None:
+    """Raise OutputError (O002) where columns of arrays would be written to a CSV file."""
+    if arrays:
+        message = f"A CSV file cannot hold the arrays of {join_names(arrays)}."
+        raise OutputError.of("O002", message, "Write Parquet.")
 
 
 def infer_types(table: pa.Table) -> pa.Table:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 
@@ -14,6 +14,9 @@ from policy_engine.methods import class_of, parameters
 from policy_engine.methods.columns import Column
 from policy_engine.methods.findings import Finding, words_of
 from policy_engine.methods.privacy_model import Bound
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Number = int | Decimal
 """A value as it is masked and measured, exactly: an integer, or a decimal as it is written."""
@@ -43,8 +46,8 @@ class Masking(Column, ABC):
     """What becomes of the values of one column, and what it guarantees of the result.
 
     A missing value stays missing, an integer stays one, and the order of rows does not matter.
-    There are two kinds: a `CellMasking` is a function of the single value, a `Perturbation` draws
-    at random or depends on other rows.
+    There are three kinds: a `CellMasking` is a function of the single number, an `ImageMasking` one
+    of the single image, and a `Perturbation` draws at random or depends on other rows.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -123,6 +126,40 @@ class CellMasking(Masking, ABC):
         """The parameters that are numbers: of a column of integers, integers."""
         values = self.parameters
         return {name: value for name, value in values.items() if isinstance(value, float)}
+
+
+class ImageMasking(Masking, ABC):
+    """A masking that is a function of the single image, a cell that holds an array of numbers.
+
+    Where images are flat lists of pixels, row by row and each with its channels, their shape is
+    given: `height` times `width` times `channels`.
+    """
+
+    height: Annotated[int | None, Field(ge=1, le=2**31, strict=True)] = None
+    width: Annotated[int | None, Field(ge=1, le=2**31, strict=True)] = None
+    channels: Annotated[int | None, Field(ge=1, le=2**31, strict=True)] = None
+
+    @abstractmethod
+    def mask(self, images: "NDArray[Any]") -> "NDArray[Any]":
+        """Return the images to publish, (images, height, width, channels), in their type."""
+
+    @abstractmethod
+    def count_broken(self, images: "NDArray[Any]") -> int:
+        """Return how many images are not what the masking publishes."""
+
+    @abstractmethod
+    def count_unlike(self, before: "NDArray[Any]", after: "NDArray[Any]") -> int:
+        """Return how many images are not what the masking makes of those before."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> Mapping[str, float]:
+        """The parameters that count as pixels: of images of integers, integers."""
+
+    @property
+    @abstractmethod
+    def smallest(self) -> int:
+        """The least height and width of an image that it can mask."""
 
 
 def _words(value: Any) -> str:

@@ -6,7 +6,13 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
 from policy_engine.methods import Bound
-from policy_engine.methods.masking import CellMasking, Masking, is_known, masking_class
+from policy_engine.methods.masking import (
+    CellMasking,
+    ImageMasking,
+    Masking,
+    is_known,
+    masking_class,
+)
 from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.anonymization import Anonymization, Transformation
@@ -121,12 +127,17 @@ class Mask(_Frozen, Step):
 
     @property
     def cell_maskings(self) -> tuple[CellMasking, ...]:
-        """The maskings that are functions of the single value."""
+        """The maskings that are functions of the single number."""
         return tuple(one for one in self.columns if isinstance(one, CellMasking))
 
     @property
+    def image_maskings(self) -> tuple[ImageMasking, ...]:
+        """The maskings that are functions of the single image."""
+        return tuple(one for one in self.columns if isinstance(one, ImageMasking))
+
+    @property
     def groups(self) -> tuple[tuple[Perturbation, ...], ...]:
-        """The other maskings, in one tuple those that are made together."""
+        """The perturbations, in one tuple those that are made together."""
         return groups_of(self.columns)
 
     def bounds(self) -> tuple[Bound, ...]:

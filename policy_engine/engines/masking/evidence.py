@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.masking.images import ImageEvidence
 from policy_engine.engines.masking.numbers import number_form, plain_array, to_floats
 from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
 from policy_engine.engines.masking.surveys import Group, Kinds, codes_of, columns_of, is_present
@@ -65,13 +66,14 @@ class MaskingEvidence:
 
     `cells` counts, for each that was masked value by value here, the cells with a value and those
     that are unchanged. Where another run made the output, `rows` is the number of all rows, and
-    `marks` are those of such columns once they are masked.
+    `marks` are those of such columns once they are masked. `images` are the columns of these.
     """
 
     groups: tuple[GroupEvidence, ...] = ()
     cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     rows: int | None = None
     marks: Mapping[str, int] = field(default_factory=dict)
+    images: Mapping[str, ImageEvidence] = field(default_factory=dict)
 
     def doubts(self) -> Iterator[str]:
         """Yield what the owner should know of the columns that were masked here."""
@@ -261,6 +263,29 @@ def judge_cells(
     counts = evidence.cells.get(masking.name) if evidence else None
     figures = {} if counts is None else {"unchanged": counts[1] / max(counts[0], 1)}
     return ColumnJudgement(masking, broken, _rounded(figures))
+
+
+def judge_images(
+    masking: Masking,
+    broken: int,
+    mark: int,
+    evidence: MaskingEvidence | None,
+    *,
+    all_rows: bool,
+) -> ColumnJudgement:
+    """Return what a column of images shows, as it was written.
+
+    `mark` is that of the output, `broken` how many of its images are not what the masking
+    publishes; `all_rows` means that no row was left out. A column whose images are not those of the
+    input, masked, counts as broken in every one.
+    """
+    known = evidence.images.get(masking.name) if evidence else None
+    if known is None:
+        return ColumnJudgement(masking, broken, {})
+    if all_rows and mark != known.mark:
+        broken = max(broken, known.images, 1)
+    unchanged = known.unchanged / max(known.pixels, 1)
+    return ColumnJudgement(masking, broken + known.unlike, _rounded({"unchanged": unchanged}))
 
 
 def _rounded(figures: Mapping[str, float]) -> dict[str, float]:

@@ -67,6 +67,10 @@ def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
     names = columns_of(group)
     if group[0].takes == "categories":
         column = plain_array(table.column(names[0]))
+        if pa.types.is_nested(column.type):
+            message = f"The column {names[0]!r} holds values of the type {column.type}. "
+            message += f"{group[0].masking} needs categories."
+            raise DataError.of("R013", message, "Give the column another masking, or another role.")
         return Survey(len(column) - column.null_count, counts=pc.value_counts(column.drop_null()))
     numeric = names if group[0].takes == "numbers" else ()
     forms = {name: number_form(name, table.column(name), kinds.get(name)) for name in numeric}

@@ -13,7 +13,15 @@ from policy_engine.engines.masking.evidence import (
     group_evidence,
     judge,
     judge_cells,
+    judge_images,
     see_pairs,
+)
+from policy_engine.engines.masking.images import (
+    ImageEvidence,
+    count_broken,
+    image_mark,
+    mask_images,
+    see_images,
 )
 from policy_engine.engines.masking.perturbing import (
     KnownGroup,
@@ -38,11 +46,16 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
     What is random is drawn by the owner's `key`, or by one that is kept nowhere. Raises DataError
     (R013) where a column does not hold what its masking takes.
     """
-    masked_table, counts, groups = table, {}, []
+    masked_table, counts, images, groups = table, {}, {}, []
     for masking in step.cell_maskings:
         field, values = _mask_cells(table, masking)
         counts[masking.name] = count_unchanged(table.column(masking.name), values)
         masked_table = _with_column(masked_table, field, values)
+    for image_masking in step.image_maskings:
+        name = image_masking.name
+        values = mask_images(table.column(name), image_masking)
+        images[name] = see_images(table.column(name), values, image_masking)
+        masked_table = _with_column(masked_table, table.schema.field(name), values)
     if step.groups:
         kinds = _text_kinds(table, step)
         check_ordered(table.schema, step.groups, kinds)
@@ -54,7 +67,7 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
             masked_table = _with_column(masked_table, field, values)
         pairs = see_pairs(known, table, masked_table, kinds)
         groups.append(group_evidence(known, table, kinds, pairs))
-    return masked_table, MaskingEvidence(tuple(groups), counts)
+    return masked_table, MaskingEvidence(tuple(groups), counts, images=images)
 
 
 def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
@@ -64,7 +77,17 @@ def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
     groups = tuple(group_evidence(one, table, kinds) for one in known_groups)
     masked_cells = {one.name: _mask_cells(table, one)[1] for one in step.cell_maskings}
     marks = {name: column_mark(values, kinds.get(name)) for name, values in masked_cells.items()}
-    return MaskingEvidence(groups, rows=table.num_rows, marks=marks)
+    return MaskingEvidence(
+        groups, rows=table.num_rows, marks=marks, images=_look_at_images(table, step)
+    )
+
+
+def _look_at_images(table: pa.Table, step: Mask) -> dict[str, ImageEvidence]:
+    columns = {one: table.column(one.name) for one in step.image_maskings}
+    return {
+        one.name: see_images(column, mask_images(column, one), one)
+        for one, column in columns.items()
+    }
 
 
 def judge_table(
@@ -79,6 +102,14 @@ def judge_table(
         column = table.column(masking.name)
         broken, mark = count_unmasked(column, masking), column_mark(column, kinds.get(masking.name))
         judgements.append(judge_cells(masking, broken, mark, evidence, all_rows=all_rows))
+    judgements += [
+        judge_images(
+            *(one, count_broken(table.column(one.name), one), image_mark(table.column(one.name))),
+            evidence,
+            all_rows=all_rows,
+        )
+        for one in step.image_maskings
+    ]
     for one in evidence_of(step.groups, evidence):
         seen = survey_output(table, one.group, kinds)
         after = facts_of_output(seen, find_moments(table, one.group, seen), one.before)

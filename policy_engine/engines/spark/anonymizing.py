@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
+from policy_engine.engines.contents import is_array_of_numbers
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
@@ -107,7 +108,9 @@ def _one_class(
     work.progress("counting", 0, 0)
     coding = _make_coding(frame, step, work, {}, {})
     for kind in arrow_schema(frame.select([quote_name(name) for name in coding.kept])):
-        encode(kind.name, pa.chunked_array([], kind.type), numbers=False)
+        is_array = is_array_of_numbers(kind.type) and kind.name not in coding.pseudonyms
+        if not is_array:
+            encode(kind.name, pa.chunked_array([], kind.type), numbers=False)
     coded_frame = work.hold(coding.code_rows(frame, 0))
     places = coded_frame.select(F.spark_partition_id().alias("place"))
     [(rows, partitions)] = places.agg(F.count("*"), F.count_distinct("place")).collect()

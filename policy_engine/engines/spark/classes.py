@@ -13,7 +13,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
-from policy_engine.engines.contents import content_order, row_marks
+from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.ranges import Ranges
@@ -164,7 +164,7 @@ class _TaskRows:
 
     def _classes(self) -> Partition:
         """Return the classes of all nodes, with rows ordered by their unchanged values."""
-        ranks = [_ranks(column) for column in self.kept.values()]
+        ranks = [_ranks(array_marks(column)) for column in self.kept.values()]
         orders, sizes = [], [np.zeros(1, np.int64)]
         for _, rows in group_by_node(self.node):
             ordered_rows = (
@@ -194,7 +194,8 @@ class _TaskRows:
 
     def _sort_by_content(self, rows: Ints, ranks: list[Ints]) -> Ints:
         quasi = [self.rows.codes[rows, place] for place in range(len(self.formation.axes))]
-        texts = [*self.kept.values(), *([] if self.person is None else [self.person])]
+        texts = [*map(array_marks, self.kept.values())]
+        texts += [] if self.person is None else [self.person]
         node_texts = [column.take(from_numpy(rows)) for column in texts]
         kept = [rank[rows] for rank in ranks]
         kept += [] if self.rows.persons is None else [self.rows.persons[rows]]

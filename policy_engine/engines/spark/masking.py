@@ -25,7 +25,15 @@ from policy_engine.engines.masking.evidence import (
     evidence_of,
     judge,
     judge_cells,
+    judge_images,
     see_pairs,
+)
+from policy_engine.engines.masking.images import (
+    ImageEvidence,
+    count_broken,
+    image_mark,
+    mask_images,
+    see_images,
 )
 from policy_engine.engines.masking.perturbing import (
     KnownGroup,
@@ -54,12 +62,13 @@ from policy_engine.engines.spark.values import (
     quote_name,
     text_types,
 )
-from policy_engine.methods.masking import CellMasking
+from policy_engine.methods.masking import CellMasking, ImageMasking, Masking
 from policy_engine.plan.steps import Mask
 
 ROW_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
 """Columns for what tells rows apart; no text that is read from a file is named so."""
 _T = TypeVar("_T")
+_M = TypeVar("_M", bound=Masking)
 Hold = Callable[[DataFrame], DataFrame]
 
 
@@ -72,7 +81,7 @@ def mask(
     """
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     check_ordered(arrow_schema(frame), step.groups, kinds)
-    both = _with_masked_cells(frame, step.cell_maskings, kinds)
+    both = _with_masked_cells(frame, step, kinds)
     known_groups = [_known(frame, group, kinds) for group in step.groups]
     if known_groups:
         both = _with_perturbed(both, frame.columns, known_groups, kinds, masking_key(key))
@@ -87,7 +96,8 @@ def mask(
         F.col(quote_name(_masked(name) if name in names else name)).alias(name)
         for name in frame.columns
     ]
-    return both.select(columns), MaskingEvidence(tuple(groups), cells)
+    images = {one.name: _see_images(both, one) for one in step.image_maskings}
+    return both.select(columns), MaskingEvidence(tuple(groups), cells, images=images)
 
 
 def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvidence:
@@ -95,11 +105,12 @@ def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvid
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     known_groups = (_known(frame, group, kinds) for group in step.groups)
     groups = tuple(_evidence(frame, one, kinds, None) for one in known_groups)
-    masked = _with_masked_cells(frame, step.cell_maskings, kinds)
+    masked = _with_masked_cells(frame, step, kinds)
     masked_names = {_masked(one.name): one.name for one in step.cell_maskings}
     marks = _marks(masked, tuple(masked_names), {m: kinds.get(n) for m, n in masked_names.items()})
     by_name = dict(zip(masked_names.values(), marks, strict=True))
-    return MaskingEvidence(groups, rows=frame.count(), marks=by_name)
+    images = {one.name: _see_images(masked, one) for one in step.image_maskings}
+    return MaskingEvidence(groups, rows=frame.count(), marks=by_name, images=images)
 
 
 def judge_frame(
@@ -124,14 +135,17 @@ def judge_frame(
         judge_cells(one, broken[one.name], mark, evidence, all_rows=all_rows)
         for one, mark in zip(step.cell_maskings, cell_marks, strict=True)
     ]
-    for one in groups:
-        see = partial(survey_output, group=one.group, kinds=kinds)
+    for one in step.image_maskings:
+        uneven, mark = _look_at_images(frame, one)
+        judgements.append(judge_images(one, uneven, mark, evidence, all_rows=all_rows))
+    for known in groups:
+        see = partial(survey_output, group=known.group, kinds=kinds)
         seen = _in_parts(output, see, Survey.merge)
-        moments = _moments(output, one.group, seen)
-        marks = _marks(output, [c.name for c in one.group], kinds)
-        after = facts_of_output(seen, moments, one.before)
-        rare = _count_rare(output, one.group)
-        judgements += judge(one, after, marks, all_rows=all_rows, rare=rare)
+        moments = _moments(output, known.group, seen)
+        marks = _marks(output, [one.name for one in known.group], kinds)
+        after = facts_of_output(seen, moments, known.before)
+        rare = _count_rare(output, known.group)
+        judgements += judge(known, after, marks, all_rows=all_rows, rare=rare)
     by_name = {one.masking.name: one for one in judgements}
     return tuple(by_name[name] for name in step.names)
 
@@ -150,7 +164,24 @@ def _text_kinds(frame: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:
     return text_types(frame.select(names), numbers=True) if is_csv else {}
 
 
-def _with_masked_cells(frame: DataFrame, columns: Sequence[CellMasking], kinds: Kinds) -> DataFrame:
+def _with_masked_cells(frame: DataFrame, step: Mask, kinds: Kinds) -> DataFrame:
+    """Return a frame with the columns that are masked cell by cell, numbers and images."""
+
+    def mask_cells(column: CellMasking, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        return mask_column(values, column, kinds.get(column.name))
+
+    def mask_image_cells(column: ImageMasking, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        return mask_images(values, column)
+
+    both = _with_columns(frame, step.cell_maskings, mask_cells)
+    return _with_columns(both, step.image_maskings, mask_image_cells)
+
+
+def _with_columns(
+    frame: DataFrame,
+    columns: Sequence[_M],
+    mask_one: Callable[[_M, pa.ChunkedArray], pa.ChunkedArray],
+) -> DataFrame:
     if not columns:
         return frame
     fields = [*frame.schema.fields]
@@ -161,7 +192,7 @@ def _with_masked_cells(frame: DataFrame, columns: Sequence[CellMasking], kinds: 
         for table in gather_tables(batches):
             masked_table = table
             for column in columns:
-                values = mask_column(table.column(column.name), column, kinds.get(column.name))
+                values = mask_one(column, table.column(column.name))
                 masked_table = masked_table.append_column(_masked(column.name), values)
             yield from masked_table.to_batches()
 
@@ -313,6 +344,30 @@ def _count_unchanged(
 
     counts = _in_parts(both.select([quote_name(name) for name in names]), count, add)
     return {one.name: pair for one, pair in zip(columns, counts, strict=True)}
+
+
+def _see_images(both: DataFrame, masking: ImageMasking) -> ImageEvidence:
+    """Return what the rows of a column of images show before and after masking."""
+    names = (masking.name, _masked(masking.name))
+
+    def see(table: pa.Table) -> ImageEvidence:
+        before, after = (table.column(name) for name in names)
+        return see_images(before, after, masking)
+
+    return _in_parts(both.select([quote_name(name) for name in names]), see, ImageEvidence.merge)
+
+
+def _look_at_images(frame: DataFrame, masking: ImageMasking) -> tuple[int, int]:
+    """Return how many images of a column are not what its masking publishes, and its mark."""
+
+    def look(table: pa.Table) -> tuple[int, int]:
+        column = table.column(masking.name)
+        return count_broken(column, masking), image_mark(column)
+
+    def add(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+        return one[0] + other[0], (one[1] + other[1]) % 2**64
+
+    return _in_parts(frame.select([quote_name(masking.name)]), look, add)
 
 
 def _count_unmasked_cells(frame: DataFrame, columns: Sequence[CellMasking]) -> dict[str, int]:

@@ -167,13 +167,23 @@ def _check_types(frame: DataFrame, columns: Sequence[str], source: str) -> None:
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     for name in columns:
         kind = kinds[name]
-        if not (isinstance(kind, _USABLE) or kind.simpleString().startswith("time(")):
+        if not _is_usable(kind):
             message = (
                 f"The column {name!r} is of type {kind.simpleString()}, which has no order that "
                 "a cell could show."
             )
-            hint = "Allowed are numbers, texts, truth values, dates and times."
+            hint = "Allowed are numbers, texts, truth values, dates, times and arrays of numbers."
             raise DataError.of("C009", message, hint, source)
+
+
+def _is_usable(kind: types.DataType) -> bool:
+    """Tell whether a type is that of cells, or of arrays of numbers, such as images."""
+    if isinstance(kind, types.ArrayType):
+        inner = kind.elementType
+        while isinstance(inner, types.ArrayType):
+            inner = inner.elementType
+        return isinstance(inner, types.NumericType) and not isinstance(inner, types.DecimalType)
+    return isinstance(kind, _USABLE) or kind.simpleString().startswith("time(")
 
 
 def _json_schema(session: SparkSession, location: str) -> types.StructType:

@@ -19,6 +19,7 @@ from policy_engine.engines.spark.failures import cause, explain_error
 from policy_engine.engines.spark.files import check_there, list_files, uri_path
 from policy_engine.engines.spark.reading import column
 from policy_engine.engines.spark.values import Task, map_in_tasks
+from policy_engine.engines.tables import check_writable
 from policy_engine.errors import OutputError, PolicyEngineError
 
 _LANES = 8
@@ -56,6 +57,9 @@ def write(frame: DataFrame, location: str, kind: str, masked: tuple[str, ...] = 
     location exists (O001) or cannot be written (O002).
     """
     is_csv = kind.startswith("csv")
+    if is_csv:
+        arrays = [one for one in frame.schema.fields if isinstance(one.dataType, types.ArrayType)]
+        check_writable([one.name for one in arrays])
     try:
         with _standard_times(frame, kind):
             csv_frame = csv_texts(frame, masked) if is_csv else frame

@@ -1,0 +1,261 @@
+"""Columns of images that are masked, and what of them is found when they are read back."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.contents import is_array_of_numbers
+from policy_engine.engines.row_keys import row_keys
+from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.kernels.pixelation import MOST_EXACT
+from policy_engine.methods.masking import ImageMasking, exactly
+
+_PUBLIC_KEY = bytes(16)
+Shape = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class ImageEvidence:
+    """What is known of a column of images that was masked, or of parts of one, added up.
+
+    Of `images` with `pixels` in all, `unchanged` pixels are as before, and `unlike` images are not
+    what the masking makes; `shape` is that of each, None of no image, and `mark` that of the masked
+    column.
+    """
+
+    name: str
+    images: int = 0
+    pixels: int = 0
+    unchanged: int = 0
+    unlike: int = 0
+    shape: Shape | None = None
+    mark: int = 0
+
+    def merge(self, other: "ImageEvidence") -> "ImageEvidence":
+        """Return the evidence of two parts of a column. Raises DataError (R013) where the images
+        of the one have another shape."""
+        if None not in (self.shape, other.shape) and self.shape != other.shape:
+            raise _ragged(self.name)
+        return ImageEvidence(
+            self.name,
+            self.images + other.images,
+            self.pixels + other.pixels,
+            self.unchanged + other.unchanged,
+            self.unlike + other.unlike,
+            self.shape or other.shape,
+            (self.mark + other.mark) % 2**64,
+        )
+
+
+def mask_images(column: pa.ChunkedArray, masking: ImageMasking) -> pa.ChunkedArray:
+    """Return a column of images masked, with the type that it had; missing ones stay missing.
+
+    Raises DataError (R013) where the column does not hold images that the masking takes.
+    """
+    chunks = [_mask_chunk(chunk, masking) for chunk in column.chunks]
+    return pa.chunked_array(chunks, column.type)
+
+
+def see_images(
+    before: pa.ChunkedArray, after: pa.ChunkedArray, masking: ImageMasking
+) -> ImageEvidence:
+    """Return what a column of images shows before and after masking, in chunks of the same rows.
+
+    Raises DataError (R013) where the images differ in their shape.
+    """
+    evidence = ImageEvidence(masking.name)
+    for one, other in zip(before.chunks, after.chunks, strict=True):
+        evidence = evidence.merge(_see_chunk(one, other, masking))
+    return evidence
+
+
+def count_broken(column: pa.ChunkedArray, masking: ImageMasking) -> int:
+    """Return how many cells of a column are not what the masking publishes, or not images."""
+    broken = 0
+    for chunk in column.chunks:
+        try:
+            images = _images(chunk, masking)
+        except PolicyEngineError:
+            broken += len(chunk) - chunk.null_count
+            continue
+        broken += 0 if images is None else masking.count_broken(images)
+    return broken
+
+
+def image_mark(column: pa.ChunkedArray) -> int:
+    """Return a number that depends on the images of a column and not on their order."""
+    present = column.drop_null()
+    if not len(present):
+        return 0
+    return int(row_keys([present], _PUBLIC_KEY)[:, 0].sum(dtype=np.uint64))
+
+
+def _mask_chunk(chunk: pa.Array, masking: ImageMasking) -> pa.Array:
+    images = _images(chunk, masking)
+    if images is None:
+        return chunk
+    _check_constants(images.dtype, masking)
+    masked = masking.mask(images)
+    if masked.dtype.kind == "f" and not np.isfinite(masked).all():
+        message = f"The {masking.masking} of {masking.name!r} makes numbers that the type "
+        message += f"{chunk.type} cannot hold."
+        raise DataError.of("R013", message, "Change its parameters, or the type.")
+    lengths = _lengths(chunk.type, images.shape[1:])
+    lists = _nested(from_numpy(masked.reshape(-1)), chunk.type, lengths, len(images))
+    if not chunk.null_count:
+        return lists
+    present = to_numpy(chunk.is_valid())
+    return lists.take(from_numpy(np.cumsum(present) - 1, ~present))
+
+
+def _see_chunk(before: pa.Array, after: pa.Array, masking: ImageMasking) -> ImageEvidence:
+    old, new = _images(before, masking), _images(after, masking)
+    if old is None or new is None:
+        return ImageEvidence(masking.name)
+    return ImageEvidence(
+        masking.name,
+        images=len(old),
+        pixels=old.size,
+        unchanged=int(np.count_nonzero(old == new)),
+        unlike=masking.count_unlike(old, new),
+        shape=_shape_of(old),
+        mark=image_mark(pa.chunked_array([after])),
+    )
+
+
+def _shape_of(images: NDArray[Any]) -> Shape:
+    _, height, width, channels = images.shape
+    return height, width, channels
+
+
+def _images(lists: pa.Array, masking: ImageMasking) -> NDArray[Any] | None:
+    """Return the images that are there, (images, height, width, channels); None if there are none.
+
+    Raises DataError (R013) where they are not images that the masking takes.
+    """
+    _check_type(lists.type, masking)
+    if lists.null_count == len(lists):
+        return None
+    elements, lengths = lists.drop_null() if lists.null_count else lists, []
+    while not (pa.types.is_integer(elements.type) or pa.types.is_floating(elements.type)):
+        lengths.append(_length(elements, masking))
+        elements = elements.flatten()
+        if elements.null_count:
+            raise _unfit(masking, "images in which pixels are missing")
+    pixels = to_numpy(elements)
+    if pixels.dtype.kind == "f" and not np.isfinite(pixels).all():
+        raise _unfit(masking, "pixels that are not finite numbers")
+    if pixels.dtype.kind in "iu" and pixels.itemsize == 8:
+        _check_exact(pixels, masking)
+    return pixels.reshape(-1, *_shape(lengths, masking))
+
+
+def _check_type(kind: pa.DataType, masking: ImageMasking) -> None:
+    if is_array_of_numbers(kind):
+        return
+    raise _unfit(masking, "texts" if is_text(kind) else f"values of the type {kind}")
+
+
+def _check_exact(pixels: NDArray[Any], masking: ImageMasking) -> None:
+    if len(pixels) and not -MOST_EXACT <= int(pixels.min()) <= int(pixels.max()) <= MOST_EXACT:
+        raise _unfit(masking, f"pixels beyond {MOST_EXACT:,}")
+
+
+def _check_constants(kind: np.dtype[Any], masking: ImageMasking) -> None:
+    """Raise DataError (R013) where a parameter that counts as a pixel is not of their type."""
+    for name, constant in masking.constants.items():
+        if kind.kind == "f":
+            continue
+        limits = np.iinfo(kind)
+        if not (constant.is_integer() and limits.min <= constant <= limits.max):
+            message = f"The column {masking.name!r} holds images of {kind}, and its {name} is "
+            message += f"{exactly(constant)}."
+            hint = f"Let {name} be an integer from {limits.min} to {limits.max}."
+            raise DataError.of("R013", message, hint)
+
+
+def _length(lists: pa.Array, masking: ImageMasking) -> int:
+    """Return the length that all lists have. Raises DataError (R013) where they differ."""
+    if pa.types.is_fixed_size_list(lists.type):
+        return int(lists.type.list_size)
+    lengths = to_numpy(pc.list_value_length(lists))
+    if len(lengths) and lengths.min() != lengths.max():
+        raise _ragged(masking.name)
+    return int(lengths[0]) if len(lengths) else 0
+
+
+def _shape(lengths: Sequence[int], masking: ImageMasking) -> Shape:
+    """Return the shape of images, given the lengths of their lists from the outer one inwards.
+
+    Raises DataError (R013) where it is not known, not that of the parameters, or too small.
+    """
+    given = (masking.height, masking.width, masking.channels)
+    if len(lengths) == 1:
+        shape = _flat_shape(lengths[0], masking)
+    elif len(lengths) <= 3:
+        shape = (lengths[0], lengths[1], lengths[2] if len(lengths) == 3 else 1)
+    else:
+        raise _unfit(masking, f"lists nested {len(lengths)} deep")
+    if any(asked not in (None, found) for asked, found in zip(given, shape, strict=True)):
+        raise _unfit(masking, f"images of {_text(shape)}, not of {_text(given)}")
+    if min(shape[:2]) < masking.smallest:
+        message = f"A block of {masking.name!r} is {masking.smallest} pixels wide and high. Its "
+        message += f"images are {shape[0]} high and {shape[1]} wide."
+        raise DataError.of("R013", message, "Let the blocks be smaller.")
+    if not shape[2]:
+        raise _unfit(masking, "images without channels")
+    return shape
+
+
+def _flat_shape(length: int, masking: ImageMasking) -> Shape:
+    if masking.height is None or masking.width is None:
+        message = f"The column {masking.name!r} holds flat lists of {length:,} numbers, which do "
+        message += "not tell the shape of images."
+        raise DataError.of("R013", message, "Give pe:height, pe:width and, if any, pe:channels.")
+    shape = (masking.height, masking.width, masking.channels or 1)
+    if shape[0] * shape[1] * shape[2] != length:
+        raise _unfit(masking, f"lists of {length:,} numbers, not images of {_text(shape)}")
+    return shape
+
+
+def _text(shape: Sequence[int | None]) -> str:
+    return " x ".join("?" if length is None else str(length) for length in shape)
+
+
+def _nested(pixels: pa.Array, kind: pa.DataType, lengths: Sequence[int], count: int) -> pa.Array:
+    """Return pixels as `count` lists of a type, of these lengths from the outer one inwards."""
+    if not lengths:
+        return pixels
+    inner = _nested(pixels, kind.value_type, lengths[1:], count * lengths[0])
+    if pa.types.is_fixed_size_list(kind):
+        return pa.FixedSizeListArray.from_arrays(inner, type=kind)
+    is_large = pa.types.is_large_list(kind)
+    ends = np.arange(count + 1, dtype=np.int64 if is_large else np.int32) * lengths[0]
+    layout = pa.LargeListArray if is_large else pa.ListArray
+    return layout.from_arrays(from_numpy(ends), inner, type=kind)
+
+
+def _lengths(kind: pa.DataType, shape: Sequence[int]) -> Sequence[int]:
+    """Return the lengths of the lists of a type that hold an image of a shape."""
+    depth = 0
+    while is_array_of_numbers(kind):
+        kind, depth = kind.value_type, depth + 1
+    return [math.prod(shape)] if depth == 1 else list(shape[:depth])
+
+
+def _unfit(masking: ImageMasking, content: str) -> PolicyEngineError:
+    message = f"The column {masking.name!r} holds {content}. {masking.masking} needs images of "
+    message += "numbers, all of one shape."
+    return DataError.of("R013", message, "Give the column another role, or mend its images.")
+
+
+def _ragged(name: str) -> PolicyEngineError:
+    message = f"The images of the column {name!r} differ in their shape."
+    return DataError.of("R013", message, "Give all images one height, width and depth.")

@@ -1,0 +1,99 @@
+"""Pixelated images: on Spark the rows of the local engine."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from applying import asking, measured
+from building import DATASET, column
+from everyday import everyday
+from pictures import faces
+
+from policy_engine import apply_policy, certify_output
+from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
+
+PARTITIONS = everyday((1, 3, 8), 3)
+MASKED = [
+    column("face", masking="pixelation", blockSize=4, padding=9),
+    column("flat", masking="pixelation", blockSize=2, height=5, width=6),
+    column("light", masking="pixelation", blockSize=3),
+]
+ALONE = {"method": "masking", "insensitive": ["id"], "masked": MASKED}
+CLASSES = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "masked": MASKED}
+
+
+def lists(table):
+    """Return the rows of a table whose arrays may be of any width."""
+    return sorted(map(repr, table.to_pylist()))
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Return a file of images in several row groups."""
+    pq.write_table(faces(), tmp_path / "faces.parquet", row_group_size=5)
+    return tmp_path / "faces.parquet"
+
+
+@pytest.mark.parametrize("partitions", PARTITIONS)
+@pytest.mark.parametrize("parts", [ALONE, CLASSES], ids=["alone", "classes"])
+def test_pixelated_rows_are_those_of_the_local_engine(cluster, place, parts, partitions):
+    local = apply_policy(asking(**parts), {DATASET: place})
+    frame = cluster.spark.read.parquet(str(place)).repartition(partitions)
+    spark = apply_policy(asking(**parts), {DATASET: frame}, engine=cluster)
+    assert lists(spark.table.toArrow()) == lists(pa.table(local.table))
+    assert measured(local) == measured(spark)
+    assert local.certificate.maskings == spark.certificate.maskings
+
+
+@pytest.mark.parametrize("parts", [ALONE, CLASSES], ids=["alone", "classes"])
+def test_pixelated_images_of_files_are_certified_again_on_spark(cluster, place, tmp_path, parts):
+    output, policy = tmp_path / "out" / "faces.parquet", asking(**parts)
+    made = apply_policy(policy, {DATASET: place}, output, engine=cluster)
+    local = apply_policy(policy, {DATASET: place})
+    assert lists(pq.read_table(output)) == lists(pa.table(local.table))
+    alone = certify_output(output, policy, engine=cluster)
+    beside = certify_output(output, policy, data={DATASET: place}, engine=cluster)
+    for found in (made.certificate, alone, beside):
+        told = [one.achieved for one in found.measurements if one.bound == "pixelation"]
+        assert told == [0, 0, 0]
+    assert beside.maskings == made.certificate.maskings
+
+
+def test_images_of_other_means_are_refused_on_spark(cluster, place, tmp_path):
+    output, policy = tmp_path / "out" / "faces.parquet", asking(**ALONE)
+    apply_policy(policy, {DATASET: place}, output, engine=cluster)
+    other = faces().set_column(0, "id", pa.array(range(100, 112)))
+    other = other.set_column(2, "face", other["face"].take(pa.array([2, *range(1, 12)])))
+    with pytest.raises(CertificateError, match="V001"):
+        certify_output(output, policy, data={DATASET: other_file(other, tmp_path)}, engine=cluster)
+
+
+def other_file(table, folder):
+    pq.write_table(table, folder / "other.parquet")
+    return folder / "other.parquet"
+
+
+REFUSED = {
+    "C009": CLASSES | {"quasi": ["age", "face"], "masked": MASKED[1:]},
+    "R013": ALONE | {"masked": [column("face", masking="rounding", base=2)]},
+}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_images_in_other_roles_are_refused_on_spark(cluster, place, code):
+    with pytest.raises(PolicyEngineError, match=code):
+        apply_policy(asking(**REFUSED[code]), {DATASET: place}, engine=cluster)
+
+
+def test_images_are_not_written_to_csv_files_on_spark(cluster, place, tmp_path):
+    with pytest.raises(OutputError, match="O002 A CSV file cannot hold the arrays of 'face'"):
+        apply_policy(asking(**ALONE), {DATASET: place}, tmp_path / "out.csv", engine=cluster)
+    assert sorted(tmp_path.iterdir()) == [place]
+
+
+def test_images_of_two_shapes_in_two_tasks_are_refused(cluster):
+    rows = [(1, [[1] * 4] * 4), (2, [[1] * 4] * 5)]
+    frame = cluster.spark.createDataFrame(rows, "id int, face array<array<int>>").repartition(
+        2, "id"
+    )
+    with pytest.raises(DataError, match="differ in their shape"):
+        apply_policy(asking(**ALONE | {"masked": MASKED[:1]}), {DATASET: frame}, engine=cluster)
