@@ -25,7 +25,7 @@ from policy_engine.errors import (
 )
 from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.plan import plan_of
-from policy_engine.plan.steps import Anonymize, Mask
+from policy_engine.plan.steps import Anonymize, Mask, Sample
 from policy_engine.policy import (
     Reading,
     ReadingOptions,
@@ -79,9 +79,9 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
-        if plan.sample:
-            message = "The release is a sample, which is not compared with all rows."
-            raise PlanError.of("M004", message, "Compare a release of all rows.")
+        if plan.sample and not (certificate and certificate.sample):
+            message = "The release is a sample, and how many rows were sampled is not known."
+            raise PlanError.of("M004", message, "Put its certificate beside the release.")
         anonymize = plan.anonymization()
         folder = (
             Path(source_policy.source).parent
@@ -115,6 +115,7 @@ def compare_release(
             anonymize,
             taxonomy_files,
             masked=_masked(plan.mask, certificate),
+            sampled=_sampled(plan.sample, certificate),
             measured=certificate.measurements if certificate else (),
             input_digest=owner_record.input.digest if owner_record else "",
             settings=settings,
@@ -149,6 +150,12 @@ def _masked(mask: Mask | None, certificate: "Certificate | None") -> "Masked":
             if isinstance(one, Perturbation) and one.takes == "categories"
         },
     )
+
+
+def _sampled(sample: Sample | None, certificate: "Certificate | None") -> "utility.Sampled | None":
+    if sample is None or certificate is None or certificate.sample is None:
+        return None
+    return utility.Sampled(certificate.sample.rows, sample.weight_column)
 
 
 def _check_taxonomies(catalog: Catalog, anonymize: Anonymize) -> None:

@@ -1,7 +1,7 @@
 """A column whose cells may stand for several values, without a matrix of rows and values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,8 @@ class Spread:
 
     `cell_of` (rows,) numbers the cells 0 .. c-1. Cell i may stand for the codes from `low[r]`
     up to but without `high[r]`, for every run r from `starts[i]` up to `starts[i + 1]`; each
-    cell has a run at least, and its runs share no code. `size` is the number of all codes.
+    cell has a run at least, and its runs share no code. `size` is the number of all codes. Of a
+    sample, `weights` (rows,) tell how many rows each row stands for.
     """
 
     cell_of: NDArray[np.integer]
@@ -25,6 +26,7 @@ class Spread:
     low: Ints
     high: Ints
     size: int
+    weights: Floats | None = None
 
     @property
     def rows(self) -> int:
@@ -52,8 +54,8 @@ class Spread:
 
     @cached_property
     def masses(self) -> Floats:
-        """The mass of every code over all rows, (size,); they add up to the rows."""
-        counts = np.bincount(self.cell_of, minlength=len(self.starts) - 1)
+        """The mass of every code over all rows, (size,); they add up to the rows, or weights."""
+        counts = np.bincount(self.cell_of, self.weights, minlength=len(self.starts) - 1)
         # As differences at the ends of runs, summed up once: a wide cell costs no more than an
         # exact one. Rounding could leave a mass just below 0, hence the clip.
         run_mass = np.repeat(counts / self.widths, np.diff(self.starts))
@@ -63,7 +65,12 @@ class Spread:
 
     def taken(self, rows: Ints) -> "Spread":
         """Return the spread of the rows with these numbers, in this order."""
-        return Spread(self.cell_of[rows], self.starts, self.low, self.high, self.size)
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, cell_of=self.cell_of[rows], weights=weights)
+
+    def weighted(self, weights: Floats | None) -> "Spread":
+        """Return the spread of the same rows, each of which stands for so many."""
+        return replace(self, weights=weights)
 
 
 def exact(codes: NDArray[np.integer], size: int) -> Spread:

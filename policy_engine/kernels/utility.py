@@ -84,13 +84,14 @@ def joint(
     """Return the mass of every pair of bins over the rows of two columns, `counts` wide.
 
     The bins (size,) number the bin of every code of a column. Cells of one row are spread
-    independently.
+    independently. Both columns have the same weights.
     """
     # Distinct pairs of cells are multiplied out, not rows: there are far fewer of them.
     first_of, first_shares = _binned(first, first_bins, counts[0])
     second_of, second_shares = _binned(second, second_bins, counts[1])
     keys = first_of.astype(np.int64) * len(second_shares) + second_of
-    pairs, times = np.unique(keys, return_counts=True)
+    pairs, place = np.unique(keys, return_inverse=True)
+    times = np.bincount(place, first.weights)
     a, b = np.divmod(pairs, len(second_shares))
     by_first = [
         np.bincount(a, times * second_shares[b, column], len(first_shares))
@@ -133,6 +134,8 @@ def pearson(first: Spread, second: Spread, x: Floats, y: Floats) -> float:
     cell's values vary as widely as it says, and independently of the row's other cell.
     """
     (w, mean_x, square_x), (v, mean_y, square_y) = _moments(first, x), _moments(second, y)
+    if first.weights is not None:
+        w, mean_x, square_x = (part * first.weights for part in (w, mean_x, square_x))
     weight = (w * v).sum()
     if not weight > 0:
         return float("nan")
@@ -257,11 +260,15 @@ def query_errors(
 
 
 def counts(table: Sequence[Spread], queries: Sequence[Query]) -> Floats:
-    """Return how many rows each query is expected to find in a table, (queries,)."""
+    """Return how many rows each query is expected to find in a table, (queries,).
+
+    All columns have the same rows, and the same weights.
+    """
     # Class by class: rows with equal cells in every column count alike.
     class_of, number = classes_of([column.cell_of.astype(np.int32) for column in table])
     first = first_rows(class_of, number)
-    sizes = np.bincount(class_of, minlength=number).astype(np.float64)
+    weights = table[0].weights if table else None
+    sizes = np.bincount(class_of, weights, minlength=number).astype(np.float64)
     columns = [column.taken(first) for column in table]
     expected = np.empty(len(queries))
     for place, query in enumerate(queries):

@@ -226,10 +226,14 @@ def test_what_cannot_be_sampled_is_refused_and_nothing_is_written(asked, code, t
     assert refused(people(), tmp_path, **{**ALONE, **asked})[0] == code
 
 
-def test_a_sample_is_neither_trained_on_nor_compared(made):
-    release, data, _ = made
-    with pytest.raises(PlanError, match="M004 The release is a sample"):
-        compare_release(data, release.path)
+def test_a_sample_is_compared_by_its_certificate(made):
+    release, data, asked = made
+    found = compare_release(data, release.path)
+    assert (found.sampled, found.suppressed) == (release.certificate.sample.rows, 0)
+    for one in release.path.parent.glob("*.jsonld"):
+        one.unlink()
+    with pytest.raises(PlanError, match="M004 The release is a sample, and how many rows"):
+        compare_release(data, release.path, policy=asked)
 
 
 # -- what is said of it ---------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """A release against its original: what it lost, and what it is still good for."""
 
-from policy_engine.audits.utility.comparing import ComparisonSettings, compare
+from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
 from policy_engine.audits.utility.masking import Masked, Transitions
 from policy_engine.audits.utility.model import (
     CategoryCounts,
@@ -37,6 +37,7 @@ __all__ = [
     "ProbabilisticLoss",
     "Quantile",
     "QueryErrors",
+    "Sampled",
     "TableSide",
     "Task",
     "Transitions",

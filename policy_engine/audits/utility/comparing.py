@@ -1,7 +1,7 @@
 """Every figure of a comparison, from two tables."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -25,7 +25,9 @@ from policy_engine.data.catalog import Dataset
 from policy_engine.data.column_names import missing_columns
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
+from policy_engine.engines.arrays import to_numpy
 from policy_engine.engines.engine import Progress, StoredData, silent
+from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.engines.reading_back import end_columns, groups
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.kernels import utility
@@ -39,6 +41,34 @@ from policy_engine.plan.steps import Anonymize
 _MOST_DRAWN = 12  # values without an order
 _MOST_IN_ONE = 0.5  # of the rows, in one of several equally wide bins
 _MISSING = "(missing)"
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """So many `rows` of a table were drawn, and released but for those that were suppressed.
+
+    The column of weights tells how many rows each stands for; without one, they are all alike.
+    """
+
+    rows: int
+    weight_column: str = ""
+
+    def weights(self, release: pa.Table, rows: int) -> Floats:
+        """Return how many of the `rows` of the original each released row stands for, (rows,).
+
+        Raises CertificateError (V001) where a weight is not a positive number.
+        """
+        if not self.weight_column:
+            return np.full(release.num_rows, rows / self.rows)
+        try:
+            column = plain_array(release.column(self.weight_column)).cast(pa.float64())
+        except pa.ArrowInvalid:
+            column = pa.nulls(1, pa.float64())
+        weights = to_numpy(column, missing=np.nan)
+        if not (np.isfinite(weights) & (weights > 0)).all():
+            message = f"The column {self.weight_column!r} has weights that are not above zero."
+            raise CertificateError.of("V001", message, "Compare the release as it was made.")
+        return weights
 
 
 @dataclass(frozen=True)
@@ -58,6 +88,7 @@ def compare(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     *,
     masked: Masked | None = None,
+    sampled: Sampled | None = None,
     measured: tuple[Measurement, ...] = (),
     input_digest: str = "",
     settings: ComparisonSettings | None = None,
@@ -66,7 +97,9 @@ def compare(
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
 
-    `masked` are the columns that were masked before, if there are any.
+    `masked` are the columns that were masked before, and `sampled` tells of the rows that were
+    drawn, if there are any. Of a sample every row stands for as many as its weight says, or for as
+    many as any other.
     `step` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
     `input_digest` that of the input by the record of the release. One that is `shareable` tells
@@ -77,17 +110,23 @@ def compare(
     settings, trees = settings or ComparisonSettings(), taxonomies or {}
     progress("reading", 0, 0)
     masked = masked or Masked()
-    before, first = _read(original, "original", step, masked, with_unit=True)
-    after, second = _read(release, "release", step, masked)
-    suppressed = first.rows - second.rows
+    unit = step.columns.privacy_unit
+    weight = sampled.weight_column if sampled else ""
+    before, first = _read(original, "original", step, (*masked.names, *filter(None, [unit])))
+    after, second = _read(release, "release", step, (*masked.names, *filter(None, [weight])))
+    suppressed = (sampled.rows if sampled else first.rows) - second.rows
     if suppressed < 0:
-        message = f"The release has {second.rows} rows, the original {first.rows}."
+        other = f"the sample {sampled.rows}" if sampled else f"the original {first.rows}"
+        message = f"The release has {second.rows} rows, {other}."
         raise CertificateError.of("V003", message, source=second.name)
     progress("matching", 0, second.rows)
     groups_released = groups(
         after, step, trees
     )  # which refuses cells of other shapes than are asked for
     columns = list(match(before, after, step, trees, masked.names))
+    if sampled:
+        weights = sampled.weights(after, first.rows)
+        columns = [replace(one, after=one.after.weighted(weights)) for one in columns]
     of_release = shareable_comparison(
         after,
         second,
@@ -99,7 +138,8 @@ def compare(
     if shareable:
         return of_release
     losses = groups_released.class_totals()
-    entropies = {one.name: _entropy(one, suppressed) for one in columns}
+    # Which rows of the original are in a sample is not known, so neither is what they have lost.
+    entropies = {one.name: None if sampled else _entropy(one, suppressed) for one in columns}
     progress("comparing", 0, len(columns))
     total_entropy = sum((one for one in entropies.values() if one), EntropyLoss(0.0, 0.0))
     of_original = {
@@ -108,7 +148,8 @@ def compare(
         "is_certified_input": input_digest == first.digest if input_digest else None,
         "suppressed": suppressed,
         "certainty_penalty": losses.certainty_penalty(suppressed),
-        "entropy": total_entropy.share if step.models else None,
+        "sampled": sampled.rows if sampled else None,
+        "entropy": total_entropy.share if step.models and not sampled else None,
         "discernability": losses.discernability(suppressed) if step.models else None,
         "left_out": _left_out(before, step, masked.names),
         "columns": tuple(
@@ -127,16 +168,13 @@ def _read(
     source: Path | pa.Table,
     title: str,
     anonymization: Anonymization,
-    masked: Masked,
-    *,
-    with_unit: bool = False,
+    others: tuple[str, ...],
 ) -> tuple[pa.Table, TableSide]:
-    """Return the columns of a table that are compared, and a description of the table."""
+    """Return a table with the columns that are compared and others, and a description of it."""
     names = tuple(
         name for name in anonymization.columns.released if name not in anonymization.columns.redact
     )
-    unit = anonymization.columns.privacy_unit
-    names += (*masked.names, *((unit,) if with_unit and unit else ()))
+    names += others
     if isinstance(source, Path):
         table, digest = tables.read_table(source), StoredData.from_file(source).digest
         label = source.name

@@ -194,7 +194,8 @@ def _quantiles(column: MatchedColumn) -> Iterator[Quantile]:
 
 def _shared_values(column: MatchedColumn) -> float:
     first = int(column.has_missing)
-    before, after = column.before.masses[first:], column.after.masses[first:]
+    sides = (column.before.cell_of, column.after.cell_of)
+    before, after = (np.bincount(one, minlength=column.size)[first:] for one in sides)
     return float(np.minimum(before, after).sum() / after.sum()) if after.sum() else 1.0
 
 

@@ -221,7 +221,8 @@ class Comparison(_Frozen):
     record of the release; None without it. `entropy` and `certainty_penalty` are
     shares from 0 to 1 over all generalised columns, `discernability` and
     `average_class_ratio` those of the certificate; all are None, and `classes` say why, where the
-    policy asks for no privacy model. `left_out` are the columns of the original
+    policy asks for no privacy model. Of a sample, so many rows were `sampled`, and what they are
+    short of counts as suppressed; `entropy` is None. `left_out` are the columns of the original
     that the release lacks or blackens. `masking` tells of those that are masked. A comparison tells
     how often the original's values occur, and is for its owner alone; one that `is_shareable` tells
     of the release alone, its losses are those of the rows released, and all that takes the original
@@ -236,6 +237,7 @@ class Comparison(_Frozen):
     methods: tuple[str, ...]
     measurements: tuple[Measurement, ...]
     suppressed: int | None
+    sampled: int | None = None
     certainty_penalty: float | None
     entropy: float | None
     discernability: int | None

@@ -20,7 +20,8 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
     """Yield what a comparison found: the whole, each column, the correlations most changed."""
     overview = new_table(comparison.title, "measure", "")
     original_rows = f" of {comparison.original.rows:,}" if comparison.original else ""
-    overview.add_row("rows", f"{comparison.release.rows:,}{original_rows}")
+    sample = f", a sample of {comparison.sampled:,}" if comparison.sampled else ""
+    overview.add_row("rows", f"{comparison.release.rows:,}{original_rows}{sample}")
     overview.add_row("global certainty penalty", printed_loss(comparison.certainty_penalty))
     overview.add_row("information lost", _percent(comparison.entropy))
     for row in _class_rows(comparison):

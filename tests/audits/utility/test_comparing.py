@@ -10,6 +10,7 @@ from policy_engine.audits.utility import (
     ComparisonSettings,
     NotApplicable,
     QueryErrors,
+    Sampled,
     compare,
 )
 from policy_engine.certificate.beside import load_certificate
@@ -131,6 +132,39 @@ def test_rows_left_out_are_suppressed_and_have_lost_everything():
     assert column(fewer, "city").entropy == pytest.approx(
         (3 * 2 + 3 * 2.5849625 - 6) / (6 * 1.5849625)
     )
+
+
+def sampled_half(weights, **sampled):
+    release = by_hand().take([0, 1, 3]).append_column("weight", pa.array(weights))
+    return compare(people(), release, step(), sampled=Sampled(3, **sampled))
+
+
+def test_rows_of_a_sample_count_by_their_weight():
+    found = sampled_half(["4", "1", "1.0"], weight_column="weight")
+    assert (found.sampled, found.suppressed, found.entropy) == (3, 0, None)
+    diseases = {one.label: one.after for one in column(found, "disease").bins}
+    assert diseases == pytest.approx({"cold": 5 / 6, "flu": 1 / 6})
+
+
+def test_rows_of_a_sample_without_weights_count_alike():
+    diseases = {one.label: one.after for one in column(sampled_half([9] * 3), "disease").bins}
+    assert diseases == pytest.approx({"cold": 2 / 3, "flu": 1 / 3})
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "nan", "much", None])
+def test_weights_that_are_not_positive_numbers_are_refused(weight):
+    with pytest.raises(CertificateError, match="V001 The column 'weight' has weights"):
+        sampled_half(["1", weight, "1"], weight_column="weight")
+
+
+def test_counts_of_a_sample_stand_for_all_rows():
+    original = people().select(["age", "city", "disease"])
+    kept = original.cast(pa.schema([(n, "string") for n in original.column_names]))
+    twice = pa.concat_tables([original, original])
+    found = compare(twice, kept, step(), sampled=Sampled(6))
+    assert found.queries.percentiles[-1] == 0
+    assert all(one.total_variation == 0 for one in (*found.columns, *found.pairs))
+    assert all(one.change in (None, pytest.approx(0)) for one in found.pairs)
 
 
 def test_questions_are_asked_from_the_seed_given():
