@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 from places import ROOT
 
-from policy_engine import apply_policy, certify_output
+from policy_engine import apply_policy, certify_output, compare_release
 from policy_engine.data.cells import read_cell
 from policy_engine.engines import tables
 
@@ -63,3 +63,44 @@ def test_diabetes_encounters_are_diverse_in_readmission_and_diagnosis(tmp_path):
     assert min(found["l", "readmitted"], found["l", "diag_1"]) >= 2
     assert not {"encounter_id", "patient_nbr", "weight"} & set(release.table.column_names)
     assert release.certificate.rows_out == 101_766
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory):
+    path = real("census_casc.csv")
+    folder = tmp_path_factory.mktemp("census")
+    policy = ROOT / "policies" / "census-masked.jsonld"
+    data = {"http://example.com/Census": path}
+    return apply_policy(policy, data, folder / "out", key=b"\x07" * 32)
+
+
+@pytest.mark.filterwarnings("default:SKIPPED")
+def test_census_is_masked_and_certified_again(census):
+    assert all(one.achieved == 0 for one in census.certificate.measurements)
+    assert census.table.shape == (1_080, 13)
+    policy = ROOT / "policies" / "census-masked.jsonld"
+    data = {"http://example.com/Census": DATA / "census_casc.csv"}
+    again = certify_output(census.path, policy, data=data, key=b"\x07" * 32)
+    assert again.output_digest == census.certificate.output_digest
+    losses = {one.column: one.figures.get("informationLoss") for one in again.maskings}
+    assert (losses["AGI"], losses["PEARNVAL"]) == (2.026, 0.976)
+
+
+@pytest.mark.filterwarnings("default:SKIPPED")
+def test_incomes_that_are_masked_together_are_shared_by_five(census):
+    taxes = ["AGI", "PTOTVAL", "TAXINC", "FEDTAX", "STATETAX"]
+    for names in (taxes, ["PEARNVAL", "WSALVAL", "ERNVAL", "FICA"]):
+        rows = zip(*(census.table[name].to_pylist() for name in names), strict=True)
+        assert min(Counter(rows).values()) >= 5
+
+
+@pytest.mark.filterwarnings("default:SKIPPED")
+def test_census_keeps_its_means_and_most_of_its_correlations(census):
+    found = compare_release(DATA / "census_casc.csv", census.path).masking
+    columns = {one.name: one for one in found.columns}
+    assert found.probabilistic.mean < 0.2
+    swapped = [columns[name] for name in ("POTHVAL", "INTVAL", "EMCONTRB")]
+    assert [(one.shared_values, one.probabilistic.total) for one in swapped] == [(1, 0)] * 3
+    assert found.together.correlation_change < 0.05
+    assert found.together.eigenvalues_before[0] == pytest.approx(7.631, abs=1e-3)
+    assert sum(found.together.eigenvalues_after) == pytest.approx(13)
