@@ -132,7 +132,7 @@ def _sanitisation() -> Iterator[str]:
         "refinement",
         ("masking", "what is published", "needs", "may have", "example"),
         (
-            (f"`{t.facts['notation']}`", t.definition, _named(t), _named(t, "allows"), _code(one))
+            (f"`{t.facts['notation']}`", t.definition, _needed(t), _named(t, "allows"), _code(one))
             for t, one in needed
         ),
         "Under `pe:masking`, said of a masked column; [masking.md](masking.md) tells more.",
@@ -379,6 +379,12 @@ def _parameter(one: Parameter) -> tuple[str, ...]:
 
 def _named(term: terms.Term, key: str = "requires") -> str:
     return ", ".join(f"`{terms.compact(iri)}`" for iri in term.iris(key))
+
+
+def _needed(term: terms.Term) -> str:
+    """Return what a masking needs, and of what it needs exactly one."""
+    one = _named(term, "requiresOne").replace(", ", " or ")
+    return ", ".join(filter(None, [_named(term), one]))
 
 
 def _masked(notation: str) -> dict[str, Any]:

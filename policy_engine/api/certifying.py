@@ -262,7 +262,7 @@ def _is_made_again(plan: Plan, key: object) -> bool:
     Raises DataError (V006) for a sample whose rows have to be known, without the key.
     """
     counted = bool(plan.anonymize and plan.anonymize.columns.privacy_unit)
-    perturbed = bool(plan.mask and plan.mask.groups)
+    perturbed = bool(plan.mask and plan.mask.needs_input)
     if plan.sample and key is None and (counted or perturbed):
         message = "Which rows of the input were sampled follows from the key of the release."
         raise DataError.of("V006", message, "Give the key that it was made with.")

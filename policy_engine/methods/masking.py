@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 
@@ -106,6 +106,42 @@ class Masking(Column, ABC):
         return f"{self.name} ({self.how})"
 
 
+class CellRule(Protocol):
+    """What becomes of each value of a column, known before any is masked.
+
+    What it allows in the output is told by `keeps`, which shares nothing with `mask`. A value may
+    become the `label`, a text, in which case the column is one of texts.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        ...
+
+    @property
+    def masking(self) -> str:
+        """The notation of its masking."""
+        ...
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The parameters that are numbers: of a column of integers, integers."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """The text that values may become, empty where all stay numbers."""
+        ...
+
+    def mask(self, value: Number) -> Number | str:
+        """Return what to publish for a value."""
+        ...
+
+    def keeps(self, value: Number) -> bool:
+        """Tell whether a number may appear in what is published."""
+        ...
+
+
 class CellMasking(Masking, ABC):
     """A masking that is a function of the single value.
 
@@ -114,8 +150,8 @@ class CellMasking(Masking, ABC):
     """
 
     @abstractmethod
-    def mask(self, value: Number) -> Number:
-        """Return the value to publish for a value."""
+    def mask(self, value: Number) -> Number | str:
+        """Return what to publish for a value."""
 
     @abstractmethod
     def keeps(self, value: Number) -> bool:
@@ -126,6 +162,11 @@ class CellMasking(Masking, ABC):
         """The parameters that are numbers: of a column of integers, integers."""
         values = self.parameters
         return {name: value for name, value in values.items() if isinstance(value, float)}
+
+    @property
+    def label(self) -> str:
+        """The text that values may become, empty where all stay numbers."""
+        return ""
 
 
 class ImageMasking(Masking, ABC):
@@ -168,6 +209,19 @@ def _words(value: Any) -> str:
     return exactly(value) if isinstance(value, float) else str(value).lower()
 
 
+def one_of_conflicts(
+    notation: str, given: Mapping[str, Any], names: tuple[str, str]
+) -> Iterator[Finding]:
+    """Yield that neither of two parameters is given (M002), or both are (M003)."""
+    first, second = names
+    if first not in given and second not in given:
+        message = f"{notation} needs the parameter {first!r} or {second!r}."
+        yield Finding("M002", first, message)
+    if first in given and second in given:
+        message = f"{first} and {second} are both given. Allowed is one of them."
+        yield Finding("M003", second, message)
+
+
 def number(parameter: float) -> Number:
     """Return a parameter as the exact number that its shortest text writes."""
     return int(parameter) if parameter.is_integer() else Decimal(repr(parameter))
@@ -186,6 +240,13 @@ def exactly(parameter: float) -> str:
         if isinstance(number(parameter), Decimal)
         else str(number(parameter))
     )
+
+
+def number_text(value: Number) -> str:
+    """Return a number as a text, in the one way in which masked numbers are written."""
+    text = f"{value:f}" if isinstance(value, Decimal) else str(value)
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 @cache

@@ -64,10 +64,12 @@ def _parameters_of(name: str) -> list[Parameter]:
 
 
 def masking_parameters(notation: str) -> list[Parameter]:
-    """Return a masking's own parameters: settings of the column that is masked."""
+    """Return a masking's own parameters, settings of the column that is masked: those that it
+    needs, those of which it needs one, the others."""
     term, fields = terms.maskings()[notation], parameters(masking_class(notation))
     return [
         *(_parameter(iri, fields, required=True) for iri in term.iris("requires")),
+        *(_parameter(iri, fields)._replace(default=ONE_NEEDED) for iri in term.iris("requiresOne")),
         *(_parameter(iri, fields) for iri in term.iris("allows")),
     ]
 

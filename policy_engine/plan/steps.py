@@ -15,6 +15,7 @@ from policy_engine.methods.masking import (
 )
 from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
+from policy_engine.methods.tail_coding import TailCoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.training import Audit, Training
 
@@ -134,6 +135,21 @@ class Mask(_Frozen, Step):
     def image_maskings(self) -> tuple[ImageMasking, ...]:
         """The maskings that are functions of the single image."""
         return tuple(one for one in self.columns if isinstance(one, ImageMasking))
+
+    @property
+    def plain_maskings(self) -> tuple[CellMasking, ...]:
+        """Those of them that need not know the column."""
+        return tuple(one for one in self.cell_maskings if not isinstance(one, TailCoding))
+
+    @property
+    def tail_codings(self) -> tuple[TailCoding, ...]:
+        """Those of them by which the values beyond a threshold are replaced."""
+        return tuple(one for one in self.columns if isinstance(one, TailCoding))
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether the output alone does not show that the maskings hold."""
+        return bool(self.groups) or not all(one.is_public for one in self.tail_codings)
 
     @property
     def groups(self) -> tuple[tuple[Perturbation, ...], ...]:

@@ -134,7 +134,8 @@ def run_plan(
     anonymous = engine.anonymize(masked, plan.anonymization(), plan.publish)
     anonymous = replace(anonymous, sample=sample, masked=evidence)
     rows_in = sample.rows_in if sample else anonymous.rows
-    doubts += (*(evidence.doubts() if evidence else ()), *anonymous.doubts)
+    k = plan.anonymization().k
+    doubts += (*(evidence.doubts(k) if evidence else ()), *anonymous.doubts)
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,

@@ -152,11 +152,15 @@ def test_a_masking_has_its_class_its_tests_and_its_entry(notation):
     assert kind.__module__.rpartition(".")[2] == notation.replace("-", "_")
     assert kind.notation == kind.model_fields["masking"].default == notation
     assert not kind.__abstractmethods__
-    named = local_names(term, "requires") | local_names(term, "allows")
-    assert named == set(parameters(kind)) - {"name", "masking"}
-    assert all(parameters(kind)[name].is_required() for name in local_names(term, "requires"))
+    needed, one_needed, allowed = (
+        local_names(term, key) for key in ("requires", "requiresOne", "allows")
+    )
+    assert needed | one_needed | allowed == set(parameters(kind)) - {"name", "masking"}
+    for given in ({}, *({one: 1} for one in one_needed), dict.fromkeys(one_needed, 1)):
+        assert any(kind.conflicts(given)) == (bool(one_needed) and len(given) != 1)
+    assert all(parameters(kind)[name].is_required() for name in needed)
     assert set(term.texts("engine")) <= set(get_args(EngineName))
-    assert not any(parameters(kind)[name].is_required() for name in local_names(term, "allows"))
+    assert not any(parameters(kind)[name].is_required() for name in allowed | one_needed)
     assert (ROOT / f"tests/methods/maskings/test_{notation.replace('-', '_')}.py").is_file()
 
 

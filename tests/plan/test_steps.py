@@ -91,7 +91,11 @@ def test_a_plan_that_masks_otherwise_is_none(change):
     [
         ({}, "M002", "'pay': masked needs the parameter 'masking'."),
         ({"masking": "mean"}, "M003", "'pay': masking is not allowed to be 'mean'."),
-        ({"masking": "top-coding"}, "M002", "'pay': top-coding needs the parameter 'threshold'."),
+        (
+            {"masking": "top-coding"},
+            "M002",
+            "'pay': top-coding needs the parameter 'threshold' or 'tail'.",
+        ),
         ({"masking": "rounding", "base": 0}, "M003", "'pay': base is not allowed to be 0."),
         ({"masking": "rounding", "base": 1e16}, "M003", "'pay': base is not allowed to be 1"),
         (

@@ -1,6 +1,7 @@
 """The refinements of `anonymize`: method, parameters, columns and their settings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Literal
 
 from pydantic import BaseModel
@@ -194,12 +195,25 @@ def _masking_rules() -> Iterator[Schema]:
         message = f"{notation} has no such parameter."
         none = {"not": one_of_terms(*foreign), "errorMessage": message}
         rules = [*map(_has_property, term.iris("requires")), {"propertyNames": none}]
+        rules += _one_property(term.iris("requiresOne"))
         yield when(is_it, {"allOf": rules})
 
 
 def _settings_of(masking: terms.Term) -> tuple[str, ...]:
     """Return the settings that a masking has, those that it needs first."""
-    return (*masking.iris("requires"), *masking.iris("allows"))
+    keys = ("requires", "requiresOne", "allows")
+    return tuple(iri for key in keys for iri in masking.iris(key))
+
+
+def _one_property(iris: Sequence[str]) -> Iterator[Schema]:
+    """Yield the rules for an object with exactly one of some properties, if there are any."""
+    if iris:
+        names = join_names(map(terms.compact, iris), "or")
+        has_one = [_has_property(iri) for iri in iris]
+        yield {"anyOf": has_one, "errorMessage": f"{names} is missing."}
+        for one, other in combinations(has_one, 2):
+            message = f"Of {names}, one is allowed."
+            yield {"not": {"allOf": [one, other]}, "errorMessage": message}
 
 
 def _has_property(iri: str) -> Schema:

@@ -1,6 +1,7 @@
 """Columns that are masked value by value, and what of them is found when they are read back."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from decimal import Context, Decimal, InvalidOperation, localcontext
 
 import pyarrow as pa
@@ -8,7 +9,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.methods.masking import CellMasking, Number, exactly
+from policy_engine.methods.masking import CellRule, Number, exactly, number_text
 
 _LONGEST = 400
 """The most digits of a number, before the point, after it and in all: more than floats have."""
@@ -17,7 +18,7 @@ _DIGITS = 4 * _LONGEST
 
 
 def mask_column(
-    column: pa.ChunkedArray | pa.Array, masking: CellMasking, kind: pa.DataType | None = None
+    column: pa.ChunkedArray | pa.Array, masking: CellRule, kind: pa.DataType | None = None
 ) -> pa.ChunkedArray:
     """Return a column masked, with the type that it had.
 
@@ -28,20 +29,21 @@ def mask_column(
     """
     plain = _plain(column)
     if plain.null_count == len(plain):
-        return pa.chunked_array([pa.nulls(len(plain), column.type)])
+        published = published_type(plain.type, masking) if masking.label else column.type
+        return pa.chunked_array([pa.nulls(len(plain), published)])
     _check_kind(plain.type if kind is None else kind, masking)
     distinct = plain.dictionary_encode()
-    with localcontext(Context(prec=_DIGITS)):
-        values = list(_numbers(distinct.dictionary))
-        if any(number is None for number in values):
-            raise _column_type_error(
-                masking, f"values that are not finite numbers, or have {_LONGEST} digits"
-            )
-        masked_numbers = [masking.mask(number) for number in values if number is not None]
+    with exact_arithmetic():
+        masked = [masking.mask(one) for one in _finite_numbers(distinct.dictionary, masking)]
+        masked_numbers = [one for one in masked if not isinstance(one, str)]
         if is_text(plain.type) and any(_number(number_text(one)) is None for one in masked_numbers):
             raise _column_type_error(
                 masking, f"a value whose {masking.masking} has {_LONGEST} digits"
             )
+        if masking.label:
+            texts = (one if isinstance(one, str) else number_text(one) for one in masked)
+            values = pa.array(texts, published_type(plain.type, masking)).take(distinct.indices)
+            return pa.chunked_array([values])
         values = _cast_numbers(plain.type, masked_numbers, masking).take(distinct.indices)
     return pa.chunked_array(
         [
@@ -52,33 +54,86 @@ def mask_column(
     )
 
 
+def exact_arithmetic() -> AbstractContextManager[Context]:
+    """Return a context in which sums, products and remainders of values are exact."""
+    return localcontext(Context(prec=_DIGITS))
+
+
+def published_type(kind: pa.DataType, masking: CellRule) -> pa.DataType:
+    """Return the type of a masked column, that of its values being `kind`: text, if a text stands
+    for some of them."""
+    return pa.string() if masking.label and not is_text(kind) else kind
+
+
+def _finite_numbers(values: pa.Array, masking: CellRule) -> list[Number]:
+    """Return values exactly. Raises DataError (R013) where they are not finite numbers."""
+    numbers = list(_numbers(values))
+    if any(number is None for number in numbers):
+        raise _column_type_error(
+            masking, f"values that are not finite numbers, or have {_LONGEST} digits"
+        )
+    return [number for number in numbers if number is not None]
+
+
+def count_values(
+    column: pa.ChunkedArray | pa.Array, masking: CellRule, kind: pa.DataType | None = None
+) -> dict[Number, int]:
+    """Return how often each number occurs in a column. Raises DataError as `mask_column` does."""
+    plain = _plain(column)
+    counts: dict[Number, int] = {}
+    if plain.null_count < len(plain):
+        _check_kind(plain.type if kind is None else kind, masking)
+        distinct = pc.value_counts(plain.drop_null())
+        numbers = _finite_numbers(distinct.field("values"), masking)
+        for value, times in zip(numbers, distinct.field("counts").to_pylist(), strict=True):
+            counts[value] = counts.get(value, 0) + times
+    return counts
+
+
+def count_published(column: pa.ChunkedArray | pa.Array) -> tuple[dict[Number, int], dict[str, int]]:
+    """Return how often each number occurs in a published column, and each text that is none."""
+    counts = pc.value_counts(_plain(column).drop_null())
+    values, times = counts.field("values"), counts.field("counts").to_pylist()
+    numbers: dict[Number, int] = {}
+    texts: dict[str, int] = {}
+    for text, value, number_ in zip(
+        values.cast(pa.string()).to_pylist(), _numbers(values), times, strict=True
+    ):
+        if value is None:
+            texts[text] = texts.get(text, 0) + number_
+        else:
+            numbers[value] = numbers.get(value, 0) + number_
+    return numbers, texts
+
+
 def count_unchanged(before: pa.ChunkedArray, after: pa.ChunkedArray) -> tuple[int, int]:
     """Return how many cells have a value, and how many of them the same number as before."""
     old, new = (_plain(column) for column in (before, after))
     pairs = pa.table([old, new], ["old", "new"]).filter(old.is_valid())
     counted = pairs.group_by(["old", "new"]).aggregate([([], "count_all")])
-    with localcontext(Context(prec=_DIGITS)):
+    with exact_arithmetic():
         numbers = [list(_numbers(unchunk(counted.column(name)))) for name in ("old", "new")]
         times = counted.column("count_all").to_pylist()
         equal = (n for n, one, other in zip(times, *numbers, strict=True) if one == other)
         return pairs.num_rows, sum(equal)
 
 
-def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: CellMasking) -> int:
+def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: CellRule) -> int:
     """Return how many cells of a column do not satisfy its masking, are not numbers, or are texts
     that are not written as the others: their spelling would show which were changed."""
     return min(count_by_spelling(column, masking))
 
 
-def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: CellMasking) -> tuple[int, int]:
+def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: CellRule) -> tuple[int, int]:
     """Return what `count_unmasked` counts if texts are to be spelled as numbers in texts are, and
     if they are to be spelled as floats are. A release has the one or the other in a column."""
-    plain = _plain(column)
+    plain = _plain(column).drop_null()
     if not (_is_number(plain.type) or is_text(plain.type)):
-        missed = int(len(plain) - plain.null_count)
-        return missed, missed
-    counts = pc.value_counts(plain.drop_null())
-    with localcontext(Context(prec=_DIGITS)):
+        return len(plain), len(plain)
+    if masking.label and is_text(plain.type):
+        plain = plain.filter(pc.not_equal(plain, pa.scalar(masking.label, plain.type)))
+    counts = pc.value_counts(plain)
+    with exact_arithmetic():
         values = counts.field("values")
         keeps = list(_check_values(values, masking))
         spelled = [*_check_spelling(values)]
@@ -106,7 +161,7 @@ def _check_spelling(values: pa.Array) -> Iterator[Sequence[bool]]:
         yield [text == given for text, given in zip(spelled, texts, strict=True)]
 
 
-def _check_values(values: pa.Array, masking: CellMasking) -> Iterator[bool]:
+def _check_values(values: pa.Array, masking: CellRule) -> Iterator[bool]:
     """Yield whether each value satisfies a masking: as it is written, or a float by its value."""
     is_float = pa.types.is_floating(values.type)
     exact = values.to_pylist() if is_float else [None] * len(values)
@@ -170,7 +225,7 @@ def _is_short(number: Decimal) -> bool:
     )
 
 
-def _check_kind(kind: pa.DataType, masking: CellMasking) -> None:
+def _check_kind(kind: pa.DataType, masking: CellRule) -> None:
     """Raise DataError (R013) for a column without numbers, and for a column of integers that a
     parameter would turn into decimals."""
     if not _is_number(kind):
@@ -190,12 +245,12 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(is_decimal or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _column_type_error(masking: CellMasking, content: str) -> PolicyEngineError:
+def _column_type_error(masking: CellRule, content: str) -> PolicyEngineError:
     message = f"The column {masking.name!r} holds {content}. {masking.masking} needs numbers."
     return DataError.of("R013", message, "Give the column another role.")
 
 
-def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: CellMasking) -> pa.Array:
+def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: CellRule) -> pa.Array:
     """Return numbers as an array of a type. Raises DataError (R013) where it cannot hold one."""
     try:
         if is_text(kind):
@@ -206,25 +261,19 @@ def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: CellMas
             return pa.array(map(Decimal, numbers), kind)
         return pa.array(numbers, kind)
     except (pa.ArrowInvalid, OverflowError, InvalidOperation):
-        raise _result_type_error(kind, masking) from None
+        raise result_type_error(kind, masking) from None
 
 
-def _cast_floats(kind: pa.DataType, numbers: Sequence[Number], masking: CellMasking) -> pa.Array:
+def _cast_floats(kind: pa.DataType, numbers: Sequence[Number], masking: CellRule) -> pa.Array:
     floats = pa.array([float(number) + 0.0 for number in numbers], pa.float64()).cast(kind)
     if not all(_check_values(floats, masking)):
-        raise _result_type_error(kind, masking)
+        raise result_type_error(kind, masking)
     return floats
 
 
-def _result_type_error(kind: pa.DataType, masking: CellMasking) -> PolicyEngineError:
+def result_type_error(kind: pa.DataType, masking: CellRule) -> PolicyEngineError:
+    """Return the error (R013) for results that a type cannot hold."""
     message = (
         f"The {masking.masking} of {masking.name!r} makes numbers that the type {kind} cannot hold."
     )
     return DataError.of("R013", message, "Change its parameters, or the type.")
-
-
-def number_text(number: Number) -> str:
-    """Return a number as a text, in the one way in which masked numbers are written."""
-    text = f"{number:f}" if isinstance(number, Decimal) else str(number)
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,17 @@ from policy_engine.engines.masking.images import ImageEvidence
 from policy_engine.engines.masking.numbers import number_form, plain_array, to_floats
 from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
 from policy_engine.engines.masking.surveys import Group, Kinds, codes_of, columns_of, is_present
+from policy_engine.engines.masking.tails import (
+    CodedCells,
+    TailEvidence,
+    judge_coded,
+    tail_doubts,
+)
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.errors import DataError, join_names
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
+from policy_engine.methods.tail_coding import TailCode
 
 _DIGITS = 3
 """Figures of more decimals would tell the variance of the input too well."""
@@ -66,7 +74,8 @@ class MaskingEvidence:
 
     `cells` counts, for each that was masked value by value here, the cells with a value and those
     that are unchanged. Where another run made the output, `rows` is the number of all rows, and
-    `marks` are those of such columns once they are masked. `images` are the columns of these.
+    `marks` are those of such columns once they are masked. `images` are the columns of these,
+    `tails` those whose tails are coded.
     """
 
     groups: tuple[GroupEvidence, ...] = ()
@@ -74,9 +83,13 @@ class MaskingEvidence:
     rows: int | None = None
     marks: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, ImageEvidence] = field(default_factory=dict)
+    tails: Mapping[str, TailEvidence] = field(default_factory=dict)
 
-    def doubts(self) -> Iterator[str]:
-        """Yield what the owner should know of the columns that were masked here."""
+    def doubts(self, k: int = 1) -> Iterator[str]:
+        """Yield what the owner should know of the columns that were masked here, classes having k
+        rows or more."""
+        for tail in self.tails.values():
+            yield from tail_doubts(tail, k)
         for one in self.groups:
             if one.pairs is not None and one.pairs.rows:
                 names = [masking.name for masking in one.group]
@@ -250,19 +263,40 @@ def _expected_mark(evidence: GroupEvidence, place: int) -> int | None:
 
 
 def judge_cells(
-    masking: Masking, broken: int, mark: int, evidence: MaskingEvidence | None, *, all_rows: bool
+    masking: Masking,
+    broken: int,
+    mark: int,
+    evidence: MaskingEvidence | None,
+    *,
+    all_rows: bool,
+    figures: Mapping[str, float] = MappingProxyType({}),
 ) -> ColumnJudgement:
     """Return what a column that was masked value by value shows, as it was written.
 
     `mark` is that of the output. Where other values than those of the input were masked, and no row
-    was left out, one cell more is broken at least.
+    was left out, one cell more is broken at least. `figures` are those that its cells show besides.
     """
     expected = evidence.marks.get(masking.name) if evidence else None
     if all_rows and expected not in (None, mark):
         broken = max(broken, 1)
     counts = evidence.cells.get(masking.name) if evidence else None
-    figures = {} if counts is None else {"unchanged": counts[1] / max(counts[0], 1)}
-    return ColumnJudgement(masking, broken, _rounded(figures))
+    unchanged = {} if counts is None else {"unchanged": counts[1] / max(counts[0], 1)}
+    return ColumnJudgement(masking, broken, _rounded({**unchanged, **figures}))
+
+
+def judge_tail(
+    code: TailCode,
+    seen: CodedCells,
+    broken: int,
+    mark: int,
+    evidence: MaskingEvidence | None,
+    *,
+    all_rows: bool,
+) -> ColumnJudgement:
+    """Return what a column whose tail is coded shows; otherwise as `judge_cells`."""
+    tail = evidence.tails.get(code.name) if evidence else None
+    broken, figures = judge_coded(code, seen, broken, tail, all_rows=all_rows)
+    return judge_cells(code.coding, broken, mark, evidence, all_rows=all_rows, figures=figures)
 
 
 def judge_images(

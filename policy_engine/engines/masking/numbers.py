@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, from_texts, is_text, to_numpy, unchunk
-from policy_engine.engines.masking.cells import number_text
 from policy_engine.errors import DataError, PolicyEngineError
+from policy_engine.methods.masking import number_text
 
 Kind = Literal["integer", "decimal", "float", "date", "timestamp"]
 MOST_EXACT = 2**53

@@ -14,6 +14,7 @@ from policy_engine.engines.masking.evidence import (
     judge,
     judge_cells,
     judge_images,
+    judge_tail,
     see_pairs,
 )
 from policy_engine.engines.masking.images import (
@@ -35,8 +36,16 @@ from policy_engine.engines.masking.surveys import (
     find_moments,
     survey_output,
 )
+from policy_engine.engines.masking.tails import (
+    TailEvidence,
+    code_to_judge,
+    look_at_coded,
+    rule_of,
+    survey_tail,
+    tail_evidence,
+)
 from policy_engine.engines.text_types import infer_column_type
-from policy_engine.methods.masking import CellMasking
+from policy_engine.methods.masking import CellRule
 from policy_engine.plan.steps import Mask
 
 
@@ -47,8 +56,9 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
     (R013) where a column does not hold what its masking takes.
     """
     masked_table, counts, images, groups = table, {}, {}, []
+    tails = _tails(table, step)
     for masking in step.cell_maskings:
-        field, values = _mask_cells(table, masking)
+        field, values = _mask_cells(table, rule_of(masking, tails))
         counts[masking.name] = count_unchanged(table.column(masking.name), values)
         masked_table = _with_column(masked_table, field, values)
     for image_masking in step.image_maskings:
@@ -67,7 +77,7 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
             masked_table = _with_column(masked_table, field, values)
         pairs = see_pairs(known, table, masked_table, kinds)
         groups.append(group_evidence(known, table, kinds, pairs))
-    return masked_table, MaskingEvidence(tuple(groups), counts, images=images)
+    return masked_table, MaskingEvidence(tuple(groups), counts, images=images, tails=tails)
 
 
 def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
@@ -75,11 +85,22 @@ def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
     kinds = _text_kinds(table, step)
     known_groups = (KnownGroup.of(table, group, kinds) for group in step.groups)
     groups = tuple(group_evidence(one, table, kinds) for one in known_groups)
-    masked_cells = {one.name: _mask_cells(table, one)[1] for one in step.cell_maskings}
+    tails = _tails(table, step)
+    rules = [rule_of(one, tails) for one in step.cell_maskings]
+    masked_cells = {one.name: _mask_cells(table, one)[1] for one in rules}
     marks = {name: column_mark(values, kinds.get(name)) for name, values in masked_cells.items()}
-    return MaskingEvidence(
-        groups, rows=table.num_rows, marks=marks, images=_look_at_images(table, step)
-    )
+    images = _look_at_images(table, step)
+    return MaskingEvidence(groups, rows=table.num_rows, marks=marks, images=images, tails=tails)
+
+
+def _tails(table: pa.Table, step: Mask) -> dict[str, TailEvidence]:
+    """Return what a table tells of the columns whose tails are coded."""
+    tails = {}
+    for coding in step.tail_codings:
+        column, kind = _exact_column(table, coding.name)
+        seen = survey_tail(column, coding, kind)
+        tails[coding.name] = tail_evidence(coding, seen, kind or value_type(column.type))
+    return tails
 
 
 def _look_at_images(table: pa.Table, step: Mask) -> dict[str, ImageEvidence]:
@@ -98,10 +119,16 @@ def judge_table(
     Raises DataError (V006) where the output alone does not show it.
     """
     kinds, judgements = _text_kinds(table, step), []
-    for masking in step.cell_maskings:
+    tails = evidence.tails if evidence else {}
+    for masking in step.plain_maskings:
         column = table.column(masking.name)
         broken, mark = count_unmasked(column, masking), column_mark(column, kinds.get(masking.name))
         judgements.append(judge_cells(masking, broken, mark, evidence, all_rows=all_rows))
+    for coding in step.tail_codings:
+        column, code = table.column(coding.name), code_to_judge(coding, tails)
+        broken, mark = count_unmasked(column, code), column_mark(column, kinds.get(coding.name))
+        seen_cells = look_at_coded(column, code)
+        judgements.append(judge_tail(code, seen_cells, broken, mark, evidence, all_rows=all_rows))
     judgements += [
         judge_images(
             *(one, count_broken(table.column(one.name), one), image_mark(table.column(one.name))),
@@ -120,20 +147,28 @@ def judge_table(
     return tuple(by_name[name] for name in step.names)
 
 
-def _mask_cells(table: pa.Table, masking: CellMasking) -> tuple[pa.Field, pa.ChunkedArray]:
+def _mask_cells(table: pa.Table, rule: CellRule) -> tuple[pa.Field, pa.ChunkedArray]:
     """Return a column masked value by value, and its field."""
-    field, column = table.schema.field(masking.name), table.column(masking.name)
-    kind = None
-    if tables.is_untyped(field):
-        kind = _text_kind(column)
-    if tables.is_inferred(field):
-        # The inferred type would disclose the digits of the original values.
-        kind = value_type(field.type)
-        column = column.cast(kind).cast(pa.string())
-    values = mask_column(column, masking, kind)
+    field = table.schema.field(rule.name)
+    column, kind = _exact_column(table, rule.name)
+    values = mask_column(column, rule, kind)
+    if rule.label:
+        return _masked_field(field, values.type), values
     if pa.types.is_decimal(value_type(field.type)):
         field = tables.masked_field(field, values.type)
     return field, values
+
+
+def _exact_column(table: pa.Table, name: str) -> tuple[pa.ChunkedArray, pa.DataType | None]:
+    """Return a column as it is masked value by value, and the inferred type of its texts."""
+    field, column = table.schema.field(name), table.column(name)
+    if tables.is_untyped(field):
+        return column, _text_kind(column)
+    if tables.is_inferred(field):
+        # The inferred type would disclose the digits of the original values.
+        kind = value_type(field.type)
+        return column.cast(kind).cast(pa.string()), kind
+    return column, None
 
 
 def _masked_field(field: pa.Field, kind: pa.DataType) -> pa.Field:

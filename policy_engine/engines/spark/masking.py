@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField, StructType
 
-from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk, value_type
 from policy_engine.engines.masking.cells import count_by_spelling, count_unchanged, mask_column
 from policy_engine.engines.masking.evidence import (
     ColumnJudgement,
@@ -26,6 +26,7 @@ from policy_engine.engines.masking.evidence import (
     judge,
     judge_cells,
     judge_images,
+    judge_tail,
     see_pairs,
 )
 from policy_engine.engines.masking.images import (
@@ -53,6 +54,17 @@ from policy_engine.engines.masking.surveys import (
     survey,
     survey_output,
 )
+from policy_engine.engines.masking.tails import (
+    CodedCells,
+    TailEvidence,
+    code_to_judge,
+    look_at_coded,
+    merge_coded,
+    merge_surveys,
+    rule_of,
+    survey_tail,
+    tail_evidence,
+)
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
@@ -62,13 +74,14 @@ from policy_engine.engines.spark.values import (
     quote_name,
     text_types,
 )
-from policy_engine.methods.masking import CellMasking, ImageMasking, Masking
+from policy_engine.methods.masking import CellMasking, CellRule, ImageMasking
+from policy_engine.methods.tail_coding import TailCode, TailCoding, TailSurvey
 from policy_engine.plan.steps import Mask
 
 ROW_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
 """Columns for what tells rows apart; no text that is read from a file is named so."""
 _T = TypeVar("_T")
-_M = TypeVar("_M", bound=Masking)
+_M = TypeVar("_M", CellRule, ImageMasking)
 Hold = Callable[[DataFrame], DataFrame]
 
 
@@ -81,7 +94,8 @@ def mask(
     """
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     check_ordered(arrow_schema(frame), step.groups, kinds)
-    both = _with_masked_cells(frame, step, kinds)
+    tails = _tails(frame, step, kinds)
+    both = _with_masked_cells(frame, step, tails, kinds)
     known_groups = [_known(frame, group, kinds) for group in step.groups]
     if known_groups:
         both = _with_perturbed(both, frame.columns, known_groups, kinds, masking_key(key))
@@ -97,7 +111,8 @@ def mask(
         for name in frame.columns
     ]
     images = {one.name: _see_images(both, one) for one in step.image_maskings}
-    return both.select(columns), MaskingEvidence(tuple(groups), cells, images=images)
+    evidence = MaskingEvidence(tuple(groups), cells, images=images, tails=tails)
+    return both.select(columns), evidence
 
 
 def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvidence:
@@ -105,12 +120,13 @@ def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvid
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     known_groups = (_known(frame, group, kinds) for group in step.groups)
     groups = tuple(_evidence(frame, one, kinds, None) for one in known_groups)
-    masked = _with_masked_cells(frame, step, kinds)
+    tails = _tails(frame, step, kinds)
+    masked = _with_masked_cells(frame, step, tails, kinds)
     masked_names = {_masked(one.name): one.name for one in step.cell_maskings}
     marks = _marks(masked, tuple(masked_names), {m: kinds.get(n) for m, n in masked_names.items()})
     by_name = dict(zip(masked_names.values(), marks, strict=True))
     images = {one.name: _see_images(masked, one) for one in step.image_maskings}
-    return MaskingEvidence(groups, rows=frame.count(), marks=by_name, images=images)
+    return MaskingEvidence(groups, rows=frame.count(), marks=by_name, images=images, tails=tails)
 
 
 def judge_frame(
@@ -126,15 +142,21 @@ def judge_frame(
     Raises DataError (V006) where the output alone does not show it.
     """
     groups = evidence_of(step.groups, evidence)
-    broken = _count_unmasked_cells(frame, step.cell_maskings)
+    tails = evidence.tails if evidence else {}
+    codes = {one.name: code_to_judge(one, tails) for one in step.tail_codings}
+    broken = _count_unmasked_cells(frame, [*step.plain_maskings, *codes.values()])
     output = frame.select([quote_name(name) for name in step.names])
     kinds = text_types(output, numbers=True) if is_csv and (groups or evidence) else {}
     cell_names = tuple(one.name for one in step.cell_maskings)
-    cell_marks = _marks(output, cell_names, kinds) if evidence else (0,) * len(cell_names)
+    found = _marks(output, cell_names, kinds) if evidence else (0,) * len(cell_names)
+    cell_marks = dict(zip(cell_names, found, strict=True))
     judgements = [
-        judge_cells(one, broken[one.name], mark, evidence, all_rows=all_rows)
-        for one, mark in zip(step.cell_maskings, cell_marks, strict=True)
+        judge_cells(one, broken[one.name], cell_marks[one.name], evidence, all_rows=all_rows)
+        for one in step.plain_maskings
     ]
+    for name, code in codes.items():
+        facts = _coded_cells(frame, code), broken[name], cell_marks[name]
+        judgements.append(judge_tail(code, *facts, evidence, all_rows=all_rows))
     for one in step.image_maskings:
         uneven, mark = _look_at_images(frame, one)
         judgements.append(judge_images(one, uneven, mark, evidence, all_rows=all_rows))
@@ -164,16 +186,55 @@ def _text_kinds(frame: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:
     return text_types(frame.select(names), numbers=True) if is_csv else {}
 
 
-def _with_masked_cells(frame: DataFrame, step: Mask, kinds: Kinds) -> DataFrame:
+def _tails(frame: DataFrame, step: Mask, kinds: Kinds) -> dict[str, TailEvidence]:
+    """Return what a frame tells of the columns whose tails are coded."""
+    schema = arrow_schema(frame)
+    kinds_of = {
+        one.name: kinds.get(one.name) or value_type(schema.field(one.name).type)
+        for one in step.tail_codings
+    }
+    return {
+        one.name: tail_evidence(one, _survey_tail(frame, one, kinds), kinds_of[one.name])
+        for one in step.tail_codings
+    }
+
+
+def _survey_tail(frame: DataFrame, coding: TailCoding, kinds: Kinds) -> TailSurvey:
+    """Return what a column tells of its tail."""
+    name = coding.name
+
+    def see(table: pa.Table) -> TailSurvey:
+        return survey_tail(table.column(name), coding, kinds.get(name))
+
+    columns = frame.select(quote_name(name))
+    seen: TailSurvey = _in_parts(columns, see, partial(merge_surveys, coding))
+    return seen
+
+
+def _coded_cells(frame: DataFrame, code: TailCode) -> CodedCells:
+    """Return what a published column shows whose tail is coded."""
+
+    def see(table: pa.Table) -> CodedCells:
+        return look_at_coded(table.column(code.name), code)
+
+    columns = frame.select(quote_name(code.name))
+    cells: CodedCells = _in_parts(columns, see, partial(merge_coded, code))
+    return cells
+
+
+def _with_masked_cells(
+    frame: DataFrame, step: Mask, tails: Mapping[str, TailEvidence], kinds: Kinds
+) -> DataFrame:
     """Return a frame with the columns that are masked cell by cell, numbers and images."""
 
-    def mask_cells(column: CellMasking, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    def mask_cells(column: CellRule, values: pa.ChunkedArray) -> pa.ChunkedArray:
         return mask_column(values, column, kinds.get(column.name))
 
     def mask_image_cells(column: ImageMasking, values: pa.ChunkedArray) -> pa.ChunkedArray:
         return mask_images(values, column)
 
-    both = _with_columns(frame, step.cell_maskings, mask_cells)
+    rules = [rule_of(one, tails) for one in step.cell_maskings]
+    both = _with_columns(frame, rules, mask_cells)
     return _with_columns(both, step.image_maskings, mask_image_cells)
 
 
@@ -185,7 +246,7 @@ def _with_columns(
     if not columns:
         return frame
     fields = [*frame.schema.fields]
-    fields += [StructField(_masked(one.name), frame.schema[one.name].dataType) for one in columns]
+    fields += [StructField(_masked(one.name), _masked_type(frame, one)) for one in columns]
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -197,6 +258,12 @@ def _with_columns(
             yield from masked_table.to_batches()
 
     return map_in_tasks(frame, put, StructType(fields))
+
+
+def _masked_type(frame: DataFrame, column: CellRule | ImageMasking) -> DataType:
+    """Return the type of a column that is masked cell by cell: text, if a label may be in it."""
+    has_label = not isinstance(column, ImageMasking) and bool(column.label)
+    return StringType() if has_label else frame.schema[column.name].dataType
 
 
 def _with_perturbed(
@@ -370,7 +437,7 @@ def _look_at_images(frame: DataFrame, masking: ImageMasking) -> tuple[int, int]:
     return _in_parts(frame.select([quote_name(masking.name)]), look, add)
 
 
-def _count_unmasked_cells(frame: DataFrame, columns: Sequence[CellMasking]) -> dict[str, int]:
+def _count_unmasked_cells(frame: DataFrame, columns: Sequence[CellRule]) -> dict[str, int]:
     """Return, by column, how many cells of a frame do not satisfy their masking."""
     if not columns:
         return {}

@@ -2,29 +2,18 @@
 
 from typing import ClassVar, Literal
 
-from policy_engine.methods.masking import CellMasking, Number, Threshold, number
+from policy_engine.methods.tail_coding import TailCoding
 
 
-class BottomCoding(CellMasking):
-    """Every value below `threshold` is the threshold, which everybody may know.
+class BottomCoding(TailCoding):
+    """Every value below the threshold is replaced.
 
-    Hundepool et al.: Statistical Disclosure Control, Wiley 2012 (bottom coding).
+    Hundepool et al.: Statistical Disclosure Control, Wiley 2012 (bottom coding). A
+    threshold that is a quantile of the data tells that quantile: where everybody may know one,
+    choose it by what the column is about.
     """
 
     notation: ClassVar[str] = "bottom-coding"
+    is_top: ClassVar[bool] = False
 
     masking: Literal["bottom-coding"] = "bottom-coding"
-    threshold: Threshold
-
-    @property
-    def keeps_order(self) -> bool:
-        """Whether a greater value never becomes a smaller one than a lesser value does."""
-        return True
-
-    def mask(self, value: Number) -> Number:
-        """Return the value, or the threshold where it is below that."""
-        return max(value, number(self.threshold))
-
-    def keeps(self, value: Number) -> bool:
-        """Tell whether a value is not below the threshold."""
-        return not value < number(self.threshold)

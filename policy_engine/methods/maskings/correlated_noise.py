@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from policy_engine.methods.findings import Finding
+from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.maskings.noise import (
+    SCALES,
     Share,
     negative_doubts,
     noise_variance,
-    scale_conflicts,
 )
 from policy_engine.methods.perturbation import (
     CORRELATION_CHANGE,
@@ -49,7 +50,7 @@ class CorrelatedNoise(Perturbation):
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that the scale is missing (M002), or given twice (M003)."""
-        yield from scale_conflicts(cls.notation, given)
+        yield from one_of_conflicts(cls.notation, given, SCALES)
 
     @model_validator(mode="after")
     def _has_one_scale(self) -> "CorrelatedNoise":

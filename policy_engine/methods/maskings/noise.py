@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from policy_engine.methods.findings import Finding
+from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.perturbation import (
     VARIANCE_RATIO,
     ColumnFacts,
@@ -18,6 +19,8 @@ from policy_engine.methods.perturbation import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+SCALES = ("sdShare", "varianceShare")
+"""The names of the scale of a noise, of which one is given."""
 Share = Annotated[float, Field(gt=0, le=100, strict=True, allow_inf_nan=False)]
 """A scale of noise as a share of what the column has: 0.1 is a tenth of it, 100 a hundredfold."""
 
@@ -42,7 +45,7 @@ class Noise(Perturbation):
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that the scale is missing (M002), or given twice (M003)."""
-        yield from scale_conflicts(cls.notation, given)
+        yield from one_of_conflicts(cls.notation, given, SCALES)
 
     @model_validator(mode="after")
     def _has_one_scale(self) -> "Noise":
@@ -98,17 +101,6 @@ def negative_doubts(
                 f"{turned / facts.rows:.1%} of them negative. The masking multiplicative-noise "
                 "keeps their sign."
             )
-
-
-def scale_conflicts(notation: str, given: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield that the scale of a noise is missing (M002), or given twice (M003)."""
-    scales = [name for name in ("sdShare", "varianceShare") if name in given]
-    if not scales:
-        message = f"{notation} needs the parameter 'sdShare' or 'varianceShare'."
-        yield Finding("M002", "sdShare", message)
-    if len(scales) > 1:
-        message = "sdShare and varianceShare are both given. Allowed is one of them."
-        yield Finding("M003", "varianceShare", message)
 
 
 def noise_variance(sd_share: float | None, variance_share: float | None) -> float:

@@ -52,6 +52,12 @@ MASKED = [
         column("since", masking="rank-swapping", p=0.2, variant="distribution"),
         column("job", masking="rank-swapping", p=0.3, order="lexicographic"),
     ],
+    [
+        column("pay", masking="top-coding", tail=7, replacement="mean"),
+        column("hours", masking="bottom-coding", tail=5, replacement="label"),
+    ],
+    [column("pay", masking="bottom-coding", tail=4)],
+    [column("hours", masking="top-coding", threshold=50, replacement="mean")],
     [column("hours", masking="shuffling", given={"@id": f"{DATASET}/age"})],
     [
         column("job", masking="pram", keep=0.6),
@@ -77,7 +83,7 @@ def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
     import pyarrow.csv as pacsv
 
     pacsv.write_csv(people(), tmp_path / "people.csv")
-    masked = [part for columns in (MASKED[0], MASKED[3], MASKED[7][:1]) for part in columns]
+    masked = [part for columns in (MASKED[0], MASKED[3], MASKED[10][:1]) for part in columns]
     swapped = column("since", masking="rank-swapping", p=0.2)
     made = both(cluster, tmp_path / "people.csv", masked=[*masked, swapped], **PLAIN)
     assert sorted(made.local.table.to_pylist(), key=repr) == sorted(
@@ -100,3 +106,19 @@ def test_an_output_is_certified_on_a_cluster_by_its_data_alone(cluster, tmp_path
     made.path.write_text("".join(lines[:-1]))
     with pytest.raises(CertificateError, match="V003 The output has 59 rows, the input 60"):
         certify_output(made.path, asking(**asked), data=data, engine=cluster)
+
+
+@pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
+def test_coded_tails_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, replacement):
+    import pyarrow.csv as pacsv
+
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    masked = [
+        column("pay", masking="top-coding", tail=4, replacement=replacement),
+        column("hours", masking="bottom-coding", threshold=9, replacement=replacement),
+    ]
+    made = both(cluster, tmp_path / "people.csv", masked=masked, **PLAIN)
+    assert sorted(made.local.table.to_pylist(), key=repr) == sorted(
+        made.spark.table.toArrow().to_pylist(), key=repr
+    )
+    assert made.local.certificate.maskings == made.spark.certificate.maskings
