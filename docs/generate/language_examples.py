@@ -188,6 +188,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "pe:mask": {"pe:generalization": "prefix", "pe:mask": "#"},
     "pe:fanout": {"pe:generalization": "interval", "pe:precision": 5, "pe:fanout": 4},
     "pe:precision": {"pe:generalization": "interval", "pe:precision": 5},
+    "pe:maxSuppression": {"pe:maxSuppression": 0.1},
 }
 MASKED: Mapping[str, Mapping[str, Any]] = {
     "rounding": {"pe:base": 100},

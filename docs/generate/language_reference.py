@@ -409,7 +409,10 @@ def _setting(role: str, one: Parameter) -> tuple[str, ...]:
         else "http://example.com/Visits/Zip",
         **settings,
     }
-    return _row(one, _asked(role, [column])[0])
+    given = _asked(role, [column])
+    if one.name == "pe:maxSuppression":
+        given = [*_asked("pe:algorithm", "local-suppression"), *given]
+    return _row(one, given[0] if len(given) == 1 else given)
 
 
 def _row(one: Parameter, given: Any) -> tuple[str, ...]:

@@ -126,6 +126,7 @@ def _record(release: Release, full_utility: Utility | NotApplicable, location: s
         rows_joined=release.rows_in if joined else None,
         sampled=release.sample.rows if release.sample else None,
         suppressed=release.suppressed,
+        suppressed_cells=release.suppressed_cells,
         held_out=release.held_out,
         taxonomies=anonymize.taxonomies if anonymize else {},
         utility=full_utility,

@@ -101,6 +101,8 @@ def _can_end(plan: "Plan", stage: str) -> bool:
     if plan.anonymize is None or plan.train or plan.audits or plan.engine != "local":
         return False
     recoding = plan.anonymize.recoding
+    if recoding.algorithm not in ("mondrian", "full-domain"):
+        return False
     is_lattice = recoding.algorithm == "full-domain"
     return is_lattice == (stage == "searching the lattice") and (
         recoding.polish or stage != "polishing"
@@ -152,7 +154,8 @@ def _utility_contradictions(utility: Utility, certificate: "Certificate") -> Ite
         return
     # The smallest class has at least as many rows as it has persons, or values.
     least = max((m.achieved for m in certificate.measurements if m.bound in _COUNTS), default=1)
-    if utility.classes * least > rows * (1 + _ROUNDING):
+    is_apart = not anonymize.recoding.has_overlapping_classes
+    if is_apart and utility.classes * least > rows * (1 + _ROUNDING):
         yield f"{rows} rows cannot form {utility.classes} classes of {least:g} or more."
     size = rows / utility.classes
     if not _is_close(utility.average_class_size, size):

@@ -42,14 +42,15 @@ class Record(BaseModel):
 
     `release` is the digest of the output, `place` where it was written, empty for a table in
     memory. `sampled` rows are those of the sample, None if all were used. Of those, `suppressed`
-    rows were left out, `held_out` rows kept for the audit of a model. `taxonomies` has their
-    digests, by name; `utility` includes suppressed rows and, for a model, is that of its training
-    table. If several inputs were joined, `input` is the first, `joined` are the others, and
-    `rows_joined` is the number of rows of the join. `seed` is the given seed, None if it was drawn
-    and forgotten. With the `salt` and the owner's key, the pseudonyms of this release can be made
-    again; None if it has none of its own. `attempts` are all attempts at a model of the same data,
-    in order, including refused ones. `earlier` are records from the same file, kept until this
-    release had replaced theirs; nothing commits to them.
+    rows were left out, `held_out` rows kept for the audit of a model; `suppressed_cells` were
+    nulled, by column, where single cells are. `taxonomies` has their digests, by name; `utility`
+    includes suppressed rows and, for a model, is that of its training table. If several inputs
+    were joined, `input` is the first, `joined` are the others, and `rows_joined` is the number of
+    rows of the join. `seed` is the given seed, None if it was drawn and forgotten. With the `salt`
+    and the owner's key, the pseudonyms of this release can be made again; None if it has none of
+    its own. `attempts` are all attempts at a model of the same data, in order, including refused
+    ones. `earlier` are records from the same file, kept until this release had replaced theirs;
+    nothing commits to them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -64,6 +65,7 @@ class Record(BaseModel):
     rows_joined: Count | None = None
     sampled: Count | None = None
     suppressed: Count = 0
+    suppressed_cells: Mapping[str, Count] = Field(default_factory=dict)
     held_out: Count = 0
     taxonomies: Mapping[str, Hexadecimal] = Field(default_factory=dict)
     utility: Utility | NotApplicable
@@ -112,6 +114,7 @@ class Record(BaseModel):
     def _facts(self) -> dict[str, Any]:
         absent = {"joined", "rows_joined"} if self.rows_joined is None else set()
         absent |= {"sampled"} if self.sampled is None else set()
+        absent |= set() if self.suppressed_cells else {"suppressed_cells"}
         return self.model_dump(mode="json", exclude={"nonce", "earlier", *absent})
 
 

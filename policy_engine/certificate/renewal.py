@@ -143,7 +143,7 @@ def _masking_changes(made: Plan, wanted: Plan) -> Iterator[str]:
 
 def _has_same_meaning(made: QuasiIdentifier, wanted: QuasiIdentifier) -> bool:
     """Return whether the cells of a column mean the same under two policies."""
-    ignored = {"weight", "order"}
+    ignored = {"weight", "order", "max_suppression"}
     if made.generalization in _TYPE_DEFAULTS and wanted.generalization in _TYPE_DEFAULTS:
         ignored.add("generalization")
     return made.model_dump(exclude=ignored) == wanted.model_dump(exclude=ignored)
@@ -152,7 +152,8 @@ def _has_same_meaning(made: QuasiIdentifier, wanted: QuasiIdentifier) -> bool:
 def _format_generalization(column: QuasiIdentifier) -> str:
     """Return how a column is generalised, with its parameters."""
     settings = column.model_dump(
-        exclude={"name", "generalization", "weight", "order"}, exclude_defaults=True
+        exclude={"name", "generalization", "weight", "order", "max_suppression"},
+        exclude_defaults=True,
     )
     listed = ", ".join(f"{name} {value}" for name, value in settings.items())
     kind = column.generalization or "its type"
@@ -168,7 +169,7 @@ def _format_scope(columns: Columns) -> str:
 def _suppression_changes(
     made: Anonymize, wanted: Anonymize, record: Record | None
 ) -> Iterator[str]:
-    """Yield that more rows were, or may have been, suppressed than a policy allows."""
+    """Yield that more rows or cells were, or may have been, suppressed than a policy allows."""
     allowed = wanted.recoding.max_suppression
     if record is not None:
         if record.suppressed > allowed * record.rows_used:
@@ -179,3 +180,31 @@ def _suppression_changes(
             f"Up to {made.recoding.max_suppression:g} of all rows may be suppressed, but the "
             f"policy allows {allowed:g}. Only its record says how many were."
         )
+    yield from _cell_suppression_changes(made, wanted, record)
+
+
+def _cell_suppression_changes(
+    made: Anonymize, wanted: Anonymize, record: Record | None
+) -> Iterator[str]:
+    """Yield the columns of which more cells were, or may have been, suppressed than a policy
+    allows."""
+    before = {one.name: one for one in made.columns.quasi_identifier}
+    for column in wanted.columns.quasi_identifier:
+        name, allowed = column.name, _cap(column)
+        if record is not None:
+            cells = record.suppressed_cells.get(name, 0)
+            if cells > column.most_suppressed(record.rows_used):
+                yield (
+                    f"{cells} cells of {name!r} were suppressed, but the policy allows "
+                    f"{allowed:g} of all."
+                )
+        elif name in before and _cap(before[name]) > allowed:
+            yield (
+                f"Up to {_cap(before[name]):g} of the cells of {name!r} may be suppressed, but "
+                f"the policy allows {allowed:g}. Only its record says how many were."
+            )
+
+
+def _cap(column: QuasiIdentifier) -> float:
+    """Return the share of a column's cells that may be suppressed."""
+    return 1.0 if column.max_suppression is None else column.max_suppression

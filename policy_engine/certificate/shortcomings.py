@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine import terms
 from policy_engine.audits.gate import format_measurement, shortfalls
+from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.record import Record
 from policy_engine.errors import Problem, format_count
 from policy_engine.methods import Measurement
@@ -43,7 +44,8 @@ MAKE_HINT = "Make it with policy-engine apply, or give the certificate it was pu
 
 
 def lost_rows(certificate: "Certificate", record: Record) -> Iterator[Problem]:
-    """Yield rows that are missing without explanation, and suppressed rows beyond the limit.
+    """Yield rows that are missing without explanation, and rows or cells suppressed beyond the
+    limit.
 
     Rows that were not sampled are not missing; the certificate and the record agree on their
     number.
@@ -66,6 +68,23 @@ def lost_rows(certificate: "Certificate", record: Record) -> Iterator[Problem]:
     if record.suppressed > allowed:
         message = f"{record.suppressed} rows are suppressed. Allowed are {int(allowed)}."
         yield Problem("V003", message)
+    yield from _suppressed_cells(certificate, record)
+
+
+def _suppressed_cells(certificate: "Certificate", record: Record) -> Iterator[Problem]:
+    """Yield the columns with more suppressed cells than may be, or than are missing."""
+    utility, anonymize = certificate.utility, certificate.plan.anonymize
+    for column in anonymize.columns.quasi_identifier if anonymize else ():
+        cells = record.suppressed_cells.get(column.name, 0)
+        allowed = column.most_suppressed(record.rows_used)
+        if cells > allowed:
+            message = f"{cells} cells of {column.name!r} are suppressed. Allowed are {allowed}."
+            yield Problem("V003", message)
+        if isinstance(utility, Utility):
+            missing = round(utility.column_losses.get(column.name, 0) * certificate.rows_out)
+            if cells > missing:
+                message = f"{cells} cells of {column.name!r} were suppressed, but {missing} are "
+                yield Problem("V003", f"{message}missing in the output.")
 
 
 def _attack_shortcomings(certificate: "Certificate") -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN, shortcomings
 from policy_engine.errors import CertificateError, join_names
-from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.methods.columns import PERTURBATIVE, SUPPRESSION, QuasiIdentifier
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.lineage import Generalised, Upstream
 from policy_engine.plan.plan import Plan
@@ -104,7 +104,7 @@ def _generalised_columns(certificate: Certificate) -> Iterator[Generalised]:
     generalised = {
         one.name: _generalisation(one)
         for one in quasi_identifiers
-        if one.generalization not in PERTURBATIVE
+        if one.generalization not in (*PERTURBATIVE, SUPPRESSION)
     }
     if plan.mask:
         yield from (Generalised(name=o.name, generalization=o.masking) for o in plan.mask.columns)

@@ -48,6 +48,7 @@ def release_json(release: "VerifiedRelease") -> dict[str, Any]:
         "rows_in": record.rows_in,
         **({} if record.sampled is None else {"rows_sampled": record.sampled}),
         "rows_suppressed": record.suppressed,
+        **({"cells_suppressed": record.suppressed_cells} if record.suppressed_cells else {}),
         "rows_held_out": record.held_out,
         "dropped": drop.identifiers,
         "unmentioned": drop.unmentioned,

@@ -1,7 +1,7 @@
 """Form the classes of a prepared table, and the cells of each class."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +31,10 @@ class Grouping:
     """The classes that were formed, and the cells of each quasi-identifier.
 
     `cells` holds, by column, the number of every class's cell, (classes,), and the distinct cells.
-    `suppressed` counts the rows that are not in a class. The cells of `numeric` columns are
-    numbers, and `doubts` are warnings. If the time limit was reached, `open` counts what was not
-    yet examined in the `stage`.
+    `suppressed` counts the rows that are not in a class, and `suppressed_cells` the cells that were
+    suppressed, by column, where single ones are. The cells of `numeric` columns are numbers, those
+    of `typed` columns have the type of the input, and `doubts` are warnings. If the time limit was
+    reached, `open` counts what was not yet examined in the `stage`.
     """
 
     classes: Partition
@@ -41,27 +42,35 @@ class Grouping:
     suppressed: int = 0
     stage: Stage = "partitioning"
     open: int = 0
+    suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 
 
 IsOver = Callable[[], bool]
+RowWords = Callable[[], NDArray[np.uint64]]
+"""Returns random bits of every row, (rows,), that only a secret tells."""
 
 
 def form_classes(
     prepared: PreparedTable,
     step: Anonymize,
     progress: Progress,
+    words: RowWords,
     style: CellStyle = "text",
     is_over: IsOver = never,
 ) -> Grouping:
     """Form the classes of the plan, with more care where that is not enough (`care_levels`).
 
     Without a privacy model, all rows are one class. Once it `is_over`, the best classes so far are
-    returned: they satisfy every bound. Raises DataError where no node of the lattice does.
+    returned: they satisfy every bound. Raises DataError where no node of the lattice does, nor any
+    cells that may be suppressed.
     """
     if not step.models:
         return Grouping(Partition(np.arange(prepared.rows), np.array([0, prepared.rows])), {})
+    if step.recoding.algorithm == "local-suppression":
+        return _suppress_cells(prepared, step, progress, words)
     for care in care_levels(step):
         grouping = _form_with_care(prepared, step, progress, care, is_over)
         if step.is_kept_by_union or not _breaks_merged(prepared, step, grouping, style):
@@ -105,6 +114,18 @@ def _microaggregate(prepared: PreparedTable, step: Anonymize, progress: Progress
     classes = near_classes(prepared, step)
     numeric, doubts = tuple(classes.means), tuple(classes.doubts())
     return Grouping(classes.rows, classes.cells, numeric=numeric, doubts=doubts)
+
+
+def _suppress_cells(
+    prepared: PreparedTable, step: Anonymize, progress: Progress, words: RowWords
+) -> Grouping:
+    from policy_engine.engines.suppressing import null_cells  # noqa: PLC0415 (compiled)
+
+    progress("suppressing cells", 0, prepared.rows)
+    made = null_cells(prepared, step, words)
+    return Grouping(
+        made.rows, made.cells, suppressed_cells=made.suppressed, typed=tuple(made.cells)
+    )
 
 
 def _breaks_merged(

@@ -109,7 +109,8 @@ class TableMeasurements:
 class AnonymizedTable:
     """A table that was anonymised, in its engine's own kind, and how it came to be.
 
-    `suppressed` of its `rows` input rows are left out; the `approximated` columns were first cut at
+    `suppressed` of its `rows` input rows are left out, and `suppressed_cells` by column are nulled,
+    where single ones are; the `approximated` columns were first cut at
     quantiles, since they have too many values. `early_stop` tells how the time limit ended the
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
     digits. `sample` and `masked` are what was seen when its rows were sampled, and its columns
@@ -120,6 +121,7 @@ class AnonymizedTable:
     table: Any = field(repr=False)
     rows: int
     suppressed: int = 0
+    suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     approximated: tuple[str, ...] = ()
     early_stop: EarlyStop | None = None
     salt: str | None = field(default=None, repr=False)

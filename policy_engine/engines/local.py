@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,7 +160,8 @@ class LocalEngine:
         table, prepared = self._prepare(table, step, output)
         check_feasible(overview(prepared), step)
         is_over = deadline(self._time_limit) or never
-        grouping = form_classes(prepared, step, self._progress, output.cells, is_over)
+        words = partial(self._row_words, table, output)
+        grouping = form_classes(prepared, step, self._progress, words, output.cells, is_over)
         classes = sort_within_classes(prepared, grouping.classes)
         output_table = self._output_table(table, step, grouping, classes, output)
         self._progress("generalising", prepared.rows, prepared.rows)
@@ -168,11 +170,18 @@ class LocalEngine:
             output_table,
             rows=prepared.rows,
             suppressed=grouping.suppressed,
+            suppressed_cells=grouping.suppressed_cells,
             early_stop=self._early_stop(grouping),
             salt=self._salt if step.columns.has_own_pseudonyms else None,
             doubts=grouping.doubts,
             engine_state=None if persons is None else persons[classes.order].astype(np.int64),
         )
+
+    def _row_words(self, table: pa.Table, output: Publish) -> NDArray[np.uint64]:
+        """Return random bits of every row, (rows,), by its released values and the owner's key."""
+        from policy_engine.engines.suppressing import row_words  # noqa: PLC0415 (compiled)
+
+        return row_words(table.select(list(output.columns)), self._key)
 
     def _early_stop(self, grouping: Grouping) -> EarlyStop | None:
         if not grouping.open or self._time_limit is None:
@@ -211,7 +220,12 @@ class LocalEngine:
     ) -> Iterator[tuple[pa.Field, pa.Array]]:
         """Yield the one or two columns of the output that a column of the input becomes."""
         rows = from_numpy(classes.order)
-        if name in grouping.cells:
+        if name in grouping.typed:
+            from policy_engine.engines.suppressing import typed_column  # noqa: PLC0415 (compiled)
+
+            cell, texts = grouping.cells[name]
+            yield typed_column(table.schema.field(name), classes, cell, texts)
+        elif name in grouping.cells:
             yield from _generalised_columns(name, grouping, classes, style)
         elif name in step.columns.redact:
             values = redacted_column(len(rows))

@@ -13,6 +13,7 @@ from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, unchu
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
+from policy_engine.kernels.match_counts import match_counts
 from policy_engine.plan.steps import Anonymize
 
 
@@ -55,6 +56,10 @@ def groups(
     one_class = [np.zeros(table.num_rows, dtype=np.int32)]
     class_of, count = classes_of([codes for codes, _ in indexed.values()] or one_class)
     first = first_rows(class_of, count)
+    matched = None
+    if step.recoding.has_overlapping_classes:
+        shown = np.column_stack([_present(*index)[first] for index in indexed.values()])
+        matched = match_counts(shown, np.bincount(class_of), "wildcard")
     loss = {}
     for quasi_identifier in columns.quasi_identifier:
         codes, texts = indexed[quasi_identifier.name]
@@ -78,7 +83,13 @@ def groups(
             if column.taxonomy
         },
         persons=persons,
+        matched=matched,
     )
+
+
+def _present(codes: NDArray[np.int32], texts: list[str | None]) -> NDArray[np.int32]:
+    """Return the index of each row's text, -1 where it is missing, (rows,)."""
+    return np.where(np.array([text is None for text in texts])[codes], np.int32(-1), codes)
 
 
 def cell_column(table: pa.Table, name: str) -> pa.ChunkedArray:

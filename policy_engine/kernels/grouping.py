@@ -22,7 +22,9 @@ class Groups:
     holds by quasi-identifier the normalised certainty penalty of every class's cell, (count,),
     from 0 to 1, None where it cannot be read off the cells. `persons` (rows,) numbers the
     persons from 0; without it, every row is a person of its own. `overall` counts the sensitive
-    values of the whole table by column, where these classes are only a part of it.
+    values of the whole table by column, where these classes are only a part of it. `matched`
+    counts the rows that could be the same as those of every class, (count,), where they may
+    be of other classes too.
     """
 
     class_of: NDArray[np.int64]
@@ -32,6 +34,7 @@ class Groups:
     ancestries: Mapping[str, Ancestry] = field(default_factory=dict)
     persons: NDArray[np.int64] | None = None
     overall: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    matched: NDArray[np.int64] | None = None
     _histograms: dict[str, ValueHistogram] = field(default_factory=dict, repr=False)
 
     def sizes(self) -> NDArray[np.int64]:
@@ -39,7 +42,10 @@ class Groups:
         return np.bincount(self.class_of, minlength=self.count)
 
     def units(self) -> NDArray[np.int64]:
-        """Return the number of distinct persons of every class, (count,)."""
+        """Return the number of distinct persons of every class, (count,), or of rows that could
+        be the same."""
+        if self.matched is not None:
+            return self.matched
         if self.persons is None:
             return self.sizes()
         width = int(self.persons.max(initial=0)) + 1

@@ -1,8 +1,14 @@
 """The columns of a table by role, each with its own settings."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from policy_engine.kernels.bounds import Distance
 
@@ -27,11 +33,17 @@ Generalization = Literal[
     "median",
     "mode",
     "centroid",
+    "suppression",
 ]
 NESTED = ("prefix", "interval", "calendar", "taxonomy")
 """Generalizations whose cells are nodes of a tree over the values."""
 PERTURBATIVE = ("mean", "median", "mode", "centroid")
 """Generalizations by one value that represents all of a class."""
+SUPPRESSION = "suppression"
+"""The generalization by cells that are values of the input, or missing."""
+
+
+_Share = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
 
 
 class Column(BaseModel):
@@ -49,8 +61,11 @@ class QuasiIdentifier(Column):
     A taxonomy is named by its IRI or its file; a value that it lacks is refused, or put
     directly below the root where `unlisted` says so. `mask` replaces the end of a text that a
     prefix hides. Intervals begin at multiples of `precision` (by default the greatest power of ten
-    that divides all values), and `fanout` of them make one of the next wider.
+    that divides all values), and `fanout` of them make one of the next wider. `max_suppression` is
+    the share of its cells that local suppression may take, None for any.
     """
+
+    model_config = ConfigDict(populate_by_name=True)
 
     generalization: Generalization | None = None
     weight: Annotated[float, Field(ge=0, le=1000, strict=True, allow_inf_nan=False)] = 1.0
@@ -60,6 +75,18 @@ class QuasiIdentifier(Column):
     mask: Annotated[str, Field(min_length=1, max_length=1)] = "*"
     fanout: Annotated[int, Field(ge=2, le=1000, strict=True)] = 2
     precision: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = None
+    max_suppression: Annotated[_Share | None, Field(alias="maxSuppression")] = None
+
+    def most_suppressed(self, rows: int) -> int:
+        """Return how many of its cells, one in each row, may be suppressed."""
+        return rows if self.max_suppression is None else int(self.max_suppression * rows)
+
+    @model_serializer(mode="wrap")
+    def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `max_suppression` where there is none."""
+        values: dict[str, Any] = serialize(self)
+        absent = {"max_suppression", "maxSuppression"} if self.max_suppression is None else set()
+        return {name: value for name, value in values.items() if name not in absent}
 
 
 class Sensitive(Column):

@@ -1,13 +1,13 @@
 """Parameters that do not go together: roles of columns, their settings, options, bounds."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from policy_engine.errors import join_names
-from policy_engine.methods.columns import PERTURBATIVE, ROLES, Generalization
+from policy_engine.methods.columns import PERTURBATIVE, ROLES, SUPPRESSION, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.method import Method
@@ -20,7 +20,12 @@ _OPTIONS = {
     "mondrian": ("partitioning", "dimensionality", "score", "polish"),
     "full-domain": ("maxSuppression", "loss"),
     "microaggregation": (),
+    "local-suppression": (),
 }
+_CELLS = {"microaggregation": PERTURBATIVE, "local-suppression": (SUPPRESSION,)}
+"""The generalizations of the algorithms that do not have all; the last is their default."""
+_TAKES_WILDCARDS = ("mondrian", "local-suppression")
+_MOST_SUPPRESSED_COLUMNS = 62
 _MULTIDIMENSIONAL = {"partitioning": "relaxed", "score": None, "polish": True}
 """Options that a grid lacks, with the value that it lacks; None for any value."""
 
@@ -87,13 +92,53 @@ def setting_conflicts(role: str, settings: Mapping[str, Any]) -> Iterator[Findin
         yield Finding("M003", "order", message)
 
 
-def centroid_conflicts(algorithm: object, settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield that a quasi-identifier has a generalization that its algorithm lacks (M003)."""
+def default_generalization(algorithm: object) -> str | None:
+    """Return what an algorithm makes of every column, None where the values decide."""
+    return _CELLS[algorithm][-1] if isinstance(algorithm, str) and algorithm in _CELLS else None
+
+
+def cell_conflicts(algorithm: object, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the settings of a quasi-identifier that its algorithm lacks (M003)."""
+    if algorithm not in _OPTIONS:
+        return
+    others = [one for one in get_args(Generalization) if one != SUPPRESSION]
+    allowed = _CELLS.get(str(algorithm), others)
     generalization = settings.get("generalization")
-    is_known = generalization in get_args(Generalization)
-    if algorithm == "microaggregation" and is_known and generalization not in PERTURBATIVE:
-        message = f"generalization is {generalization!r}. The algorithm 'microaggregation' has "
-        yield Finding("M003", "generalization", f"{message}{join_names(PERTURBATIVE)}.")
+    if generalization in get_args(Generalization) and generalization not in allowed:
+        message = f"generalization is {generalization!r}. The algorithm {algorithm!r} has "
+        yield Finding("M003", "generalization", f"{message}{join_names(allowed)}.")
+    if algorithm == "local-suppression" and "order" in settings and generalization is None:
+        message = "order belongs to sets. The algorithm 'local-suppression' keeps values."
+        yield Finding("M003", "order", message)
+    if algorithm != "local-suppression" and "maxSuppression" in settings:
+        message = "maxSuppression of a column belongs to the algorithm 'local-suppression'. "
+        yield Finding("M003", "maxSuppression", f"{message}Given: {algorithm!r}.")
+
+
+def suppression_conflicts(
+    options: Mapping[str, Any], notations: Iterable[str], roles: Mapping[str, Sized], unit: str
+) -> Iterator[Finding]:
+    """Yield what local suppression cannot hold (M003).
+
+    `notations` are the privacy models, `roles` the columns by role, `unit` is the column of the
+    unit of privacy, or empty.
+    """
+    if options.get("algorithm") != "local-suppression":
+        return
+    others = [one for one in notations if one != "k-anonymity"]
+    if others:
+        message = "local-suppression holds k alone, and does not look at sensitive values. "
+        yield Finding("M003", "algorithm", f"{message}Given: {join_names(others)}.")
+    if unit:
+        message = f"local-suppression counts rows, and k is to count {unit!r}."
+        yield Finding("M003", "privacyUnit", message)
+    if options.get("missing") == "wildcard" and roles.get("pseudonymize"):
+        message = "Where missing values match any, there are no classes that hide pseudonyms."
+        yield Finding("M003", "missing", message)
+    given = len(roles.get("quasi-identifier", ()))
+    if given > _MOST_SUPPRESSED_COLUMNS:
+        message = f"local-suppression has up to {_MOST_SUPPRESSED_COLUMNS} quasi-identifiers. "
+        yield Finding("M003", "quasi-identifier", f"{message}Given: {given}.")
 
 
 def _distance_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -117,8 +162,9 @@ def option_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
             if name in values:
                 message = f"{name} is an option of {other}. The algorithm is {algorithm!r}."
                 yield Finding("M003", name, message)
-    if algorithm != "mondrian" and values.get("missing") == "wildcard":
-        message = f"missing 'wildcard' is an option of mondrian. The algorithm is {algorithm!r}."
+    if algorithm not in _TAKES_WILDCARDS and values.get("missing") == "wildcard":
+        message = f"missing 'wildcard' is an option of {' and '.join(_TAKES_WILDCARDS)}. "
+        message += f"The algorithm is {algorithm!r}."
         yield Finding("M003", "missing", message)
     if values.get("dimensionality") == "single":
         for name, value in _MULTIDIMENSIONAL.items():

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Algorithm = Literal["mondrian", "full-domain", "microaggregation"]
+Algorithm = Literal["mondrian", "full-domain", "microaggregation", "local-suppression"]
 Loss = Literal[
     "loss",
     "certainty-penalty",
@@ -18,7 +18,8 @@ Loss = Literal[
 
 class Recoding(BaseModel):
     """Mondrian cuts rows into classes; full-domain generalises whole columns to one level;
-    microaggregation makes classes of near rows, for their means.
+    microaggregation makes classes of near rows, for their means; local suppression nulls cells
+    until each row matches k rows.
 
     `partitioning`, `dimensionality`, `score` and `polish` are Mondrian's; `max_suppression`,
     the share of rows that may be left out, and `loss`, what is made least, are full-domain's.
@@ -37,3 +38,9 @@ class Recoding(BaseModel):
     ] = 0.0
     loss: Loss = "loss"
     missing: Literal["category", "wildcard"] = "category"
+
+    @property
+    def has_overlapping_classes(self) -> bool:
+        """Whether a row is one of k that could be the same, which need not be the same rows for
+        each of them, instead of one of k that are the same."""
+        return self.algorithm == "local-suppression" and self.missing == "wildcard"

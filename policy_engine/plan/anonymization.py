@@ -16,7 +16,7 @@ from pydantic import (
 from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, PrivacyModel, method_class
-from policy_engine.methods.columns import PERTURBATIVE, Columns, Sensitive
+from policy_engine.methods.columns import PERTURBATIVE, SUPPRESSION, Columns, Sensitive
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import Recoding
@@ -62,11 +62,22 @@ class Anonymization(BaseModel):
         used = (columns.quasi_identifier, columns.sensitive)
         if not self.models and (any(used) or self.recoding != Recoding()):
             raise ValueError("classes are formed for privacy models alone")
-        if self.recoding.algorithm == "microaggregation" and not all(
-            one.generalization in PERTURBATIVE for one in columns.quasi_identifier
-        ):
-            raise ValueError("microaggregation publishes one value of every class")
+        self._check_cells()
         return self
+
+    def _check_cells(self) -> None:
+        """Raise ValueError for columns that the algorithm does not make."""
+        algorithm, quasi = self.recoding.algorithm, self.columns.quasi_identifier
+        kinds = {one.generalization for one in quasi}
+        if algorithm == "microaggregation" and not kinds <= set(PERTURBATIVE):
+            raise ValueError("microaggregation publishes one value of every class")
+        if algorithm != "local-suppression":
+            if SUPPRESSION in kinds or any(one.max_suppression is not None for one in quasi):
+                raise ValueError("local suppression alone suppresses cells")
+        elif kinds != {SUPPRESSION}:
+            raise ValueError("local suppression publishes values of the input, and nothing else")
+        elif self.columns.privacy_unit or any(one.is_about_values for one in self.models):
+            raise ValueError("local suppression counts rows, and nothing else")
 
     @property
     def models(self) -> tuple[PrivacyModel, ...]:

@@ -225,7 +225,10 @@ class _ConsentCheck:
             )
             message += f"policy {theirs.max_suppression:g}."
             yield self._shortfall(message, "maxSuppression")
-        if theirs.missing == "wildcard" != required.missing:
+        if theirs.has_overlapping_classes and not required.has_overlapping_classes:
+            message = "Rows count that could be the same, and by the owner those that are."
+            yield self._shortfall(message, "missing")
+        elif theirs.missing == "wildcard" != required.missing:
             message = "Missing values match any, and by the owner they are values of their own."
             yield self._shortfall(message, "missing")
         scope = self.transformation.anonymization.columns.pseudonym_scope

@@ -9,11 +9,13 @@ from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_n
 from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
-    centroid_conflicts,
+    cell_conflicts,
+    default_generalization,
     option_conflicts,
     parameter_findings,
     role_conflicts,
     setting_conflicts,
+    suppression_conflicts,
 )
 from policy_engine.methods.findings import missing_parameter
 from policy_engine.methods.masking import Masking, is_known, masking_class, settings
@@ -283,13 +285,14 @@ def _parts(
         problem_list += parameter_findings(kind, models[notation], notation)
         problem_list += kind.lacking([*(role for role in roles if roles[role]), *sample])
     options = {name: values[name] for name in remaining & set(parameters(Recoding))}
-    if options.get("algorithm") == "microaggregation":
-        # So that whoever reads the plan knows that every cell is one value.
+    if generalization := default_generalization(options.get("algorithm")):
+        # So that whoever reads the plan knows what every cell is.
         for one in columns.get("quasi-identifier", []):
-            one.setdefault("generalization", "centroid")
+            one.setdefault("generalization", generalization)
     problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
+    problem_list += suppression_conflicts(options, of_models, roles, unit)
     if not of_models:
         problem_list += _useless([*roles, *options])
         problem_list += uncounted(unit, sample)
@@ -409,7 +412,7 @@ def _column_problems(
                 *setting_conflicts(role, settings_),
             ]
             if role == "quasi-identifier":
-                wrong += centroid_conflicts(algorithm, settings_)
+                wrong += cell_conflicts(algorithm or "mondrian", settings_)
             for finding in wrong:
                 message = f"{name!r}: {finding.message}"
                 place = value.settings.get(finding.parameter, value)

@@ -1,6 +1,6 @@
 """The release: where the sanitised data is, and its digest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,14 +37,15 @@ class Release(BaseModel):
     `output` is its location, with the sha-256 of its bytes; `sources` are the same for the inputs,
     none if an existing output is measured without them; `rows_in` is the number of rows that were
     anonymised, or trained on, before the `sample` was drawn, if there is one. `suppressed` rows
-    were left out, and `approximated` columns first cut at quantiles; `ended` describes the search
-    if its time limit ended it. For a model, `sanitised` is its training table, and `held_out` the
-    number of rows kept for its audit. `attacks` are the measurements of the plan's audits,
-    `reports` their full results, `models` the public facts about the attacked models, `attempts`
-    the attempts on the same data in the same way, this one last; `files` are the figures of the
-    model's files; `seed` is the given one, `salt` the release's own salt for pseudonyms, None if it
-    has none or shares them with others. `upstream` is the certified release that the input is, if
-    it is one, `made_by` the party that made it; `doubts` are warnings for the owner.
+    were left out, `suppressed_cells` nulled, by column, where single ones are; `approximated`
+    columns were first cut at quantiles; `ended` describes the search if its time limit ended it.
+    For a model, `sanitised` is its training table, and `held_out` the number of rows kept for its
+    audit. `attacks` are the measurements of the plan's audits, `reports` their full results,
+    `models` the public facts about the attacked models, `attempts` the attempts on the same data in
+    the same way, this one last; `files` are the figures of the model's files; `seed` is the given
+    one, `salt` the release's own salt for pseudonyms, None if it has none or shares them with
+    others. `upstream` is the certified release that the input is, if it is one, `made_by` the party
+    that made it; `doubts` are warnings for the owner.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -55,6 +56,7 @@ class Release(BaseModel):
     rows_in: int = 0
     sample: SampleFigures | None = None
     suppressed: int = 0
+    suppressed_cells: Mapping[str, int] = Field(default_factory=dict)
     approximated: tuple[str, ...] = ()
     ended: EarlyStop | None = None
     sanitised: StoredData | None = None
@@ -144,6 +146,7 @@ def run_plan(
         rows_in=rows_in,
         sample=sample_figures(plan, sample),
         suppressed=anonymous.suppressed,
+        suppressed_cells=anonymous.suppressed_cells,
         approximated=anonymous.approximated,
         ended=anonymous.early_stop,
         seed=seed,
@@ -246,6 +249,7 @@ def _model_release(
         sources=(source,),
         rows_in=source.rows,
         suppressed=model.suppressed,
+        suppressed_cells=model.suppressed_cells,
         sanitised=model.sanitised.stored,
         held_out=model.held_out,
         files=model.files,

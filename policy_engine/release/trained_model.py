@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +32,15 @@ _SECRET_BITS = 128
 class AuditedModel:
     """A model with its training table, audits and bounds.
 
-    `held_out` rows were kept for the audit; `suppressed` is that of the table. `judged_attempts`
+    `held_out` rows were kept for the audit; `suppressed` and
+    `suppressed_cells` are those of the table. `judged_attempts`
     are the attack figures for every bound, judged with earlier attempts.
     """
 
     sanitised: WrittenTable
     held_out: int
     suppressed: int
+    suppressed_cells: Mapping[str, int]
     judged_attempts: JudgedAttempts
     reports: tuple[MembershipAudit, ...]
     files: FilesMeasured
@@ -85,6 +87,7 @@ def release_model(
         sanitised=sanitised,
         held_out=table.num_rows - len(training_table.members),
         suppressed=sanitised.anonymized.suppressed if sanitised.anonymized else 0,
+        suppressed_cells=sanitised.anonymized.suppressed_cells if sanitised.anonymized else {},
         judged_attempts=_judge(attempt, tuple(measurements(plan.audits, reports[0])), history),
         reports=reports,
         files=files,

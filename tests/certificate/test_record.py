@@ -53,15 +53,19 @@ def without(text, *names):
 
 def test_what_is_committed_to_is_all_of_a_record_but_its_nonce_and_those_before(recorded):
     alone = load_record(recorded / "record.json")
-    facts = without(alone.to_json(), "nonce", "earlier", "joined", "rows_joined", "sampled")
+    absent = ("joined", "rows_joined", "sampled", "suppressed_cells")
+    facts = without(alone.to_json(), "nonce", "earlier", *absent)
     assert alone.commitment == Commitment.make(facts, alone.nonce)
     joined = {"joined": (alone.input,), "rows_joined": 5, "earlier": (alone,)}
     both = alone.model_copy(update=joined)
     assert both.commitment == Commitment.make(
-        without(both.to_json(), "nonce", "earlier", "sampled"), both.nonce
+        without(both.to_json(), "nonce", "earlier", *absent[2:]), both.nonce
     )
     sampled = alone.model_copy(update={"sampled": 2})
     assert sampled.commitment == Commitment.make({**facts, "sampled": 2}, alone.nonce)
+    nulled = alone.model_copy(update={"suppressed_cells": {"age": 2}})
+    facts |= {"suppressed_cells": {"age": 2}}
+    assert nulled.commitment == Commitment.make(facts, alone.nonce)
     assert (alone.rows_used, sampled.rows_used) == (alone.rows_in, 2)
 
 

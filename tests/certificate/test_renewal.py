@@ -424,6 +424,7 @@ class Rows:
 
     def __init__(self, rows, suppressed):
         self.rows_used, self.suppressed = rows, suppressed
+        self.suppressed_cells = {}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Where a certificate falls short, in words."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 from building import people_policy
@@ -23,6 +23,7 @@ class Rows:
     suppressed: int
     held_out: int
     sampled: int | None = None
+    suppressed_cells: dict[str, int] = field(default_factory=dict)
 
     @property
     def rows_used(self):

@@ -78,6 +78,7 @@ def test_a_distance_and_settings_are_those_of_the_owner():
 
 
 SECOND = {"pseudonymScope": "cohort"}
+SUPPRESSING = {"algorithm": "local-suppression"}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,10 @@ SECOND = {"pseudonymScope": "cohort"}
     [
         ({}, {"missing": "wildcard"}, True),
         ({"missing": "wildcard"}, {}, False),
+        ({}, SUPPRESSING, False),
+        ({}, {**SUPPRESSING, "missing": "wildcard"}, True),
+        ({"missing": "wildcard"}, {**SUPPRESSING, "missing": "wildcard"}, True),
+        ({**SUPPRESSING, "missing": "wildcard"}, {**SUPPRESSING, "missing": "wildcard"}, False),
         ({"partitioning": "relaxed"}, {}, True),
         ({"pseudonymize": ["name"]}, {"pseudonymize": ["name"]}, False),
         ({"pseudonymize": ["name"]}, {"pseudonymize": ["name"], **SECOND}, True),

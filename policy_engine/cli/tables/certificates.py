@@ -46,13 +46,7 @@ _STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence"
 
 
 def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
-    rows = f"{certificate.rows_out:,}"
-    if record:
-        rows += f" of {record.rows_in:,}"
-        rows += f", {record.sampled:,} sampled" if record.sampled is not None else ""
-        rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
-        rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
-    yield "rows", rows
+    yield from _row_figures(certificate, record)
     if sample := certificate.sample:
         strata = f", of {sample.strata:,} strata" if sample.strata > 1 else ""
         yield "sampled", f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
@@ -78,6 +72,20 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if utility.perturbed:
         yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
+    """Yield how many rows there are, and what was suppressed."""
+    rows = f"{certificate.rows_out:,}"
+    if record:
+        rows += f" of {record.rows_in:,}"
+        rows += f", {record.sampled:,} sampled" if record.sampled is not None else ""
+        rows += f", {record.suppressed:,} suppressed" if record.suppressed else ""
+        rows += f", {record.held_out:,} kept for the audit" if record.held_out else ""
+    yield "rows", rows
+    if record and record.suppressed_cells:
+        cells = (f"{cells:,} of {escape(name)}" for name, cells in record.suppressed_cells.items())
+        yield "cells suppressed", ", ".join(cells)
 
 
 def _maker_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:

@@ -145,6 +145,8 @@ def _how(anonymize: Anonymize, engine: str) -> str:
         parts = [f"least {options.loss}", f"at most {options.max_suppression:.0%} suppressed"]
     elif options.algorithm == "microaggregation":
         parts = ["MDAV"]
+    elif options.algorithm == "local-suppression":
+        parts = ["fewest cells"]
     else:
         parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
@@ -156,5 +158,7 @@ def _how(anonymize: Anonymize, engine: str) -> str:
 
 
 def _format_column(column: QuasiIdentifier) -> str:
-    how = column.taxonomy or column.generalization
+    how = column.taxonomy or column.generalization or ""
+    if column.max_suppression is not None:
+        how += f", at most {column.max_suppression:.4g} of the cells"
     return f"{column.name} ({how})" if how else column.name

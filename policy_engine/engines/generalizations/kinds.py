@@ -26,7 +26,11 @@ from policy_engine.engines.generalizations.representatives import KINDS, centroi
 from policy_engine.engines.generalizations.sets import Sets
 from policy_engine.engines.generalizations.taxonomies import Taxonomies
 from policy_engine.errors import CertificateError, InternalError
-from policy_engine.methods.columns import PERTURBATIVE, QuasiIdentifier
+from policy_engine.methods.columns import (
+    PERTURBATIVE,
+    SUPPRESSION,
+    QuasiIdentifier,
+)
 
 _IDENTITY: dict[str | None, Identity] = {
     **dict.fromkeys(("set", "prefix", "taxonomy"), "text"),
@@ -67,7 +71,11 @@ def generalizer(  # noqa: PLR0911 (one for each)
     Raises DataError where it does not apply to the values (R006), or the taxonomy lacks some
     (R007).
     """
-    match quasi_identifier.generalization or ("range" if column.is_ordered else "set"):
+    match quasi_identifier.generalization:
+        case None | "suppression" if column.is_ordered:
+            return Ranges.of(name, column)
+        case None | "suppression":
+            return Sets.of(name, column, quasi_identifier.order)
         case "range":
             return Ranges.of(name, column)
         case "set":
@@ -100,13 +108,15 @@ def losses(
 
     None where values are replaced by representatives, whose loss cells do not show. A cell that
     may also be missing costs 1, except a set, where missing is one more member; a missing value
-    that is a `wildcard` adds nothing. Raises CertificateError (V002) where a cell does not fit the
-    generalisation.
+    that is a `wildcard` adds nothing. Of cells that are suppressed or not, a missing one costs 1.
+    Raises CertificateError (V002) where a cell does not fit the generalisation.
     """
     cells_read = [parse_quasi_cell(name, text) for text in cells]
     if quasi_identifier.generalization in PERTURBATIVE:
         check_cells(name, cells_read, quasi_identifier.generalization)
         return None
+    if quasi_identifier.generalization == SUPPRESSION:
+        return _price_suppressed(name, cells_read)
     kind = quasi_identifier.generalization or kind_of_cells(name, cells_read)
     if kind == "set":
         return sets.price_cells(name, cells_read, wildcard=wildcard)
@@ -119,6 +129,18 @@ def losses(
         name, kind, [c for c in cells_read if c.values], quasi_identifier, taxonomy
     )
     return np.where(may_also_be_missing & (not wildcard), 1.0, loss)
+
+
+def _price_suppressed(name: str, cells_read: list[Cell]) -> NDArray[np.float64]:
+    """Return 1 for each cell that is missing, 0 for one that is a value.
+
+    Which were missing in the input, the output does not tell. Raises CertificateError (V002) for
+    other cells.
+    """
+    if any(cell.is_range or len(cell.values) + cell.may_be_missing != 1 for cell in cells_read):
+        message = f"The column {name!r} holds a cell that is neither a value nor missing."
+        raise CertificateError.of("V002", message)
+    return np.array([float(cell.may_be_missing) for cell in cells_read])
 
 
 def covered_codes(
@@ -137,12 +159,16 @@ def code_finder(
     """Return a function from a cell to the codes of an original column that it may stand for.
 
     The codes ascend. `column` comes from `encode_quasi_identifier`. A representative may stand for
-    any value. The function raises CertificateError (V002) on text that is not a cell.
+    any value, and so may a cell that was suppressed. The function raises CertificateError (V002) on
+    text that is not a cell.
     """
     values = _value_finder(quasi_identifier, column, taxonomy)
+    may_be_suppressed = quasi_identifier.generalization == SUPPRESSION
 
     def codes(text: str | None) -> NDArray[np.int32]:
         cell = parse_quasi_cell(quasi_identifier.name, text)
+        if may_be_suppressed and not cell.values:
+            return np.arange(len(column.labels), dtype=np.int32)
         present = values(cell) if cell.values else np.zeros(0, dtype=np.int32)
         missing = cell.may_be_missing and column.has_missing
         return np.concatenate([np.zeros(1, np.int32), present]) if missing else present
@@ -153,7 +179,10 @@ def code_finder(
 def _value_finder(  # noqa: PLR0911 (one for each)
     quasi_identifier: QuasiIdentifier, column: ColumnCodes, taxonomy: Taxonomy | None
 ) -> Callable[[Cell], NDArray[np.int32]]:
-    match quasi_identifier.generalization or ("range" if column.is_ordered else "set"):
+    match quasi_identifier.generalization:
+        case None | "suppression":
+            find = ranges.code_finder if column.is_ordered else sets.code_finder
+            return find(column)
         case "range":
             return ranges.code_finder(column)
         case "set":

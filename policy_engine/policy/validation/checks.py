@@ -76,7 +76,10 @@ def _policy_problems(policy: Policy) -> Iterator[Problem]:
 
 def with_warnings(policy: Policy) -> Policy:
     """Return a policy with what in it is allowed, and yet hardly meant."""
-    warnings = (*_ungoverned_outputs(policy), *_uncovered_assets(policy), *_unbounded(policy))
+    warnings = (
+        *(*_ungoverned_outputs(policy), *_uncovered_assets(policy)),
+        *(*_unbounded(policy), *_overlapping(policy)),
+    )
     return replace(policy, hints=(*policy.hints, *warnings))
 
 
@@ -189,6 +192,28 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
                     )
                     hint = "Ask for a privacy model as well, such as k-anonymity."
                     yield Problem("W005", message, hint, value.place)
+
+
+def _overlapping(policy: Policy) -> Iterator[Problem]:
+    """Yield that suppressed cells are to match any value, which makes classes overlap."""
+    for rule in policy.permissions:
+        for action in rule.actions:
+            named = {
+                part.left_operand: part.right_operands[0]
+                for part in action.refinements
+                if isinstance(part, Constraint) and part.right_operands
+            }
+            algorithm, missing = (named.get(f"{terms.PE}{one}") for one in ("algorithm", "missing"))
+            if algorithm is None or algorithm.value != "local-suppression" or missing is None:
+                continue
+            if missing.value == "wildcard":
+                yield Problem("W006", _OVERLAPPING, _NOT_OVERLAPPING, missing.place)
+
+
+_OVERLAPPING = (
+    "A missing value matches any, so k counts rows that could be the same, not rows alike."
+)
+_NOT_OVERLAPPING = "Let missing values be values of their own, unless that costs too many cells."
 
 
 def _methods(action: Action) -> tuple[Value, ...]:

@@ -44,7 +44,8 @@ UNSEEN = {
         logical-constraint-of-itself parent-is-itself parents-in-a-circle
         two-policies-with-one-uid join-of-a-dataset-within-another join-of-one-dataset
         join-on-nothing join-on-two-columns-of-one-dataset join-that-is-trained-on
-        join-with-two-columns-of-one-name masked-column-without-masking""",
+        join-with-two-columns-of-one-name masked-column-without-masking
+        cells-suppressed-by-mondrian local-suppression-of-diverse-values""",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
         parent-not-given party-that-is-a-term reference-to-nothing rule-without-object

@@ -1,0 +1,154 @@
+"""Local suppression: cells of quasi-identifiers are values of the input, or missing."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.data.cells import write_value
+from policy_engine.engines import tables
+from policy_engine.engines.anonymizing import cell_array
+from policy_engine.engines.arrays import from_numpy, is_text, value_type
+from policy_engine.engines.encoding import ColumnCodes
+from policy_engine.engines.masking.perturbing import RowKeys, masking_key
+from policy_engine.engines.preparation import PreparedTable
+from policy_engine.errors import DataError
+from policy_engine.kernels.grouping import classes_of, first_rows
+from policy_engine.kernels.local_suppression import Suppression, suppress_cells
+from policy_engine.kernels.mondrian import Partition
+from policy_engine.methods.columns import QuasiIdentifier
+from policy_engine.plan.steps import Anonymize
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Words = NDArray[np.uint64]
+Cells = tuple[Ints, list[str | None]]
+
+_FINEST_WEIGHT = 1000
+_LABEL = 0x63656C6C73
+"""What tells the draws of suppression from those of maskings and samples."""
+
+
+@dataclass(frozen=True)
+class SuppressedTable:
+    """The classes of rows that show the same, in the order of their values, missing ones first.
+
+    `cells` are as for `Grouping`; `suppressed` counts the cells that were suppressed, by column.
+    """
+
+    rows: Partition
+    cells: Mapping[str, Cells]
+    suppressed: Mapping[str, int]
+
+
+def null_cells(
+    prepared: PreparedTable, step: Anonymize, words: Callable[[], Words]
+) -> SuppressedTable:
+    """Suppress few cells, so that every row matches k rows.
+
+    `words` are random bits of every row, (rows,), called where rows of one content are treated
+    differently. Raises DataError (R009) where the caps of columns do not allow it.
+    """
+    columns = {name: one.column for name, one in prepared.quasi.items()}
+    tuple_of_row, count = classes_of([one.codes for one in columns.values()])
+    first = first_rows(tuple_of_row, count)
+    tuples = np.column_stack([_present(one)[first] for one in columns.values()])
+    found = suppress_tuples(tuples, np.bincount(tuple_of_row), step)
+    shown = np.where(found.cells, np.int32(-1), tuples[found.tuple_of]).astype(np.int32)
+    class_of_part, classes = classes_of(list(shown.T + np.int32(1)))
+    # Known only by a secret: otherwise a row's other values could tell in which part it is.
+    is_parted = len(found.rows) > count
+    part = found.part_of(tuple_of_row, words()) if is_parted else tuple_of_row
+    class_of_row = class_of_part[part]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(class_of_row))])
+    shown = shown[first_rows(class_of_part, classes)]
+    return SuppressedTable(
+        Partition(np.argsort(class_of_row, kind="stable"), starts),
+        {
+            name: _cells(one, codes)
+            for (name, one), codes in zip(columns.items(), shown.T, strict=True)
+        },
+        dict(zip(columns, found.suppressed.tolist(), strict=True)),
+    )
+
+
+def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression:
+    """Return the cells to suppress in distinct tuples of quasi-identifiers, as the step asks.
+
+    `tuples` (tuples, columns) are codes in the order of the values, -1 for missing, and `counts`
+    (tuples,) the rows of each. Of columns that serve equally, the one with more distinct values is
+    suppressed, and of those, the later one. Raises DataError (R009) where the caps of columns
+    do not allow it.
+    """
+    quasi, rows = step.columns.quasi_identifier, int(counts.sum())
+    distinct = [len(np.unique(codes[codes >= 0])) for codes in tuples.T]
+    order = np.argsort(distinct, kind="stable")
+    most = np.array([one.most_suppressed(rows) for one in quasi], dtype=np.int64)
+    found = suppress_cells(
+        np.ascontiguousarray(tuples[:, order]),
+        counts,
+        step.k,
+        _weights(quasi)[order],
+        most[order],
+        step.recoding.missing,
+    )
+    if found.exposed_rows:
+        raise _capped_error(found.exposed_rows, quasi, step.k)
+    return replace(found, cells=found.cells[:, np.argsort(order)])
+
+
+def row_words(table: pa.Table, key: bytes | None) -> Words:
+    """Return random bits for every row, (rows,), by its content and the owner's `key`, or by a key
+    that is kept nowhere."""
+    return RowKeys.of(table, masking_key(key)).words(_LABEL, 1)[:, 0]
+
+
+def typed_column(
+    field: pa.Field, classes: Partition, cell: Ints, texts: list[str | None]
+) -> tuple[pa.Field, pa.Array]:
+    """Return the cells of the rows, in the order of the classes, as a column of the type that it
+    had in the input; as texts where it has none, or the cells are not of that type."""
+    kind = value_type(field.type)
+    if not tables.is_untyped(field) and not is_text(kind):
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            values = pa.array(texts, pa.string()).cast(kind)
+            if len(values.unique()) == len(values):
+                rows = np.repeat(cell, np.diff(classes.starts))
+                return pa.field(field.name, kind), values.take(from_numpy(rows))
+    metadata = field.metadata if tables.is_untyped(field) else None
+    column = cell_array(classes, cell, texts)
+    return pa.field(field.name, column.type, metadata=metadata), column
+
+
+def _present(column: ColumnCodes) -> Codes:
+    """Return the codes counted from the first value, -1 for missing, (rows,)."""
+    return column.codes - np.int32(column.has_missing)
+
+
+def _cells(column: ColumnCodes, codes: Codes) -> Cells:
+    """Return the number of each class's cell, (classes,), and the distinct cells."""
+    found, cell = np.unique(codes, return_inverse=True)
+    labels = column.labels[int(column.has_missing) :]
+    return cell, [None if code < 0 else write_value(labels[code]) for code in found.tolist()]
+
+
+def _weights(quasi: tuple[QuasiIdentifier, ...]) -> Ints:
+    """Return what a cell of each column costs, as integers from 1 to 1000, (columns,)."""
+    weights = np.array([one.weight for one in quasi])
+    whole = np.maximum(np.rint(weights / weights.max() * _FINEST_WEIGHT), 1).astype(np.int64)
+    return np.asarray(whole // np.gcd.reduce(whole))
+
+
+def _capped_error(exposed: int, quasi: tuple[QuasiIdentifier, ...], k: int) -> DataError:
+    caps = ", ".join(
+        f"{one.max_suppression:.4g} of {one.name!r}"
+        for one in quasi
+        if one.max_suppression is not None
+    )
+    message = f"{exposed:,} rows would match fewer than {k} rows. At most so many cells may be "
+    return DataError.of(  # type: ignore[return-value]
+        "R009", f"{message}suppressed: {caps}.", "Allow more suppression, or ask for a smaller k."
+    )
