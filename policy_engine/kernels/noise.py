@@ -111,6 +111,34 @@ def _finite(values: Floats) -> Floats:
     return np.clip(values, -_MOST, _MOST)
 
 
+_STEPS = 20
+
+
+def without_last_bits(values: Floats, deviation: float) -> Floats:
+    """Return the nearest whole multiples of a power of 2, 2**-20 to 2**-21 of the deviation of the
+    noise that was added: the last bits of a sum of floats tell its parts (Mironov, CCS 2012)."""
+    if not deviation > 0:
+        return values
+    power = max(math.frexp(deviation)[1] - 1 - _STEPS, _LEAST_POWER)
+    with np.errstate(over="ignore"):
+        steps = np.ldexp(values, -power)
+    is_finer = np.abs(steps) < 2.0**52  # else it is a multiple already
+    return np.where(is_finer, np.ldexp(np.rint(np.where(is_finer, steps, 0.0)), power), values)
+
+
+_LEAST_POWER = -1022
+
+
+def without_last_digits(values: Floats, deviation: float) -> Floats:
+    """Return the nearest floats of so few bits that each is a step of 2**-20 to 2**-22 of the
+    deviation of the logarithm of the noise that they were multiplied by: as for sums."""
+    bits = _STEPS + 1 - math.frexp(deviation)[1]
+    if bits >= sys.float_info.mant_dig:
+        return values
+    mantissas, powers = np.frexp(values)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissas, bits)), powers - bits))
+
+
 @compiled
 def _exponentials(logarithms: Floats, deviation: float, mean: float) -> None:
     for row in range(len(logarithms)):

@@ -29,7 +29,7 @@ def noise_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tall
 
 def sign_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tally:
     """Return the tally of a masking that keeps signs; a value rounded to zero keeps its sign."""
-    return {"broken": (before * after < 0).sum(axis=0)}
+    return {"broken": (np.sign(before) * np.sign(after) < 0).sum(axis=0)}
 
 
 def rank_tally(

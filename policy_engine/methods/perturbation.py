@@ -24,7 +24,8 @@ class ColumnFacts:
 
     `rows` have a value in all of them. Of numbers, `moments` are those of the columns; of
     categories, `labels` are the distinct values in order, and `counts` how often each occurs,
-    (categories,). `summary` is that of the masking.
+    (categories,). `summary` is that of the masking, and
+    `dates` tells which columns are of days or points in time.
     """
 
     rows: int
@@ -32,6 +33,7 @@ class ColumnFacts:
     labels: Any = field(default=None, repr=False)
     counts: "NDArray[np.int64] | None" = field(default=None, repr=False)
     summary: Mapping[str, "NDArray[np.int64]"] = field(default_factory=dict)
+    dates: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class Perturbation(Masking, ABC):
         return 1
 
     @property
-    def decimals(self) -> int:
-        """How many decimals the result has at least, of a column that has decimals."""
-        return 0
+    def decimals(self) -> int | None:
+        """How many decimals the result has at most, None where they are those of the column."""
+        return None
 
     @property
     def given_columns(self) -> tuple[str, ...]:

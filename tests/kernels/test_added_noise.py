@@ -11,6 +11,8 @@ from policy_engine.kernels.noise import (
     add_noise,
     covariance_factor,
     multiply_noise,
+    without_last_bits,
+    without_last_digits,
 )
 from policy_engine.kernels.normal import laplaces, normals
 
@@ -155,3 +157,23 @@ def test_noise_beyond_the_floats_ends_at_the_largest():
         -most,
     ]
     assert multiply_noise(floats(most), 1.0, words(2**64 - 1)).tolist() == [most]
+
+
+@pytest.mark.parametrize("deviation", [1e-300, 0.001, 1.0, 3.0, 1e15])
+def test_the_last_bits_of_noisy_numbers_tell_nothing(deviation):
+    noisy = np.array([0.1, -1234.56789, 1e10 / 3, 0]) * deviation
+    coarse = without_last_bits(noisy, deviation)
+    step = 2.0 ** (math.floor(math.log2(deviation)) - 20)
+    assert (coarse / step == np.rint(coarse / step)).all()
+    assert (np.abs(coarse - noisy) <= step / 2).all()
+    assert without_last_bits(noisy, 0).tolist() == noisy.tolist()
+
+
+def test_the_last_digits_of_products_tell_nothing():
+    products = np.array([1 / 3, -1e80 / 3, 1e-80 / 3, 0])
+    coarse = without_last_digits(products, 0.1)
+    # 0.1 is at least 2**-4: floats of 24 bits.
+    assert coarse[:1] == np.float32(1 / 3)
+    assert np.abs(coarse - products) == pytest.approx(np.zeros(4), abs=1e80 * 2.0**-25)
+    assert coarse[3] == 0
+    assert without_last_digits(products, 1e-12).tolist() == products.tolist()

@@ -129,7 +129,7 @@ def _values(
     """Return a column before and after, as its masking takes it."""
     columns, takes = (old.column(name), new.column(name)), known.group[0].takes
     if not old.num_rows:
-        return np.zeros(0), np.zeros(0)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     if takes == "categories":
         labels = known.facts.labels
         return codes_of(columns[0], labels), codes_of(columns[1], labels)

@@ -1,7 +1,7 @@
 """Columns of numbers and dates as floats, and floats as columns of the same kind again."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -24,40 +24,46 @@ MOST_DECIMALS = 15
 class NumberForm:
     """How the numbers of a column are written: of what kind, and with how many decimals at most.
 
-    `type` is that of the column as it was read, text in a file without types.
+    `type` is that of the column as it was read, text in a file without types; `is_declared` means
+    that it says nothing of single values. Of floats, `decimals` above 15 are any number.
     """
 
     kind: Kind
     type: pa.DataType
     decimals: int = 0
+    is_declared: bool = True
 
     def merge(self, other: "NumberForm") -> "NumberForm":
         """Return the form of the numbers of two parts of a column."""
-        return NumberForm(self.kind, self.type, max(self.decimals, other.decimals))
+        return replace(self, decimals=max(self.decimals, other.decimals))
 
     def with_decimals(self, name: str, decimals: int) -> "NumberForm":
-        """Return the form of numbers that have some decimals at least.
+        """Return the form of numbers that have so many decimals at most.
 
         Raises DataError (R013) for integers, dates and points in time, which have none.
         """
         if self.kind not in ("decimal", "float"):
+            if decimals == 0:
+                return self
             message = f"The column {name!r} holds integers, and its masking makes decimals."
             raise DataError.of("R013", message, "Let its parameters be integers.")
-        return NumberForm(self.kind, self.type, max(self.decimals, decimals))
+        least = 0 if self.kind == "float" else self.decimals
+        return replace(self, decimals=max(least, decimals))
 
     @property
     def published_type(self) -> pa.DataType:
-        """The type of the masked column: wide enough for any result, and the same for all data."""
-        if is_text(self.type) or pa.types.is_null(self.type):
-            return pa.string() if is_text(self.type) else self.type
-        if self.kind == "integer":
-            return pa.int64()
-        if self.kind == "decimal":
+        """The type of the masked column: that of the column, or for integers the widest one."""
+        if is_text(self.type):
+            return pa.string()
+        if self.kind == "decimal" and not self.is_declared:
             return pa.decimal128(38, self.decimals)
-        return pa.float64() if self.kind == "float" else self.type
+        is_integer = self.kind == "integer" and not pa.types.is_null(self.type)
+        return pa.int64() if is_integer else self.type
 
 
-def number_form(name: str, column: pa.ChunkedArray, inferred: pa.DataType | None) -> NumberForm:
+def number_form(
+    name: str, column: pa.ChunkedArray, inferred: pa.DataType | None, *, is_declared: bool = True
+) -> NumberForm:
     """Return the form of a column, whose texts are `inferred` to be of a type.
 
     Raises DataError (R013) where it does not hold numbers, dates or points in time.
@@ -65,10 +71,10 @@ def number_form(name: str, column: pa.ChunkedArray, inferred: pa.DataType | None
     plain = plain_array(column)
     kind = plain.type if inferred is None else inferred
     for is_kind, named in _KINDS:
-        if is_kind(kind) and not (is_text(plain.type) and named in ("date", "timestamp")):
-            return _form(named, kind, plain)
+        if is_kind(kind) and not (is_text(plain.type) and named == "timestamp"):
+            return replace(_form(named, kind, plain), is_declared=is_declared)
     if plain.null_count == len(plain):
-        return NumberForm("integer", plain.type)
+        return NumberForm("decimal", plain.type)
     raise not_numbers(name, "texts" if is_text(kind) else f"values of the type {kind}")
 
 
@@ -84,6 +90,8 @@ _KINDS: tuple[tuple[Callable[[pa.DataType], bool], Kind], ...] = (
 def _form(named: Kind, kind: pa.DataType, plain: pa.Array) -> NumberForm:
     if named == "float" and is_text(plain.type):
         return NumberForm("decimal", plain.type, _most_decimals(plain))
+    if named == "float":
+        return NumberForm(named, plain.type, float_decimals(_as_doubles(plain.drop_null())))
     return NumberForm(named, plain.type, max(kind.scale, 0) if named == "decimal" else 0)
 
 
@@ -115,16 +123,59 @@ def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[n
         array = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.int64())
     elif pa.types.is_decimal(array.type):
         array = array.cast(pa.string())  # whose float is the nearest
+    if form.kind == "decimal" and is_text(array.type):
+        long = pc.match_substring_regex(array, f"^-?[0-9]{{{_LONG}}}")
+        if pc.any(long).as_py():
+            raise not_numbers(name, _LONG_INTEGERS)
     try:
-        values = to_numpy(array.cast(pa.float64(), safe=False), missing=np.nan)
+        values = _as_doubles(array)
     except pa.ArrowInvalid:
         raise not_numbers(name, "values that are not numbers") from None
     values = np.where(missing, np.nan, values)
     if not np.isfinite(values[~missing]).all():
         raise not_numbers(name, "values that are not finite numbers")
     if form.kind == "integer" and (np.abs(values[~missing]) > MOST_EXACT).any():
-        raise not_numbers(name, "integers of more than 53 bits, which arithmetic would round")
+        raise not_numbers(name, _LONG_INTEGERS)
     return values
+
+
+_LONG = 17
+_LONG_INTEGERS = "integers of more than 53 bits, which arithmetic would round"
+
+
+def _as_doubles(array: pa.Array) -> NDArray[np.float64]:
+    """Return numbers, or texts of them, as floats of 64 bits, NaN where missing; a float of fewer
+    bits is the number that its text is."""
+    is_short = pa.types.is_floating(array.type) and not pa.types.is_float64(array.type)
+    wide = array.cast(pa.string()) if is_short else array
+    return to_numpy(wide.cast(pa.float64(), safe=False), missing=np.nan)
+
+
+def float_decimals(values: NDArray[np.float64]) -> int:
+    """Return how many digits behind the point the floats have at most, 16 for more than 15."""
+    first = _float_decimals(values[:_SAMPLE])
+    return first if first > MOST_DECIMALS else max(first, _float_decimals(values))
+
+
+_SAMPLE = 4096
+
+
+def _float_decimals(values: NDArray[np.float64]) -> int:
+    rest = values[np.isfinite(values)]
+    for decimals in range(MOST_DECIMALS + 1):
+        rest = rest[round_floats(rest, decimals) != rest]
+        if not len(rest):
+            return decimals
+    return MOST_DECIMALS + 1
+
+
+def round_floats(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+    """Return the floats nearest to numbers of some decimals; of those above 15, the values."""
+    scale = 10.0**decimals
+    is_exact = np.abs(values) < MOST_EXACT / scale  # else the float is no finer than that
+    if decimals > MOST_DECIMALS:
+        return values
+    return np.where(is_exact, np.rint(np.where(is_exact, values, 0.0) * scale) / scale, values)
 
 
 def from_floats(
@@ -142,13 +193,17 @@ def from_floats(
     except (pa.ArrowInvalid, OverflowError):
         message = f"The masking of {name!r} makes values that the type {form.type} cannot hold."
         raise DataError.of("R013", message, "Change its parameters, or the type.") from None
-    return pa.chunked_array([pc.if_else(from_numpy(missing), pa.nulls(1, made.type)[0], made)])
+    if missing.any():  # Arrow's if_else would widen decimals
+        made = made.take(from_numpy(np.arange(len(made)), missing))
+    return pa.chunked_array([made])
 
 
 def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
     if form.kind == "float":
-        return from_numpy(numbers + 0.0)
+        return _from_floats(round_floats(numbers, form.decimals) + 0.0, form.type)
     if form.kind == "decimal":
+        if is_text(form.type) and (np.abs(numbers) > MOST_EXACT).any():
+            raise OverflowError
         texts = decimal_texts(numbers, form.decimals)
         return texts if is_text(form.type) else texts.cast(form.published_type)
     whole = np.rint(numbers)
@@ -162,9 +217,18 @@ def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
         if len(whole) and not first <= whole.min() <= whole.max() <= last:
             raise OverflowError
     if form.kind == "date":
-        return integers.cast(pa.int32()).cast(pa.date32()).cast(form.type)
+        return integers.cast(pa.int32()).cast(pa.date32()).cast(form.published_type)
     stamps = integers.cast(pa.timestamp("us", form.type.tz))
     return stamps.cast(form.type, safe=False)
+
+
+def _from_floats(numbers: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
+    """Return floats of a type. Raises OverflowError for numbers that it does not have."""
+    with np.errstate(over="ignore"):
+        made = numbers.astype(kind.to_pandas_dtype())
+    if not np.isfinite(made).all():
+        raise OverflowError
+    return from_numpy(made)
 
 
 _DAYS = (-719_162, 2_932_896)

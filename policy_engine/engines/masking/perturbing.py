@@ -101,7 +101,7 @@ class KnownGroup:
         masking, names = self.group[0], [one.name for one in self.group]
         present = is_present(table, columns_of(self.group))
         if not present.any():
-            return {name: self._empty(table.column(name), name) for name in names}
+            return {name: self._empty(table, name) for name in names}
         words = keys.words(self.label, len(names) * masking.words)[present]
         rows = table.filter(from_numpy(present))
         values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
@@ -143,28 +143,38 @@ class KnownGroup:
 
     def published_type(self, schema: pa.Schema, name: str) -> pa.DataType:
         """Return the type of a masked column, that of the input being in the schema."""
-        if self.group[0].takes == "numbers":
+        if self.group[0].takes == "numbers" and self.seen.rows:
             return self.seen.forms[name].published_type
         return value_type(schema.field(name).type)
 
-    def _empty(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-        form = self.seen.forms.get(name) if self.group[0].takes == "numbers" else None
-        kind = column.type if form is None else form.published_type
-        return pa.chunked_array([pa.nulls(len(column), kind)])
+    def _empty(self, table: pa.Table, name: str) -> pa.ChunkedArray:
+        """Return a column of a table in which no row has a value."""
+        kind = self.published_type(table.schema, name)
+        return pa.chunked_array([pa.nulls(table.num_rows, kind)])
 
 
-def check_ordered(table_schema: pa.Schema, groups: Sequence[Group], kinds: Kinds) -> None:
-    """Raise DataError (R013) for ranks of values that have no order: texts whose order nobody
-    has chosen, and nested values."""
+def check_types(table_schema: pa.Schema, groups: Sequence[Group], kinds: Kinds) -> None:
+    """Raise DataError (R013) for categories and ranks of values that Arrow does not compare, and
+    for ranks of values that have no order, such as texts whose order nobody has chosen."""
     for group in groups:
-        for name in columns_of(group) if group[0].takes == "order" else ():
+        for name in columns_of(group) if group[0].takes != "numbers" else ():
             kind = kinds.get(name) or value_type(table_schema.field(name).type)
-            if is_text(kind) and getattr(group[0], "order", None) is None:
+            is_order = group[0].takes == "order"
+            if is_order and is_text(kind) and getattr(group[0], "order", None) is None:
                 message = f"The column {name!r} holds texts, and nothing says in which order."
                 raise DataError.of("R013", message, _order_hint(group[0]))
-            if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_boolean(kind):
-                message = f"The column {name!r} holds values of the type {kind}, which have no "
-                raise DataError.of("R013", f"{message}order.", "Give the column another role.")
+            if _is_unordered(kind) or (is_order and pa.types.is_boolean(kind)):
+                lacking = "have no order" if is_order else "cannot be told apart"
+                message = f"The column {name!r} holds values of the type {kind}, which {lacking}."
+                raise DataError.of("R013", message, "Give the column another role.")
+
+
+def _is_unordered(kind: pa.DataType) -> bool:
+    """Tell whether values are nested or bytes, or of a type whose values Arrow does not compare."""
+    is_bytes = pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind)
+    is_bytes = is_bytes or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    is_narrow = pa.types.is_float16(kind) or (pa.types.is_decimal(kind) and kind.bit_width < 128)
+    return bool(pa.types.is_nested(kind) or is_bytes or is_narrow or pa.types.is_duration(kind))
 
 
 def _order_hint(masking: Perturbation) -> str:

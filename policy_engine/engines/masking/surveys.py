@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from policy_engine.data.catalog import INFERRED
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.masking.numbers import (
     NumberForm,
@@ -18,6 +19,7 @@ from policy_engine.engines.masking.numbers import (
 )
 from policy_engine.errors import DataError, join_names
 from policy_engine.kernels.moments import Moments, exponents
+from policy_engine.kernels.random_rounding import most_exact
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
 
 Group = tuple[Perturbation, ...]
@@ -73,19 +75,34 @@ def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
             raise DataError.of("R013", message, "Give the column another masking, or another role.")
         return Survey(len(column) - column.null_count, counts=pc.value_counts(column.drop_null()))
     numeric = names if group[0].takes == "numbers" else ()
-    forms = {name: number_form(name, table.column(name), kinds.get(name)) for name in numeric}
+    forms = {name: _form_of(table, name, kinds) for name in numeric}
     if not group[0].takes_dates:
         _check_no_dates(forms)
     forms |= {
         one.name: forms[one.name].with_decimals(one.name, one.decimals)
         for one in group
-        if one.name in forms and one.decimals
+        if one.name in forms and one.decimals is not None
     }
     present = is_present(table, names)
     values = floats_of(table, forms)[present]
     if not forms:
         return Survey(len(values))
+    for place, one in enumerate(group):
+        if one.decimals is not None:
+            _check_precision(one.name, values[:, place], one.decimals)
     return Survey(len(values), forms, exponents(values), summary=group[0].summarise(values))
+
+
+def _form_of(table: pa.Table, name: str, kinds: Kinds) -> NumberForm:
+    metadata = table.schema.field(name).metadata or {}
+    column, is_declared = table.column(name), INFERRED not in metadata
+    return number_form(name, column, kinds.get(name), is_declared=is_declared)
+
+
+def _check_precision(name: str, values: NDArray[np.float64], decimals: int) -> None:
+    if (np.abs(values) >= most_exact(decimals)).any():
+        content = f"numbers that floats of 64 bits do not tell apart to {decimals} decimals"
+        raise not_numbers(name, content)
 
 
 def _check_no_dates(forms: Mapping[str, NumberForm]) -> None:
@@ -135,9 +152,10 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
     """
     _check_rows(group, seen.rows)
     if moments is not None and group[0].takes == "numbers" and seen.rows:
+        _check_sizes(group, seen, moments)
         _check_spread(group, moments)
     if seen.counts is None:
-        return ColumnFacts(seen.rows, moments, summary=seen.summary)
+        return ColumnFacts(seen.rows, moments, summary=seen.summary, dates=_dates(group, seen))
     if len(seen.counts) > MOST_CATEGORIES:
         message = f"The column {group[0].name!r} has {len(seen.counts):,} categories. "
         message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most."
@@ -188,10 +206,32 @@ def _check_rows(group: Group, rows: int) -> None:
         raise DataError.of("R013", message, "Let the groups be smaller.")
 
 
+def _dates(group: Group, seen: Survey) -> tuple[bool, ...]:
+    return tuple(
+        one.name in seen.forms and seen.forms[one.name].kind in ("date", "timestamp")
+        for one in group
+    )
+
+
+_MOST_EXPONENT = 332
+"""Numbers of up to 2**332, 1e100, and noise of any scale have squares that are floats."""
+
+
+def _check_sizes(group: Group, seen: Survey, moments: Moments) -> None:
+    """Raise DataError (R013) for columns whose variances are not floats."""
+    powers = np.zeros(0) if seen.exponents is None else seen.exponents
+    for place, one in enumerate(group):
+        is_zero = not moments.sums[place + 1][place + 1]
+        if powers[place] > _MOST_EXPONENT:
+            raise not_numbers(one.name, "numbers beyond 1e+100, whose squares overflow")
+        if powers[place] < -_MOST_EXPONENT and not is_zero:
+            raise not_numbers(one.name, "no number beyond 1e-100, and squares underflow")
+
+
 def _check_spread(group: Group, moments: Moments) -> None:
     for place, one in enumerate(group):
         if not moments.covariance[place, place] > 0:
-            message = f"The values of the column {one.name!r} are all the same."
+            message = f"The values of the column {one.name!r} are all the same, to 12 digits."
             hint = f"{one.masking} would leave them as they are. Give the column another role."
             raise DataError.of("R013", message, hint)
 

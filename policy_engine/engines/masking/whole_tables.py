@@ -27,7 +27,7 @@ from policy_engine.engines.masking.images import (
 from policy_engine.engines.masking.perturbing import (
     KnownGroup,
     RowKeys,
-    check_ordered,
+    check_types,
     masking_key,
 )
 from policy_engine.engines.masking.surveys import (
@@ -68,7 +68,7 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
         masked_table = _with_column(masked_table, table.schema.field(name), values)
     if step.groups:
         kinds = _text_kinds(table, step)
-        check_ordered(table.schema, step.groups, kinds)
+        check_types(table.schema, step.groups, kinds)
         keys = RowKeys.of(table, masking_key(key))
     for group in step.groups:
         known = KnownGroup.of(table, group, kinds)

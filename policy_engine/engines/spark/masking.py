@@ -39,7 +39,7 @@ from policy_engine.engines.masking.images import (
 from policy_engine.engines.masking.perturbing import (
     KnownGroup,
     RowKeys,
-    check_ordered,
+    check_types,
     content_keys,
     masking_key,
 )
@@ -93,7 +93,7 @@ def mask(
     `is_csv` means that its texts are cells of a file without types; `hold` caches a frame.
     """
     kinds = _text_kinds(frame, step, is_csv=is_csv)
-    check_ordered(arrow_schema(frame), step.groups, kinds)
+    check_types(arrow_schema(frame), step.groups, kinds)
     tails = _tails(frame, step, kinds)
     both = _with_masked_cells(frame, step, tails, kinds)
     known_groups = [_known(frame, group, kinds) for group in step.groups]

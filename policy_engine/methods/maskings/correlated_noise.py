@@ -64,18 +64,23 @@ class CorrelatedNoise(Perturbation):
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""
-        from policy_engine.kernels.noise import add_correlated_noise  # noqa: PLC0415 (compiled)
+        from policy_engine.kernels.noise import (  # noqa: PLC0415 (compiled)
+            add_correlated_noise,
+            without_last_bits,
+        )
 
         moments = rows.facts.moments
         assert moments is not None  # noqa: S101 (numbers have them)
-        return add_correlated_noise(
-            rows.values,
-            moments.means,
-            moments.covariance,
-            noise_variance(self.sd_share, self.variance_share),
-            rows.words,
-            keeps_covariance=self.variant == "kim",
+        covariance = moments.covariance
+        share = noise_variance(self.sd_share, self.variance_share)
+        keeps = self.variant == "kim"
+        made = add_correlated_noise(
+            rows.values, moments.means, covariance, share, rows.words, keeps_covariance=keeps
         )
+        for place in range(len(covariance)):
+            variance = share / (1 + share if keeps else 1) * float(covariance[place, place])
+            made[:, place] = without_last_bits(made[:, place], variance**0.5)
+        return made
 
     def tally(
         self,

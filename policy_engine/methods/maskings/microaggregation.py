@@ -79,12 +79,13 @@ class Microaggregation(Perturbation):
         self,
         names: Sequence[str],
         tally: Mapping[str, "NDArray[Any]"],
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Iterator[str]:
         """Yield each column in which the mean of a group tells its largest value."""
         for place, name in enumerate(names):
             dominated = int(tally["dominated"][place])
-            if dominated:
+            is_date = bool(facts.dates) and facts.dates[place]
+            if dominated and not is_date:
                 yield dominance_doubt(name, dominated, f"{int(tally['classes'][place]):,} groups")
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:

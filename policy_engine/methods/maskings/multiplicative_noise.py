@@ -39,9 +39,10 @@ class MultiplicativeNoise(Perturbation):
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values multiplied."""
-        from policy_engine.kernels.noise import multiply_noise  # noqa: PLC0415 (compiled)
+        from policy_engine.kernels.noise import multiply_noise, without_last_digits  # noqa: PLC0415
 
-        return multiply_noise(rows.values[:, 0], self.log_sd, rows.words[:, 0])[:, None]
+        made = multiply_noise(rows.values[:, 0], self.log_sd, rows.words[:, 0])
+        return without_last_digits(made, self.log_sd)[:, None]
 
     def tally(
         self,

@@ -59,13 +59,13 @@ class Noise(Perturbation):
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""
-        from policy_engine.kernels.noise import add_noise  # noqa: PLC0415 (compiled)
+        from policy_engine.kernels.noise import add_noise, without_last_bits  # noqa: PLC0415
 
         assert rows.facts.moments is not None  # noqa: S101 (numbers have them)
         variance = noise_variance(self.sd_share, self.variance_share)
         sd = float(variance * rows.facts.moments.covariance[0, 0]) ** 0.5
         column = add_noise(rows.values[:, 0], sd, rows.words[:, 0], self.distribution)
-        return column[:, None]
+        return without_last_bits(column, sd)[:, None]
 
     def tally(
         self,
@@ -95,7 +95,8 @@ def negative_doubts(
     """Yield each column without negative values of which some became negative."""
     for place, name in enumerate(names):
         turned = int(tally["turned"][place])
-        if turned and not tally["negative"][place]:
+        is_date = bool(facts.dates) and facts.dates[place]
+        if turned and not tally["negative"][place] and not is_date:
             yield (
                 f"The column {name!r} has no negative values, and noise turned "
                 f"{turned / facts.rows:.1%} of them negative. The masking multiplicative-noise "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from policy_engine.methods.masking import Size
+from policy_engine.methods.masking import Size, number
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation, Takes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class RandomRounding(Perturbation):
 
     @property
     def decimals(self) -> int:
-        """How many decimals the multiples have."""
+        """How many decimals the multiples have at most."""
         exponent = Decimal(repr(self.base)).normalize().as_tuple().exponent
         return max(-exponent, 0) if isinstance(exponent, int) else 0
 
@@ -35,7 +35,7 @@ class RandomRounding(Perturbation):
         """Return a multiple for each value."""
         from policy_engine.kernels.random_rounding import round_at_random  # noqa: PLC0415
 
-        return round_at_random(rows.values, self.base, rows.words)
+        return round_at_random(rows.values, number(self.base), rows.words)
 
     def tally(
         self,
@@ -46,13 +46,13 @@ class RandomRounding(Perturbation):
         """Return how many cells are not a multiple, or further than the base from their value."""
         from policy_engine.kernels.random_rounding import count_unrounded  # noqa: PLC0415
 
-        return {"broken": count_unrounded(before, after, self.base)}
+        return {"broken": count_unrounded(before, after, number(self.base))}
 
     def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
         """Return how many values are not multiples."""
         from policy_engine.kernels.random_rounding import count_other_values  # noqa: PLC0415
 
-        return {"others": count_other_values(values, self.base)}
+        return {"others": count_other_values(values, number(self.base))}
 
     def count_unlike(self, before: ColumnFacts, after: ColumnFacts) -> int:  # noqa: ARG002
         """Return how many cells are not multiples."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from policy_engine.engines.masking.numbers import (
     decimal_texts,
+    float_decimals,
     from_floats,
     number_form,
     to_floats,
@@ -30,7 +31,9 @@ def published(array, inferred=None, change=lambda values: values):
     [
         (pa.array([1, None, -2], pa.int8()), None, pa.array([2, None, -1], pa.int64())),
         (pa.array([1.5, None]), None, pa.array([2.0, None])),
-        (pa.array([1.5], pa.float32()), None, pa.array([2.0])),
+        (pa.array([1.5], pa.float32()), None, pa.array([2.0], pa.float32())),
+        (pa.array([1.5], pa.float16()), None, pa.array([2.0], pa.float16())),
+        (pa.array(["2020-02-28", None]), pa.date32(), pa.array(["2020-02-29", None])),
         (pa.array(["1", None, " 30"]), pa.int64(), pa.array(["2", None, "31"])),
         (pa.array(["1.5", "0.25"]), pa.float64(), pa.array(["2", "0.75"])),
         (pa.array([date(2020, 2, 28)]), None, pa.array([date(2020, 2, 29)])),
@@ -43,17 +46,56 @@ def published(array, inferred=None, change=lambda values: values):
     ],
 )
 def test_numbers_are_published_as_what_they_were(array, inferred, made):
-    step = 0.5 if made.type in (pa.float64(), pa.string()) and inferred != pa.int64() else 1
+    is_half = inferred == pa.float64() or pa.types.is_floating(made.type)
+    step = 0.5 if is_half else 1
     found = published(array, inferred, lambda values: values + step)
     assert found.type == made.type
     assert found.to_pylist() == made.to_pylist()
 
 
-def test_decimals_keep_their_scale():
-    array = pa.array([Decimal("1.50"), Decimal("-3.25")], pa.decimal128(5, 2))
+@pytest.mark.parametrize(
+    "kind",
+    [pa.decimal32(5, 2), pa.decimal64(5, 2), pa.decimal128(5, 2), pa.decimal256(5, 2)],
+)
+def test_decimals_keep_their_type(kind):
+    array = pa.array([Decimal("1.50"), None, Decimal("-3.25")], kind)
     found = published(array, change=lambda values: values * 1.001)
-    assert found.type == pa.decimal128(38, 2)
-    assert found.to_pylist() == [Decimal("1.50"), Decimal("-3.25")]
+    assert found.type == kind
+    assert found.to_pylist() == [Decimal("1.50"), None, Decimal("-3.25")]
+    with pytest.raises(DataError, match="R013 The masking of 'pay' makes values that the type"):
+        published(array, change=lambda values: values * 1000)
+
+
+def test_floats_of_few_bits_are_the_numbers_that_are_written():
+    array = pa.array([0.1, -2.3], pa.float32())
+    found = published(array, change=lambda values: values + 0.2)
+    assert found.cast(pa.string()).to_pylist() == ["0.3", "-2.1"]
+    with pytest.raises(DataError, match="R013 The masking of 'pay' makes values that the type"):
+        published(array, change=lambda values: values + 1e39)
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"),
+    [
+        ([], 0),
+        ([1, -20, 3e17, 0], 0),
+        ([0.1, 2.25, float("nan")], 2),
+        ([1234.5, 1e-15], 15),
+        ([1e-16], 16),
+        ([1 / 3], 16),
+        ([1e15 / 3], 1),
+    ],
+)
+def test_floats_have_as_many_decimals_as_the_most_exact_one(values, decimals):
+    assert float_decimals(np.array(values, np.float64)) == decimals
+
+
+@given(st.lists(st.integers(-(10**9), 10**9), min_size=1), st.integers(0, 6))
+def test_floats_are_published_with_the_decimals_of_the_column(numbers, decimals):
+    array = pa.array([number / 10**decimals for number in numbers])
+    found = published(array, change=lambda values: values + 1 / 3).to_pylist()
+    assert float_decimals(np.array(found)) <= float_decimals(np.array(array.to_pylist()))
+    assert all(abs(one - old) < 1 for one, old in zip(found, array.to_pylist(), strict=True))
 
 
 @given(st.lists(st.integers(-(10**12), 10**12), min_size=1), st.integers(0, 3))
@@ -69,7 +111,8 @@ def test_decimals_are_written_as_python_writes_them(numbers, decimals):
     ("array", "inferred", "told"),
     [
         (pa.array(["a"]), pa.string(), "holds texts"),
-        (pa.array(["2020-01-01"]), pa.date32(), "holds values of the type date32"),
+        (pa.array(["2020-01-01 10:00"]), pa.timestamp("ns"), "holds values of the type timestamp"),
+        (pa.array(["1", "12345678901234567890"]), pa.float64(), "integers of more than 53 bits"),
         (pa.array([True]), None, "holds values of the type bool"),
         (pa.array([[1]]), None, "holds values of the type list"),
         (pa.array([1.0, float("inf")]), None, "values that are not finite numbers"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from masked import facts_of, rows_of
@@ -37,7 +39,9 @@ def test_values_that_too_few_share_break_it():
 @pytest.mark.parametrize(("largest", "doubts"), [(13, 0), (1000, 1)])
 def test_a_mean_that_one_value_dominates_is_doubted(largest, doubts):
     rows = rows_of(np.append(PAY[:-1], largest))
-    told = [*ALONE.doubts(["pay"], ALONE.tally(rows.values, ALONE.perturb(rows), rows.facts), None)]
+    tally = ALONE.tally(rows.values, ALONE.perturb(rows), rows.facts)
+    told = [*ALONE.doubts(["pay"], tally, rows.facts)]
+    assert [*ALONE.doubts(["pay"], tally, replace(rows.facts, dates=(True,)))] == []
     assert len(told) == doubts
     assert not told or told[0].endswith(
         "1 of 2 groups. Top coding, or more rows to each mean, hides it."

@@ -1,0 +1,146 @@
+"""Columns of every type, masked at random: published with their type, or refused by a code."""
+
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from applying import applied, refused
+from building import column
+
+ALONE = {"method": "masking", "insensitive": ["id"]}
+PRAM = {"masking": "pram", "keep": 0.5}
+SWAPPED = {"masking": "rank-swapping", "p": 0.5}
+NOISE = {"masking": "noise", "sdShare": 0.5}
+JOINT = {"masking": "correlated-noise", "sdShare": 0.5}
+PRODUCT = {"masking": "multiplicative-noise", "logSd": 0.5}
+ROUNDED = {"masking": "random-rounding", "base": 0.1}
+MEANS = {"masking": "microaggregation", "groupSize": 2}
+NUMERIC = [NOISE, JOINT, PRODUCT, ROUNDED, MEANS]
+EVERY = [PRAM, SWAPPED, *NUMERIC]
+
+
+def named(masking):
+    return masking["masking"] if isinstance(masking, dict) else None
+
+
+def table(values):
+    return {"id": range(len(values)), "x": values}
+
+
+def masked(values, masking, output=None):
+    return applied(table(values), output, masked=[column("x", **masking)], key=b"k" * 32, **ALONE)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([1.5, 2.75, None, 30.25] * 5, pa.float32()),
+        pa.array([1.5, 2.75, None, 30.25] * 5, pa.float64()),
+        pa.array(map(Decimal, ["1.50", "2.75", "3.00", "30.25"] * 5), pa.decimal128(9, 2)),
+        pa.array(map(Decimal, ["1.50", "2.75", "3.00", "30.25"] * 5), pa.decimal256(9, 2)),
+    ],
+    ids=lambda values: str(values.type),
+)
+@pytest.mark.parametrize("masking", EVERY, ids=named)
+def test_a_declared_type_of_numbers_is_kept(values, masking):
+    published = masked(values, masking).table.column("x")
+    assert published.type == values.type
+    assert published.null_count == values.null_count
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.null(), pa.int32(), pa.float32(), pa.decimal128(7, 2), pa.string(), pa.date32()],
+    ids=str,
+)
+@pytest.mark.parametrize("masking", [PRAM, NOISE, MEANS], ids=named)
+def test_a_column_without_values_keeps_its_type(kind, masking):
+    published = masked(pa.nulls(6, kind), masking).table.column("x")
+    assert (published.type, published.null_count) == (kind, 6)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([b"a", b"\xff", b"c"] * 2),
+        pa.array([b"a", b"b", b"c"] * 2, pa.binary(1)),
+        pa.array([[1], [2], [3]] * 2),
+        pa.array([{"a": 1}, {"a": 2}, {"a": 3}] * 2),
+        pa.array([Decimal(1), Decimal(2), Decimal(3)] * 2, pa.decimal32(3, 0)),
+        pa.array([1, 2, 3] * 2, pa.float16()),
+        pa.array([1, 2, 3] * 2, pa.duration("s")),
+    ],
+    ids=lambda values: str(values.type),
+)
+@pytest.mark.parametrize("masking", [PRAM, SWAPPED], ids=named)
+def test_values_that_cannot_be_compared_are_refused(values, masking, tmp_path):
+    parts = {"masked": [column("x", **masking)], **ALONE}
+    assert refused(table(values), tmp_path, **parts) == ["R013"]
+
+
+@pytest.mark.parametrize("size", [1e101, 1e155, 1e300, 1e-101, 1e-161, 5e-310])
+@pytest.mark.parametrize("masking", [NOISE, JOINT, PRODUCT, MEANS], ids=named)
+def test_numbers_whose_squares_are_not_floats_are_refused(size, masking, tmp_path):
+    values = pa.array(np.array([1.0, 2, 3, -4]) * size)
+    assert refused(table(values), tmp_path, masked=[column("x", **masking)], **ALONE) == ["R013"]
+
+
+@pytest.mark.parametrize("size", [1e99, 1e-99])
+@pytest.mark.parametrize("masking", [NOISE, JOINT, PRODUCT, MEANS], ids=named)
+def test_numbers_near_the_limits_are_masked(size, masking):
+    strong = {"sdShare": 100} if "sdShare" in masking else {}
+    strong = {"logSd": 5} if "logSd" in masking else strong
+    made = masked(pa.array(np.array([1.0, 2, 3, -4] * 5) * size), masking | strong)
+    assert np.isfinite(made.table.column("x").to_numpy()).all()
+    assert made.certificate.holds
+
+
+@pytest.mark.parametrize("masking", [NOISE, JOINT, PRODUCT, MEANS], ids=named)
+def test_floats_have_the_decimals_of_the_column(masking):
+    values = np.random.default_rng(4).lognormal(3, 1, 50).round(2)
+    published = masked(pa.array(values), masking).table.column("x").to_numpy()
+    assert (published == published.round(2)).all()
+    assert (published != values).any()
+
+
+@pytest.mark.parametrize("masking", [NOISE, PRODUCT], ids=named)
+def test_the_last_bits_of_exact_floats_are_not_published(masking):
+    values = np.random.default_rng(4).lognormal(3, 1, 50)
+    published = masked(pa.array(values), masking).table.column("x").to_numpy()
+    mantissas = np.frexp(published)[0] * 2.0**40
+    assert (mantissas == np.rint(mantissas)).all()
+
+
+def test_multiples_are_the_floats_that_are_nearest_to_them():
+    made = masked(pa.array([0.1, 0.25, 0.35, 123456.78]), ROUNDED)
+    assert {len(str(value)) <= 8 for value in made.table.column("x").to_pylist()} == {True}
+
+
+def test_multiples_that_floats_do_not_tell_apart_are_refused(tmp_path):
+    parts = {"masked": [column("x", masking="random-rounding", base=0.0001)], **ALONE}
+    assert refused(table(pa.array([1e13, 1e13 + 1])), tmp_path, **parts) == ["R013"]
+    made = masked(pa.array([1e11, 1e11 + 1]), {"masking": "random-rounding", "base": 0.0001})
+    assert made.table.column("x").to_pylist() == [1e11, 1e11 + 1]
+
+
+@pytest.mark.parametrize("masking", [NOISE, JOINT, MEANS], ids=named)
+def test_dates_of_a_file_are_dates(masking, tmp_path):
+    days = [date(1970, 1, day) for day in (1, 5, 9, 20)] + [date(1969, 12, 5)]
+    rows = "".join(f"{number},{day}\n" for number, day in enumerate(days))
+    (tmp_path / "in.csv").write_text(f"id,x\n{rows}")
+    for output in ("a.csv", "a.parquet"):
+        folder = tmp_path / output[2:]
+        made = applied(
+            tmp_path / "in.csv", folder / output, masked=[column("x", **masking)], **ALONE
+        )
+        assert not any("negative" in doubt or "dominate" in doubt for doubt in made.release.doubts)
+        assert made.table.schema.field("x").type == pa.date32()
+        assert made.table.column("x").to_pylist() != days
+
+
+def test_points_in_time_of_a_file_are_refused(tmp_path):
+    (tmp_path / "in.csv").write_text("id,x\n1,2020-01-01 10:00\n2,2020-01-02 10:00\n")
+    parts = {"masked": [column("x", **NOISE)], **ALONE}
+    assert refused(tmp_path / "in.csv", tmp_path, **parts) == ["R013"]
