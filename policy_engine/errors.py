@@ -115,6 +115,7 @@ CODES = {
     "R012": "keys by which tables are not to be joined",
     "R013": "a masking that does not fit the values",
     "R014": "a sample that the rows do not allow",
+    "R015": "buckets that the sensitive values do not allow",
     "S001": "a package or a program that the engine needs and that is not there",
     "S002": "a Java that is too old",
     "S003": "a master that does not answer",

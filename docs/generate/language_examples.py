@@ -174,6 +174,7 @@ VALUES: Mapping[str, Any] = {
     "pe:maxSuppression": 0.01,
     "pe:loss": "height",
     "pe:missing": "wildcard",
+    "pe:buckets": "distinct-l",
 }
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "pe:generalization": {"pe:generalization": "calendar"},

@@ -370,6 +370,8 @@ def _parameter(one: Parameter) -> tuple[str, ...]:
     given = _asked(one.name, {**COLUMNS, **VALUES}[one.name])
     if one.name in ("pe:maxSuppression", "pe:loss"):
         given = [*_asked("pe:algorithm", "full-domain"), *given]
+    if one.name == "pe:buckets":
+        given = [*_method("l-diversity"), *_asked("pe:algorithm", "bucketization"), *given]
     if one.name in ("pe:stratifiedBy", "pe:weightColumn"):
         given = [*_asked("pe:sampleShare", VALUES["pe:sampleShare"]), *given]
     if one.name == "pe:stratifiedBy":

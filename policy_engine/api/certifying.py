@@ -297,7 +297,12 @@ def _check_rows(certificate: Certificate, written: WrittenTable) -> None:
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:
     """Return how the ranges of an output are written."""
-    [output] = make_catalog({"": location}, describe=launcher.dataset_describer()).datasets
+    describe = launcher.dataset_describer()
+    [output] = make_catalog({"": location}, describe=describe, in_buckets=not describe).datasets
+    if bool(output.tables) != (plan.anonymize is not None and plan.anonymize.is_in_buckets):
+        tables = ("one table", "two tables, by buckets")
+        message = f"The output is {tables[bool(output.tables)]}, and the policy releases "
+        raise CertificateError.of("V002", f"{message}{tables[not output.tables]}.")
     return "text" if set(plan.publish.columns) <= set(output.columns) else "bounds"
 
 

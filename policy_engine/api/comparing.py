@@ -79,6 +79,9 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
+        if plan.anonymization().is_in_buckets:
+            message = "The release is by buckets: no row of it has both what it was and what it is."
+            raise PlanError.of("M004", message, "Compare a release by classes.")
         if plan.sample and not (certificate and certificate.sample):
             message = "The release is a sample, and how many rows were sampled is not known."
             raise PlanError.of("M004", message, "Put its certificate beside the release.")

@@ -63,7 +63,7 @@ def decide_request(
     """
     time = world.time if world else None
     in_force = _policies_in_force(policies, Reading(**reading), time)
-    catalog = make_catalog(named_data(data, in_force)) if data else Catalog()
+    catalog = make_catalog(named_data(data, in_force), in_buckets=True) if data else Catalog()
     asset_owners = load_owners(owners, in_force, reading.get("contexts"))
     if data:
         hierarchies = [hierarchy or Hierarchy(), (world or World()).memberships]
@@ -114,7 +114,9 @@ def query_data(
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
-    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset. A table is
+    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset. A release
+    by buckets, given as its folder or as its `tables`, is the two tables "quasi-identifiers" and
+    sensitive, whose columns are those of its IRI. Any other table is
     called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any that
     sqlglot knows. If the query is denied, the result says which columns under which rule, and which
     smaller query would be permitted. The order of rows reveals nothing about how they are stored.
@@ -132,7 +134,7 @@ def query_data(
         sql,
         in_force,
         assignee,
-        make_catalog(named_data(data, in_force)),
+        make_catalog(named_data(data, in_force), in_buckets=True),
         purpose,
         certificates=read_proofs(certificates),
         hierarchy=hierarchy,

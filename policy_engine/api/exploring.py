@@ -144,6 +144,9 @@ def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
     if not step.models:
         message = "masking alone bounds nothing: there is no setting to explore."
         raise PlanError.of("M004", message, "Ask for a privacy model as well.")
+    if step.is_in_buckets:
+        message = "A release by buckets has no classes whose cost could be explored."
+        raise PlanError.of("M004", message, "Explore another algorithm.")
     parameters_known = sorted(
         {name for method in step.methods.values() for name in parameters(type(method))}
     )

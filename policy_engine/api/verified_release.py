@@ -1,6 +1,6 @@
 """A measured release, and its publication together with its record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -22,13 +22,16 @@ from policy_engine.certificate.record import Record, absolute_name
 from policy_engine.certificate.recording import RecordFile
 from policy_engine.certificate.shortcomings import proven
 from policy_engine.data import storage
+from policy_engine.data.bucket_tables import SENSITIVE, TABLES
 from policy_engine.data.catalog import parse_location
 from policy_engine.data.storage import Location
-from policy_engine.engines.engine import Engine, WrittenTable
+from policy_engine.engines.engine import AnonymizedTable, Engine, WrittenTable
+from policy_engine.engines.tables import infer_types
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.plan import Plan
 from policy_engine.release.release import Release
 from policy_engine.release.staging import check_publication
+from policy_engine.terms import local_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +71,28 @@ class VerifiedRelease:
         """
         self._check_table()
         return self._output
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """The tables of the output by their names.
+
+        A release by buckets has two, "quasi-identifiers" and "sensitive", joined by "bucket" alone;
+        `table` is the first of them. Any other has one, called as the output's IRI ends.
+        """
+        self._check_table()
+        if self._made.sensitive is None:
+            return {local_name(self.plan.publish.asset): self.table}
+        return dict(zip(TABLES, (self.table, self._sensitive), strict=True))
+
+    @property
+    def _made(self) -> AnonymizedTable:
+        assert self._written.anonymized is not None  # noqa: S101 (this run made it)
+        return self._written.anonymized
+
+    @cached_property
+    def _sensitive(self) -> Any:
+        in_memory = self._written.tables
+        return in_memory[SENSITIVE] if in_memory else infer_types(self._made.sensitive)
 
     @cached_property
     def _output(self) -> Any:

@@ -81,7 +81,9 @@ class Certificate(BaseModel):
     It has the digests of the policy and of the output, so that neither can be changed unnoticed,
     and nothing about unreleased data except a commitment to the owner's record. `output_digest` is
     empty if an audit failed and nothing was released. `file` is the name of the output's file
-    beside the certificate, empty for a table in memory. `approximated` columns have too many values
+    beside the certificate, empty for a table in memory. A release by buckets is a folder, and
+    `tables` has the sha-256 of each of its files by their names; what they hold together has the
+    `output_digest` of their manifest. `approximated` columns have too many values
     to search for their first cuts everywhere, so these are at quantiles. `ended` says that a time
     limit ended a search, and what was not searched: every bound holds, but less information might
     have been lost. `attacks` are the bounds of the plan's audits with what the attacks reached,
@@ -99,6 +101,9 @@ class Certificate(BaseModel):
     plan: Plan
     file: Annotated[str, AfterValidator(_file_name)] = ""
     output_digest: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
+    tables: Mapping[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
+        default_factory=dict
+    )
     commitment: Commitment | None = None
     rows_out: Count
     approximated: tuple[str, ...] = ()
@@ -118,9 +123,10 @@ class Certificate(BaseModel):
 
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit `maskings` where no column is masked, and `sample` where all rows are used."""
+        """Omit `maskings` where no column is masked, `sample` where all rows are used, and `tables`
+        where there is one."""
         values: dict[str, Any] = serialize(self)
-        absent = {name for name in ("sample", "maskings") if not getattr(self, name)}
+        absent = {name for name in ("sample", "maskings", "tables") if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
     @property
@@ -130,8 +136,10 @@ class Certificate(BaseModel):
 
     @property
     def warning(self) -> str:
-        """What to know before its figures are read; empty where privacy models were asked for."""
+        """What to know before its figures are read; empty where classes hold privacy models."""
         anonymize = self.plan.anonymize
+        if anonymize is not None and anonymize.is_in_buckets:
+            return _EXACT
         if anonymize is None or anonymize.models:
             return ""
         done = ["rows are sampled"] if self.plan.sample else []
@@ -145,8 +153,9 @@ class Certificate(BaseModel):
 
     def as_refusal(self) -> "Certificate":
         """Return the certificate of a release that was refused: only what its audits reached."""
-        changes = {"output_digest": "", "commitment": None, "rows_out": 0, "measurements": ()}
-        changes |= {"maskings": (), "sample": None}
+        changes: dict[str, Any] = {"output_digest": "", "commitment": None, "rows_out": 0}
+        changes |= {"measurements": ()}
+        changes |= {"maskings": (), "sample": None, "tables": {}}
         changes |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})
@@ -159,6 +168,10 @@ class Certificate(BaseModel):
         return json.dumps(document, indent=2) + "\n"
 
 
+_EXACT = (
+    "Quasi-identifiers are released as they are: they show who is in the table. What is bounded is "
+    "what the buckets tell of the sensitive values."
+)
 _UNBOUNDED = "No syntactic guarantee was asked for: {}, and nothing bounds what a row reveals."
 
 

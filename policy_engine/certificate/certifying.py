@@ -9,6 +9,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
+from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
@@ -78,8 +79,10 @@ def certify(
         for bound, one in ((one.masking.bound, one.broken) for one in judgements)
     )
     full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
+    if anonymize and anonymize.is_in_buckets:
+        full_utility = NotApplicable(reason="quasi-identifiers are released as they are")
     public_utility = full_utility
-    if measured and anonymize and anonymize.models:
+    if measured and measured.totals and anonymize and anonymize.models:
         full_utility = Utility.of(measured.totals, anonymize.k, release.suppressed)
         public_utility = Utility.of(measured.totals, anonymize.k)
     if release.sanitised and anonymize:
@@ -92,7 +95,8 @@ def certify(
         file=Path(release.output.location).name if _is_file(release) else "",
         output_digest=release.output.digest,
         commitment=record.commitment if record else None,
-        rows_out=measured.totals.rows if measured else written.stored.rows,
+        tables=measured.tables if measured else {},
+        rows_out=measured.rows if measured else written.stored.rows,
         approximated=release.approximated,
         ended=release.ended,
         measurements=(*measured.measurements, *maskings) if measured else (),
@@ -160,6 +164,7 @@ def _check_columns(
     release: Release, written: WrittenTable, step: Anonymize, engine: Engine
 ) -> None:
     expected, columns = set(release.plan.publish.columns), set(engine.columns(written))
+    expected |= set(ADDED) if step.is_in_buckets else set()
     for name in set(step.columns.quasi_names) - columns:
         ends = {f"{name}_low", f"{name}_high"}
         if ends <= columns:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.masking_consistency import masking_contradictions
+from policy_engine.data.bucket_tables import TABLES
+from policy_engine.data.storage import manifest_digest
+from policy_engine.data.table_files import FORMATS, match_format
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.buckets import BOUNDS
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 _CLOCK_TOLERANCE = timedelta(days=1)
 """How far another machine's clock may be ahead, including mistakes in the time zone."""
 _ROUNDING = 1e-9
-_COUNTS = ("k", "l", "entropy-l")
+_COUNTS = ("k", "l", "entropy-l", *BOUNDS)
 """The bounds that count rows or values of a class, at most the number of rows."""
 
 
@@ -43,6 +47,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "Its output has no rows."
         return
     yield from _column_contradictions(certificate)
+    yield from _table_contradictions(certificate)
     yield from _measurement_contradictions(certificate)
     yield from _sample_contradictions(certificate)
     yield from masking_contradictions(certificate)
@@ -94,6 +99,24 @@ def _column_contradictions(certificate: "Certificate") -> Iterator[str]:
     quasi = anonymize.columns.quasi_names if anonymize else ()
     if not set(columns) <= set(quasi) or len(set(columns)) < len(columns):
         yield "It lists approximated columns that are not quasi-identifiers."
+
+
+def _in_buckets(certificate: "Certificate") -> bool:
+    anonymize = certificate.plan.anonymize
+    return anonymize is not None and anonymize.is_in_buckets
+
+
+def _table_contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield that the tables of a release by buckets are not those that its digest is of."""
+    tables = {**certificate.tables}
+    if not _in_buckets(certificate):
+        if tables:
+            yield "It has the digests of several tables, and its plan makes one."
+        return
+    kind = match_format(certificate.file, FORMATS)
+    names = {f"{name}.{kind}" if certificate.file else name for name in TABLES}
+    if {*tables} != names or manifest_digest(tables) != certificate.output_digest:
+        yield "The digests of its tables are not those of its output."
 
 
 def _can_end(plan: "Plan", stage: str) -> bool:

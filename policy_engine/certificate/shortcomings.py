@@ -9,6 +9,7 @@ from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.record import Record
 from policy_engine.errors import Problem, format_count
 from policy_engine.methods import Measurement
+from policy_engine.methods.buckets import BOUNDS
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -24,7 +25,8 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
             yield Problem("V001", f"{message}{measured.bound}.")
         elif not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
-            where = f"class {measured.worst}" if measured.worst is not None else "a class"
+            group = "bucket" if measured.bound in BOUNDS else "class"
+            where = f"{group} {measured.worst}" if measured.worst is not None else f"a {group}"
             message = (
                 f"{measured.bound}{about} must be {measured.sense} {measured.asked:g}, but is "
                 f"{measured.achieved:g} in {where} of the output."

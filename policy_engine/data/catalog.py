@@ -1,11 +1,13 @@
 """The data of an asset's IRI: where it is, in which format, with which columns."""
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine import terms
+from policy_engine.data.bucket_tables import TABLES, is_in_buckets, refuse_buckets, table_paths
 from policy_engine.data.column_names import check_column_names, lower_case
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.data.table_files import (
@@ -28,12 +30,20 @@ TABLE = "table:"
 
 
 class Dataset(NamedTuple):
-    """One dataset; its location is a path or URI, `table:NAME`, or `memory`."""
+    """One dataset; its location is a path or URI, `table:NAME`, or `memory`.
+
+    A release by buckets has the `columns` of both of its `tables`, which are by their names.
+    """
 
     iri: str
     location: str
     format: SparkFormat | Literal["memory"]
     columns: tuple[str, ...]
+    tables: Mapping[str, "Dataset"] = MappingProxyType({})
+
+    def parts(self) -> "tuple[Dataset, ...]":
+        """Return the tables that its rows are in: both of a release by buckets, or itself."""
+        return tuple(self.tables.values()) or (self,)
 
     def find_column(self, name: str) -> str | None:
         """Return the column of a name, in its case or, as in SQL, in any other; None without one.
@@ -69,6 +79,11 @@ class Catalog:
         message += f" Data is given for {join_names(iris)}." if iris else ""
         raise DataError.of("C001", message, f"Give {iri}=PATH.")
 
+    def in_parts(self) -> "Catalog":
+        """Return the catalog with every table of a release by buckets as a dataset."""
+        parts = tuple(part for dataset in self.datasets for part in dataset.parts())
+        return replace(self, datasets=parts)
+
     def taxonomy_digests(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the sha-256 of taxonomies. Raises DataError (C012) with all that are not given."""
         missing = [name for name in names if name not in self.taxonomies]
@@ -93,13 +108,16 @@ def make_catalog(
     data: Mapping[str, Any],
     taxonomies: Mapping[str, "Taxonomy"] | None = None,
     describe: Callable[[str, Any], Dataset] | None = None,
+    *,
+    in_buckets: bool = False,
 ) -> Catalog:
     """Return the catalog of the data given by IRI: paths, or tables in memory.
 
     A table is anything that pyarrow reads: its own tables, pandas and polars frames, and
     whatever else has the Arrow PyCapsule interface. Only the columns' names are read. An
-    engine with data of its own kinds has them described by `describe`. Raises DataError
-    where a file is missing, unreadable, of an unknown format or without a proper header.
+    engine with data of its own kinds has them described by `describe`. Where releases may
+    be `in_buckets`, they are given as their folder, or as both tables by their names. Raises
+    DataError where a file is missing, unreadable, of an unknown format or without a proper header.
     """
     datasets: list[Dataset] = []
     tables: dict[str, Any] = {}
@@ -112,10 +130,15 @@ def make_catalog(
         iri = terms.canonical(name)
         if any(iri == dataset.iri for dataset in datasets):
             raise DataError.of("C010", f"Data for {iri!r} is given twice.")
-        if describe:
+        if in_buckets and _is_bucketed(source):
+            dataset, in_memory = _bucketed(iri, source)
+            datasets.append(dataset)
+            tables |= in_memory
+        elif describe:
             datasets.append(describe(iri, source))
             tables |= {} if isinstance(source, str | Path) else {iri: source}
         elif isinstance(source, str | Path):
+            refuse_buckets(Path(source))
             format_name, names = read_header(Path(source))
             datasets.append(Dataset(iri, str(Path(source)), format_name, names))
         else:
@@ -124,6 +147,28 @@ def make_catalog(
             check_column_names(names, iri)
             datasets.append(Dataset(iri=iri, location=MEMORY, format="memory", columns=names))
     return Catalog(tuple(datasets), tables, taxonomies or {})
+
+
+def _is_bucketed(source: Any) -> bool:
+    if isinstance(source, Mapping):
+        return {*source} == {*TABLES}
+    return isinstance(source, str | Path) and is_in_buckets(Path(source))
+
+
+def _bucketed(iri: str, source: Any) -> tuple[Dataset, dict[str, Any]]:
+    """Return a release by buckets as a dataset, and its tables in memory by their IRIs."""
+    paths = {} if isinstance(source, Mapping) else table_paths(Path(source))
+    given = paths or source
+    parts = make_catalog({f"{iri}/{name}": given[name] for name in TABLES})
+    columns = dict.fromkeys(name for one in parts.datasets for name in one.columns)
+    dataset = Dataset(
+        iri,
+        str(Path(source)) if paths else MEMORY,
+        parts.datasets[0].format,
+        tuple(columns),
+        dict(zip(TABLES, parts.datasets, strict=True)),
+    )
+    return dataset, {**parts.tables}
 
 
 def _to_table(source: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN, proven, shortcomings
+from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.column_names import column_iri, column_name
 from policy_engine.errors import PlanError
 from policy_engine.plan.audit_duties import certified_duties
@@ -88,6 +89,8 @@ class Output:
         if name is not None and self.plan is not None and self.plan.train:
             return False  # a model has no columns
         if name is None or self.plan is None or name in self.plan.publish.columns:
+            return True
+        if name in ADDED and self.plan.anonymize and self.plan.anonymize.is_in_buckets:
             return True
         publication = self.certificate.plan.publish if self.certificate else None
         is_end = any(name in (f"{one}_low", f"{one}_high") for one in self.plan.publish.columns)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.data.storage import Location, digest, local_path, read_errors, tree_digest
+from policy_engine.data.catalog import MEMORY
+from policy_engine.data.storage import (
+    Location,
+    digest,
+    local_path,
+    manifest_digest,
+    read_errors,
+    tree_digest,
+)
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
@@ -85,6 +93,12 @@ class StoredData:
             return cls(str(path), digest(path), rows)
 
     @classmethod
+    def from_tables(cls, tables: Mapping[str, str], rows: int) -> "StoredData":
+        """Return the stored data of tables in memory that are one release, given the sha-256 of
+        each by its name."""
+        return cls(MEMORY, manifest_digest({**tables}), rows)
+
+    @classmethod
     def from_folder(cls, path: Location) -> "StoredData":
         """Return the stored data of a local folder with everything in it, as a model is released.
 
@@ -99,16 +113,28 @@ class StoredData:
 
 @dataclass(frozen=True)
 class TableMeasurements:
-    """What was measured on a table: every bound, and the totals of its classes."""
+    """What was measured on a table: every bound, and the totals of its classes.
+
+    A release by buckets has no classes: it has `rows_in_buckets`, and the sha-256 of each of its
+    `tables`, by the name of its file or, in memory, of the table.
+    """
 
     measurements: tuple[Measurement, ...]
-    totals: "ClassTotals"
+    totals: "ClassTotals | None"
+    rows_in_buckets: int = 0
+    tables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """The rows of the output."""
+        return self.totals.rows if self.totals else self.rows_in_buckets
 
 
 @dataclass(frozen=True)
 class AnonymizedTable:
     """A table that was anonymised, in its engine's own kind, and how it came to be.
 
+    A release by buckets has its `sensitive` values in a second table, and others None.
     `suppressed` of its `rows` input rows are left out, and `suppressed_cells` by column are nulled,
     where single ones are; the `approximated` columns were first cut at
     quantiles, since they have too many values. `early_stop` tells how the time limit ended the
@@ -120,6 +146,7 @@ class AnonymizedTable:
 
     table: Any = field(repr=False)
     rows: int
+    sensitive: Any = field(default=None, repr=False)
     suppressed: int = 0
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     approximated: tuple[str, ...] = ()
@@ -136,12 +163,14 @@ class WrittenTable:
     """A table that was written, and the anonymised table it was written from, if this run made it.
 
     `masked` is what the input tells of masked columns where another run made the table. A release
-    in memory keeps its `table`, in its engine's own kind, also after it was written to a place.
+    in memory keeps its `table`, in its engine's own kind, also after it was written to a place, and
+    one by buckets both `tables`, by their names.
     """
 
     stored: StoredData
     anonymized: AnonymizedTable | None = field(default=None, repr=False)
     table: Any = field(default=None, repr=False)
+    tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
     may_lack_rows: bool = False
 

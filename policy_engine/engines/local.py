@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data import cells
+from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import MEMORY, make_catalog
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
@@ -45,6 +46,7 @@ from policy_engine.engines.joining import join_tables
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
 from policy_engine.engines.reading_back import end_columns, groups, range_end
 from policy_engine.engines.samples import SampleEvidence
+from policy_engine.engines.stored_buckets import measure_stored, write_buckets
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
@@ -156,6 +158,8 @@ class LocalEngine:
         row tells nothing about its position in the input. Raises DataError where the table as a
         whole cannot satisfy a bound, or the values of a column do not support its role.
         """
+        if step.is_in_buckets:
+            return self._bucketize(table, step, output)
         # Pseudonyms come first: otherwise the order of rows would follow the original identifiers.
         table, prepared = self._prepare(table, step, output)
         check_feasible(overview(prepared), step)
@@ -182,6 +186,14 @@ class LocalEngine:
         from policy_engine.engines.suppressing import row_words  # noqa: PLC0415 (compiled)
 
         return row_words(table.select(list(output.columns)), self._key)
+
+    def _bucketize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
+        from policy_engine.engines.bucketizing import bucketize  # noqa: PLC0415 (compiled)
+
+        self._progress("bucketizing", 0, table.num_rows)
+        made = bucketize(table, step, output, self._key)
+        self._progress("bucketizing", table.num_rows, table.num_rows)
+        return AnonymizedTable(made.quasi, rows=table.num_rows, sensitive=made.sensitive)
 
     def _early_stop(self, grouping: Grouping) -> EarlyStop | None:
         if not grouping.open or self._time_limit is None:
@@ -237,6 +249,8 @@ class LocalEngine:
         """Write a table to a file that does not exist yet, or keep it in memory."""
         table, in_memory = anonymized.table, None
         self._progress("writing", 0, table.num_rows)
+        if anonymized.sensitive is not None:
+            return write_buckets(anonymized, destination)
         if destination is None:
             in_memory = tables.infer_types(table)
             stored = StoredData(MEMORY, tables.table_digest(in_memory), table.num_rows)
@@ -248,17 +262,25 @@ class LocalEngine:
 
     def write_again(self, written: WrittenTable, destination: Path | str) -> WrittenTable:
         """Write a table that was written, or is in memory, to a file as well."""
-        return replace(self.write(_require_made(written), destination), table=written.table)
+        again = self.write(_require_made(written), destination)
+        return replace(again, table=written.table, tables=written.tables)
 
     def columns(self, written: WrittenTable) -> tuple[str, ...]:
         """Return the names of a written table's columns."""
         if written.stored.location == MEMORY:
-            return tuple(written.table.column_names)
-        [dataset] = make_catalog({"": written.stored.location}).datasets
+            some = written.tables.values() or [written.table]
+            return tuple(dict.fromkeys(name for table in some for name in table.column_names))
+        [dataset] = make_catalog({"": written.stored.location}, in_buckets=True).datasets
         return dataset.columns
 
     def measure(self, written: WrittenTable, step: Anonymize) -> TableMeasurements:
-        """Read a written table back and measure it. Raises the errors of `group`."""
+        """Read a written table back and measure it.
+
+        Raises the errors of `group`, or of `measure_stored` for a release by buckets.
+        """
+        if step.is_in_buckets:
+            self._progress("verifying", 0, written.stored.rows)
+            return measure_stored(written, step)
         grouped = self.group(written, step)
         return TableMeasurements(
             tuple(step.measure(grouped, grouped.ancestries)), grouped.class_totals()
@@ -277,7 +299,10 @@ class LocalEngine:
     def _read_stored(self, written: WrittenTable) -> pa.Table:
         if written.stored.location == MEMORY:
             return written.table
-        return tables.read_table(Path(written.stored.location))
+        location = Path(written.stored.location)
+        if is_in_buckets(location):
+            location = table_paths(location)[QUASI_IDENTIFIERS]
+        return tables.read_table(location)
 
     def group(self, written: WrittenTable, step: Anonymize) -> Groups:
         """Read a written table back and group its rows into classes.

@@ -33,13 +33,20 @@ class ClassBuckets:
 
 
 def anatomy(
-    codes: NDArray[np.integer], words: Words, least: int, order: Ints | None = None
+    codes: NDArray[np.integer],
+    words: Words,
+    least: int,
+    order: Ints | None = None,
+    missing: int = 0,
 ) -> Ints | NotEligible:
     """Return the bucket of every row, (rows,): no bucket has a sensitive value twice.
 
     `codes` (rows,) are the sensitive values, from 0; `words` (rows,) are random bits of each row,
     no two alike. There are floor(rows / least) buckets of at least `least` rows, whose sizes differ
     by at most one, numbered at random. Not eligible where a value has more rows than that.
+
+    So many rows as are `missing` have no value, and the last code. A bucket holds one of them at
+    most, besides `least` rows with a value: there are as many buckets as if they were not there.
 
     Rows of one value are dealt in the order of their words, or first of `order` (rows,), from 0,
     such as the cell of each row on a space-filling curve: buckets then hold rows that are near each
@@ -49,10 +56,11 @@ def anatomy(
     # The stride instead of the paper's heap: sorted by value, rows are dealt to the buckets in
     # turn. A value has at most as many rows as there are buckets, so it never meets itself, and the
     # rows that the paper distributes at last are dealt like all others.
-    most = len(codes) // max(int(np.bincount(codes).max(initial=0)), 1)
+    valued = len(codes) - missing
+    most = valued // max(int(np.bincount(codes).max(initial=0)), 1)
     if least > most:
         return NotEligible(most)
-    rows, count = _sorted_rows(codes, words, order), len(codes) // least
+    rows, count = _sorted_rows(codes, words, order), valued // least
     turn = np.empty(len(codes), dtype=np.int64)
     turn[rows] = np.arange(len(codes)) % count
     return _random_numbers(turn, count, words)[turn]
@@ -88,41 +96,47 @@ def _random_numbers(turn: Ints, count: int, words: Words) -> Ints:
     return numbers
 
 
-def distinct_l(class_of: Ints, codes: NDArray[np.int32], least: int) -> ClassBuckets | NotEligible:
-    """Return the classes as buckets with at least `least` distinct sensitive values each.
+def distinct_l(
+    class_of: Ints, codes: NDArray[np.int32], least: int, rows: int = 1
+) -> ClassBuckets | NotEligible:
+    """Return the classes as buckets with at least `least` distinct sensitive values each, and at
+    least `rows` rows.
 
     `class_of` (rows,) numbers the class of each row from 0, and `codes` (rows,) its sensitive
-    value, from 0. A class with fewer values is merged with those that follow by number until there
-    are enough, at the end with the bucket before: callers number neighbours one after the other.
-    Buckets are in the order of the classes.
+    value, from 0, or below 0 without one. A class with fewer is merged with those that follow by
+    number until there are enough, at the end with the bucket before: callers number neighbours one
+    after the other. Buckets are in the order of the classes. Not eligible where there are not so
+    many values, or rows.
     """
     pairs = histogram(class_of, int(class_of.max(initial=-1)) + 1, codes)
+    sizes = np.bincount(class_of, minlength=len(pairs.members))
     bucket_of_class = np.zeros(len(pairs.members), dtype=np.int64)
     seen = np.full(len(pairs.overall), -1)
-    count = _merge(pairs.starts, pairs.values, least, seen, bucket_of_class)
+    count = _merge(pairs.starts, pairs.values, sizes, least, rows, seen, bucket_of_class)
     if count == 0:
         return NotEligible(int(np.count_nonzero(pairs.overall)))
     np.minimum(bucket_of_class, count - 1, out=bucket_of_class)
-    sharing = np.bincount(bucket_of_class[pairs.members > 0])
+    sharing = np.bincount(bucket_of_class[sizes > 0])
     return ClassBuckets(bucket_of_class[class_of], int(sharing[sharing > 1].sum()))
 
 
 @compiled
-def _merge(starts, values, least, seen, bucket_of_class):  # type: ignore[no-untyped-def]
-    """Set the bucket of every class, and return how many buckets have enough values.
+def _merge(starts, values, sizes, least, rows, seen, bucket_of_class):  # type: ignore[no-untyped-def]
+    """Set the bucket of every class, and return how many buckets have enough values and rows.
 
     Classes after the last of them are numbered one higher. `seen` holds for every value the last
     bucket with it.
     """
-    bucket = distinct = 0
+    bucket = distinct = size = 0
     for one in range(len(bucket_of_class)):
         for pair in range(starts[one], starts[one + 1]):
             if seen[values[pair]] != bucket:
                 seen[values[pair]] = bucket
                 distinct += 1
+        size += sizes[one]
         bucket_of_class[one] = bucket
-        if distinct >= least:
-            bucket, distinct = bucket + 1, 0
+        if distinct >= least and size >= rows:
+            bucket, distinct, size = bucket + 1, 0, 0
     return bucket
 
 

@@ -21,6 +21,7 @@ _OPTIONS = {
     "full-domain": ("maxSuppression", "loss"),
     "microaggregation": (),
     "local-suppression": (),
+    "bucketization": ("buckets",),
 }
 _CELLS = {"microaggregation": PERTURBATIVE, "local-suppression": (SUPPRESSION,)}
 """The generalizations of the algorithms that do not have all; the last is their default."""

@@ -1,10 +1,19 @@
 """How classes are formed: the algorithm and its options."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
-Algorithm = Literal["mondrian", "full-domain", "microaggregation", "local-suppression"]
+Algorithm = Literal[
+    "mondrian", "full-domain", "microaggregation", "local-suppression", "bucketization"
+]
+Buckets = Literal["anatomy", "distinct-l"]
 Loss = Literal[
     "loss",
     "certainty-penalty",
@@ -19,10 +28,12 @@ Loss = Literal[
 class Recoding(BaseModel):
     """Mondrian cuts rows into classes; full-domain generalises whole columns to one level;
     microaggregation makes classes of near rows, for their means; local suppression nulls cells
-    until each row matches k rows.
+    until each row matches k rows; bucketization publishes quasi-identifiers as they are, and
+    sensitive values in a table of their own, by bucket.
 
     `partitioning`, `dimensionality`, `score` and `polish` are Mondrian's; `max_suppression`,
     the share of rows that may be left out, and `loss`, what is made least, are full-domain's.
+    `buckets` are bucketization's: a value at most once in a bucket, or some distinct values in it.
     `missing` tells whether a missing quasi-identifier is a value of its own, or matches any.
     """
 
@@ -37,6 +48,19 @@ class Recoding(BaseModel):
         float, Field(alias="maxSuppression", ge=0, lt=1, strict=True, allow_inf_nan=False)
     ] = 0.0
     loss: Loss = "loss"
+    buckets: Buckets = "anatomy"
+
+    @model_serializer(mode="wrap")
+    def _omit_unused(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `buckets` where there are none."""
+        values: dict[str, Any] = serialize(self)
+        in_buckets = self.algorithm == "bucketization"
+        return {name: value for name, value in values.items() if in_buckets or name != "buckets"}
+
+    def options(self) -> dict[str, Any]:
+        """Return every option by the name that policies use."""
+        return {**self.model_dump(by_alias=True), "buckets": self.buckets}
+
     missing: Literal["category", "wildcard"] = "category"
 
     @property

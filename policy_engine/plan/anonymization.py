@@ -16,7 +16,14 @@ from pydantic import (
 from policy_engine import terms
 from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, PrivacyModel, method_class
-from policy_engine.methods.columns import PERTURBATIVE, SUPPRESSION, Columns, Sensitive
+from policy_engine.methods.buckets import bucket_bounds, bucket_conflicts
+from policy_engine.methods.columns import (
+    PERTURBATIVE,
+    SUPPRESSION,
+    Columns,
+    QuasiIdentifier,
+    Sensitive,
+)
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import Recoding
@@ -63,6 +70,8 @@ class Anonymization(BaseModel):
         if not self.models and (any(used) or self.recoding != Recoding()):
             raise ValueError("classes are formed for privacy models alone")
         self._check_cells()
+        if self.is_in_buckets and not self._fits_buckets():
+            raise ValueError("bucketization publishes one sensitive column beside exact columns")
         return self
 
     def _check_cells(self) -> None:
@@ -79,6 +88,21 @@ class Anonymization(BaseModel):
         elif self.columns.privacy_unit or any(one.is_about_values for one in self.models):
             raise ValueError("local suppression counts rows, and nothing else")
 
+    def _fits_buckets(self) -> bool:
+        columns = self.columns
+        roles = columns.model_dump(by_alias=True) | {"sensitive": columns.sensitive_names}
+        roles["quasi-identifier"] = columns.quasi_names
+        unit = roles.pop("privacyUnit")
+        roles.pop("pseudonymScope")
+        conflicts = bucket_conflicts(self.recoding.algorithm, [*self.methods], roles, unit)
+        is_exact = all(one == QuasiIdentifier(name=one.name) for one in columns.quasi_identifier)
+        return is_exact and len(columns.sensitive) == 1 and not any(conflicts)
+
+    @property
+    def is_in_buckets(self) -> bool:
+        """Whether the sensitive values are published by bucket, in a table of their own."""
+        return self.recoding.algorithm == "bucketization"
+
     @property
     def models(self) -> tuple[PrivacyModel, ...]:
         """The methods that are privacy models; without one, nothing is bounded."""
@@ -88,6 +112,11 @@ class Anonymization(BaseModel):
     def k(self) -> int:
         """The least size of a class; 1 without a privacy model."""
         return max((model.k for model in self.models), default=1)
+
+    @property
+    def least_values(self) -> int:
+        """The l of l-diversity; 1 where it is not asked for."""
+        return int(getattr(self.methods.get("l-diversity"), "l", 1))
 
     @property
     def is_monotonic(self) -> bool:
@@ -114,6 +143,9 @@ class Anonymization(BaseModel):
 
     def bounds(self) -> tuple[Bound, ...]:
         """Return every bound: k first, then those of each model on each sensitive column."""
+        if self.is_in_buckets:
+            [column] = self.columns.sensitive_names
+            return bucket_bounds(self.recoding.buckets, self.k, self.least_values, column)
         return (*self._bounds_of_k(), *(method.bound(column) for method, column in self._about()))
 
     def _bounds_of_k(self) -> tuple[Bound, ...]:

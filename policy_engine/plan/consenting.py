@@ -235,7 +235,7 @@ class _ConsentCheck:
         if scope not in ("", self.required.columns.pseudonym_scope) and self._has_pseudonyms():
             message = "Pseudonyms are shared with other releases, and the owner does not let them."
             yield self._shortfall(message, "pseudonymScope")
-        before, after = required.model_dump(by_alias=True), theirs.model_dump(by_alias=True)
+        before, after = required.options(), theirs.options()
         for name in self.given:
             if name in before and name not in _COMPARED and before[name] != after[name]:
                 now, then = format_value(after[name]), format_value(before[name])

@@ -54,7 +54,7 @@ class Effort(BaseModel):
 def effort_of(plan: Plan, catalog: Catalog | None = None) -> Effort | None:
     """Return what a plan's search looks at, None where nothing is generalised."""
     anonymization = plan.anonymize
-    if anonymization is None or not anonymization.models:
+    if anonymization is None or not anonymization.models or anonymization.is_in_buckets:
         return None
     quasi = anonymization.columns.quasi_identifier
     rows = _rows_of(plan, catalog) if catalog is not None else None

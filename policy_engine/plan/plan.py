@@ -380,6 +380,11 @@ def _check_engine(
         raise PlanError(*sorted(problems, key=place_order), source=policy.source)
 
 
+_REASONS = {
+    "bucketization": "Buckets take all rows in one order: that of their sensitive values, or of "
+    "their quasi-identifiers."
+}
+"""Why an engine lacks an option."""
 _Lacking = Iterator[tuple[Finding, str]]
 """What an engine lacks, each with a hint at what is possible instead."""
 
@@ -405,7 +410,7 @@ def _lacking_maskings(maskings: Sequence[Masking], engine: EngineName) -> _Lacki
 
 
 def _lacking_options(recoding: Recoding, engine: EngineName) -> _Lacking:
-    options = recoding.model_dump(by_alias=True)
+    options = recoding.options()
     for name, field in parameters(Recoding).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
         if options[name] != default and engine not in term.texts("engine"):
@@ -413,6 +418,7 @@ def _lacking_options(recoding: Recoding, engine: EngineName) -> _Lacking:
             message = (
                 f"The {engine} engine has no {name} {format_value(options[name])}. It has {own}."
             )
+            message += f" {_REASONS[options[name]]}" if options[name] in _REASONS else ""
             # An option of full-domain cannot even be given its default beside mondrian (M003).
             fix = (
                 f"Leave {name} out"

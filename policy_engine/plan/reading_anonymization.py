@@ -7,6 +7,7 @@ from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
+from policy_engine.methods.buckets import bucket_conflicts, exact_conflicts
 from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
     cell_conflicts,
@@ -290,6 +291,9 @@ def _parts(
         for one in columns.get("quasi-identifier", []):
             one.setdefault("generalization", generalization)
     problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
+    names = {role: [name for name, _ in of_role] for role, of_role in roles.items()}
+    added = [sample["weightColumn"]] if sample.get("weightColumn") else []
+    problem_list += bucket_conflicts(options.get("algorithm"), notations, names, unit, added)
     problem_list += [_unowned(name, notations) for name in sorted(remaining - set(options))]
     of_models = [name for name, kind in kinds.items() if issubclass(kind, PrivacyModel)]
     problem_list += suppression_conflicts(options, of_models, roles, unit)
@@ -302,13 +306,7 @@ def _parts(
     if weights and not any(weight != 0 for weight in weights):
         message = "Every quasi-identifier has the weight 0. One at least has more."
         problem_list.append(Finding("M003", "quasi-identifier", message))
-    problem_list += role_conflicts(
-        {
-            role: tuple(name for name, _ in columns_of_role)
-            for role, columns_of_role in roles.items()
-        },
-        unit,
-    )
+    problem_list += role_conflicts({role: tuple(some) for role, some in names.items()}, unit)
     return {"columns": columns, "methods": models, "recoding": options}, [
         (f, None) for f in problem_list
     ]
@@ -412,7 +410,11 @@ def _column_problems(
                 *setting_conflicts(role, settings_),
             ]
             if role == "quasi-identifier":
-                wrong += cell_conflicts(algorithm or "mondrian", settings_)
+                wrong += (
+                    exact_conflicts(settings_)
+                    if algorithm == "bucketization"
+                    else cell_conflicts(algorithm or "mondrian", settings_)
+                )
             for finding in wrong:
                 message = f"{name!r}: {finding.message}"
                 place = value.settings.get(finding.parameter, value)

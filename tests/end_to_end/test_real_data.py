@@ -104,3 +104,18 @@ def test_census_keeps_its_means_and_most_of_its_correlations(census):
     assert found.together.correlation_change < 0.05
     assert found.together.eigenvalues_before[0] == pytest.approx(7.631, abs=1e-3)
     assert sum(found.together.eigenvalues_after) == pytest.approx(13)
+
+
+@pytest.mark.filterwarnings("default:SKIPPED")
+def test_diabetes_encounters_have_ten_diagnoses_in_every_bucket(tmp_path):
+    path = real("diabetes_130us.csv.gz")
+    policy = ROOT / "policies" / "diabetes-buckets.jsonld"
+    release = apply_policy(policy, {"http://example.com/Encounters": path}, tmp_path / "out")
+    bounds = {one.bound: one.achieved for one in release.certificate.measurements}
+    assert bounds == {"bucket-k": 10, "bucket-l": 10, "anatomy-l": 10}
+    sensitive = release.tables["sensitive"]
+    assert set(sensitive["count"].to_pylist()) == {1}
+    before = tables.read_table(path, ("diag_1",))["diag_1"].to_pylist()
+    assert Counter(sensitive["diag_1"].to_pylist()) == Counter(before)
+    again = certify_output(tmp_path / "out", policy)
+    assert again.output_digest == release.certificate.output_digest

@@ -51,6 +51,26 @@ def model_destination(output: Location, asset: str) -> Location:
     return storage.join(output, local_name(asset))
 
 
+def bucket_destination(output: Location, asset: str, like: str) -> Location:
+    """Return the folder for the two tables of a release by buckets.
+
+    Its name ends like the format of its files: the given one, or inside another folder, named after
+    the asset in the format of the input (`like`; CSV for tables in memory). Raises DataError (C004)
+    for an unknown suffix, OutputError (O002) for a table of a catalog or another machine.
+    """
+    name = storage.name(output)
+    if str(output).startswith(TABLE) or storage.is_remote(output):
+        message = f"A release by buckets is written into a local folder. Given: {str(output)!r}."
+        raise OutputError.of("O002", message, "Give the path of a folder.")
+    if match_format(name, FORMATS):
+        return output
+    with write_errors(output):
+        is_folder = storage.is_folder(output)
+    if not is_folder and Path(name).suffix:
+        file_format(Path(name), FORMATS)
+    return storage.join(output, f"{local_name(asset)}.{like if like in FORMATS else 'csv'}")
+
+
 def plan_destination(output: str | Path, plan: Plan) -> Location:
     """Return the location of an output, given its path or the path of a folder for it.
 
@@ -62,6 +82,8 @@ def plan_destination(output: str | Path, plan: Plan) -> Location:
     asset, like = plan.publish.asset, plan.reads[0].format
     if plan.train:
         return model_destination(parse_location(output), asset)
+    if plan.anonymize and plan.anonymize.is_in_buckets:
+        return bucket_destination(parse_location(output), asset, like)
     return destination(parse_location(output), asset, like, as_folder=plan.engine == "spark")
 
 

@@ -1,5 +1,6 @@
 """A plan on a terminal."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -74,7 +75,7 @@ def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
         rows = "sampled rows" if plan.sample else "all rows"
         table.add_row("release", rows, f"no privacy model: nothing is bounded, {plan.engine}")
     for heading, names in (
-        ("keep", (*columns_of.sensitive_names, *columns_of.insensitive)),
+        *_kept(anonymize),
         ("pseudonymise", columns_of.pseudonymize),
         ("in all releases of", tuple(filter(None, [columns_of.pseudonym_scope]))),
         ("redact", columns_of.redact),
@@ -84,13 +85,23 @@ def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
             table.add_row("", heading, printed_list(names))
 
 
+def _kept(anonymize: Anonymize) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the columns whose values are released, and where."""
+    columns = anonymize.columns
+    if anonymize.is_in_buckets:
+        yield "by bucket, apart", columns.sensitive_names
+        yield "keep", columns.insensitive
+    else:
+        yield "keep", (*columns.sensitive_names, *columns.insensitive)
+
+
 def _add_classes(table: Table, plan: Plan, anonymize: Anonymize) -> None:
     bounds = dict.fromkeys(f"{b.name} {b.sense} {b.asked:g}" for b in anonymize.bounds())
     algorithm = _how(anonymize, plan.engine)
     table.add_row("anonymize", f"{', '.join(anonymize.methods)}: {', '.join(bounds)}", algorithm)
-    table.add_row(
-        "", "generalise", escape(", ".join(map(_format_column, anonymize.columns.quasi_identifier)))
-    )
+    doing = "release as they are" if anonymize.is_in_buckets else "generalise"
+    columns = ", ".join(map(_format_column, anonymize.columns.quasi_identifier))
+    table.add_row("", doing, escape(columns))
 
 
 def _training(modelling: Modelling) -> tuple[str, str]:
@@ -147,6 +158,8 @@ def _how(anonymize: Anonymize, engine: str) -> str:
         parts = ["MDAV"]
     elif options.algorithm == "local-suppression":
         parts = ["fewest cells"]
+    elif options.algorithm == "bucketization":
+        parts = [options.buckets]
     else:
         parts = [options.partitioning, f"{options.dimensionality}-dimensional"]
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]

@@ -95,8 +95,13 @@ def query(
 
     targets = [dataset.iri for dataset in catalog.datasets] or [READ]
     request = read_request(assignee, _reading_action(policies), targets, purpose, policies)
-    asker = QueryRequest(request, access, verify)
+    asker = QueryRequest(request, access, verify, _assets(catalog))
     return answer(sql, asker, catalog, dialect, run=run, key=key, log=log)
+
+
+def _assets(catalog: Catalog) -> Mapping[str, Dataset]:
+    """Return the datasets that tables belong to, by the IRI of the table."""
+    return {part.iri: dataset for dataset in catalog.datasets for part in dataset.parts()}
 
 
 def _reading_action(policies: Sequence[Policy]) -> str:
@@ -165,7 +170,7 @@ def answer(
     that cannot be a filter (Q007), and a query that fails on the data (Q008); DataError if the data
     cannot be read.
     """
-    tables = Tables(catalog)
+    tables = Tables(catalog.in_parts())
     reading = read_columns(parse_query(sql, dialect), tables)
     granted = _decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
@@ -216,7 +221,8 @@ def _grant(
     rows = GrantedRows()
     if together.permissions:
         with depth_guard():
-            rows = row_filters(asker.ask_each(reading.columns, together), tables)
+            accesses = asker.ask_each(reading.columns, together)
+            rows = row_filters(accesses, tables, asker.asset)
     return _QueryDecision(together, rows, history)
 
 
@@ -224,7 +230,7 @@ def _read_verified(
     views: Mapping[str, TableView], tables: Tables, asker: QueryRequest, key: bytes
 ) -> "Mapping[str, pa.Table]":
     """Return the rows of views, with the data of outputs verified before and after reading."""
-    datasets = [tables.catalog.dataset(iri) for iri in views]
+    datasets = list({asker.asset(iri): asker.dataset(iri) for iri in views}.values())
     for dataset in datasets:
         asker.verify(dataset, asker.history)
     visible = read_views(views, tables, key)

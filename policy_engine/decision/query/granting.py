@@ -1,7 +1,7 @@
 """The readable rows of each table, if one rule must grant everything that is read together."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -77,16 +77,19 @@ def _rank(some: Sequence[_UsefulRule], table: str = "") -> _Rank:
     return bounds, -alternatives, sorted(part.text for each in parts for part in each)
 
 
-def row_filters(accesses: Mapping[str, RowAccess], tables: Tables) -> GrantedRows:
+def row_filters(
+    accesses: Mapping[str, RowAccess], tables: Tables, asset: Callable[[str], str] = str
+) -> GrantedRows:
     """Return the rows of each table that one rule permits to be read with those of all the others.
 
     In a single table, each row may be permitted by another rule. With several tables, two rules are
     used together only if they differ in the rows of one table; otherwise rows would be joined that
     no single rule grants together. If there is a choice, the rules that permit most are taken, then
-    those with the simplest conditions; the order of rules does not matter. Raises as `row_filter`
+    those with the simplest conditions; the order of rules does not matter. `asset` returns the IRI
+    of the dataset that a table is of, which its columns have theirs from. Raises as `row_filter`
     does.
     """
-    rows = {iri: _row_table(access, tables, iri) for iri, access in accesses.items()}
+    rows = {iri: _row_table(access, tables, iri, asset) for iri, access in accesses.items()}
     first = next(iter(accesses.values()), None)
     grants = first.permissions if first else ()
     by_grant = [(grant, _filters(accesses, rows, (grant,))) for grant in grants]
@@ -144,12 +147,14 @@ def _restrict(access: RowAccess, grants: Sequence[Grant]) -> RowAccess:
     return replace(access, permissions=permissions)
 
 
-def _row_table(access: RowAccess, tables: Tables, iri: str) -> RowTable:
-    dataset = tables.catalog.dataset(iri)
+def _row_table(
+    access: RowAccess, tables: Tables, iri: str, asset: Callable[[str], str]
+) -> RowTable:
+    dataset = tables.catalog.dataset(iri)._replace(iri=asset(iri))
     return RowTable(
         dataset=dataset,
         name=tables.names[iri],
         types=tables.types(iri, filter_columns(access, dataset)),
-        others=tuple(one.iri for one in tables.catalog.datasets if one.iri != iri),
+        others=tuple({asset(one.iri) for one in tables.catalog.datasets} - {dataset.iri}),
         zone=access.zone,
     )

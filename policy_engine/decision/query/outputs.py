@@ -58,4 +58,7 @@ def _stored(dataset: Dataset, catalog: Catalog) -> StoredData:
     if dataset.location != MEMORY:
         return StoredData.from_file(Path(dataset.location))
 
-    return StoredData(MEMORY, table_digest(catalog.tables[dataset.iri]))
+    digests = {one.iri: table_digest(catalog.tables[one.iri]) for one in dataset.parts()}
+    if not dataset.tables:
+        return StoredData(MEMORY, digests[dataset.iri])
+    return StoredData.from_tables({n: digests[one.iri] for n, one in dataset.tables.items()}, 0)

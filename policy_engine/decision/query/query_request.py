@@ -1,6 +1,6 @@
 """The requester of a query, and the decisions on everything it reads."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from policy_engine import terms
@@ -22,12 +22,22 @@ class QueryRequest:
     """The requester and purpose (a request whose targets do not count), and what decides.
 
     `verify` refuses data that is not what was certified. `history` is what was done so far.
+    `assets` are the datasets by the IRIs of their tables, of which a release by buckets has two.
     """
 
     request: Request
     access: Access
     verify: Callable[[Dataset, History | None], None]
+    assets: Mapping[str, Dataset]
     history: History | None = None
+
+    def dataset(self, table: str) -> Dataset:
+        """Return the dataset that a table of a query is of: decisions are about that."""
+        return self.assets[table]
+
+    def asset(self, table: str) -> str:
+        """Return the IRI of the dataset that a table of a query is of."""
+        return self.dataset(table).iri
 
     def ask(self, columns: Columns) -> RowAccess:
         """Return the decision on columns of datasets that are read together."""
@@ -49,16 +59,16 @@ class QueryRequest:
         return accesses
 
     def _ask(self, part: Columns, whole: Columns) -> RowAccess:
-        request = self.request.model_copy(update={"targets": _targets(part)})
-        datasets = [*map(terms.canonical, whole)]
-        return self.access(request, datasets, _targets(whole), self.history)
+        request = self.request.model_copy(update={"targets": self._targets(part)})
+        datasets = dict.fromkeys(terms.canonical(self.asset(one)) for one in whole)
+        return self.access(request, [*datasets], self._targets(whole), self.history)
 
-
-def _targets(columns: Columns) -> tuple[str, ...]:
-    """Return columns as targets of a request; a whole dataset if none of its columns is given."""
-    iris = (
-        iri
-        for dataset, names in columns.items()
-        for iri in ([column_iri(dataset, name) for name in names] or [dataset])
-    )
-    return tuple(map(terms.canonical, iris))
+    def _targets(self, columns: Columns) -> tuple[str, ...]:
+        """Return columns as targets of a request; a whole dataset if none of a table is given."""
+        iris = (
+            iri
+            for table, names in columns.items()
+            for asset in [self.asset(table)]
+            for iri in ([column_iri(asset, name) for name in names] or [asset])
+        )
+        return tuple(dict.fromkeys(map(terms.canonical, iris)))

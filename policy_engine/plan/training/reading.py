@@ -38,6 +38,7 @@ def read_model(
     _check_one_input(transformation, refinements)
     _check_unmasked(transformation, refinements, "M012")
     _check_unsampled(transformation, refinements, "M012")
+    _check_one_table(transformation, refinements, "M012")
     return training, audits, refinements.problems
 
 
@@ -53,6 +54,7 @@ def table_audits(
         _check_one_input(transformation, refinements)
         _check_unmasked(transformation, refinements, "M013")
         _check_unsampled(transformation, refinements, "M013")
+        _check_one_table(transformation, refinements, "M013")
     return audits, refinements.problems
 
 
@@ -82,4 +84,14 @@ def _check_unmasked(
         message = "Models are not trained, nor tables audited, where columns are masked: "
         message += f"{join_names(one.name for one in transformation.maskings)}."
         hint = f"Train on {transformation.rule.output} in a policy of its own."
+        refinements.add(code, message, hint, transformation.rule.place)
+
+
+def _check_one_table(
+    transformation: Transformation | None, refinements: Refinements, code: str
+) -> None:
+    """Note a release by buckets, which is two tables that nothing joins row by row."""
+    if transformation is not None and transformation.anonymization.is_in_buckets:
+        message = "Models are not trained, nor tables audited, where values are released by bucket."
+        hint = "Ask for classes: another pe:algorithm."
         refinements.add(code, message, hint, transformation.rule.place)

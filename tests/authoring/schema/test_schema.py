@@ -45,7 +45,8 @@ UNSEEN = {
         two-policies-with-one-uid join-of-a-dataset-within-another join-of-one-dataset
         join-on-nothing join-on-two-columns-of-one-dataset join-that-is-trained-on
         join-with-two-columns-of-one-name masked-column-without-masking
-        cells-suppressed-by-mondrian local-suppression-of-diverse-values""",
+        cells-suppressed-by-mondrian local-suppression-of-diverse-values
+        buckets-of-classes buckets-of-generalised-columns buckets-of-k-anonymity""",
     "a name that stands for nothing": """
         action-that-is-no-way-to-use deprecated-action misspelt-parent misspelt-prefix
         parent-not-given party-that-is-a-term reference-to-nothing rule-without-object

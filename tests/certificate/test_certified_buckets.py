@@ -1,0 +1,138 @@
+"""What is measured on both tables of a release by buckets, however they came to be."""
+
+import json
+
+import pytest
+from applying import applied, asking
+from building import DATASET, OUTPUT
+
+from policy_engine import apply_policy, certify_output, compare_release, explore_policy
+from policy_engine.certificate.beside import load_certificate
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.errors import CertificateError, PolicyEngineError
+
+ASKED = {"method": "l-diversity", "k": 2, "l": 2, "sensitive": ["ill"], "quasi": ["age"]}
+BUCKETS = {**ASKED, "algorithm": "bucketization", "buckets": "distinct-l"}
+TABLE = {"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]}
+QUASI, SENSITIVE = "quasi-identifiers.csv", "sensitive.csv"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Return the folder of a release whose buckets are of the ages 1 and 2, and 3 and 4."""
+    return applied(TABLE, tmp_path / "out", **BUCKETS).path
+
+
+def problems(folder, **parts):
+    (folder.parent / "certificate.jsonld").unlink(missing_ok=True)
+    with pytest.raises(PolicyEngineError) as refusal:
+        certify_output(folder, asking(**(parts or BUCKETS)))
+    return [(one.code, one.message) for one in refusal.value.problems]
+
+
+def test_the_files_are_as_they_are_expected(made):
+    assert (made / QUASI).read_text() == "age,bucket\n1,0\n2,0\n3,1\n4,1\n"
+    assert (made / SENSITIVE).read_text() == "bucket,ill,count\n0,a,1\n0,b,1\n1,a,1\n1,b,1\n"
+
+
+@pytest.mark.parametrize(
+    ("quasi", "sensitive", "code", "told"),
+    [
+        ("age,bucket\n1,0\n2,0\n3,1\n", "", "V002", "do not have the same buckets"),
+        ("age,bucket\n1,0\n2,0\n3,1\n4,2\n", "", "V002", "do not have the same buckets"),
+        ("age,bucket\n1,0\n2,0\n3,1\n4,x\n", "", "V002", "must hold whole numbers from 0"),
+        ("age,bucket\n1,0\n2,0\n3,1\n4,\n", "", "V002", "must hold whole numbers from 0"),
+        ("age,bucket\n1,0\n2,0\n3,1\n4,-1\n", "", "V002", "must hold whole numbers from 0"),
+        ("bucket\n0\n0\n1\n1\n", "", "V002", "lacks 'age'"),
+        ("age,bucket,ill\n1,0,a\n2,0,b\n3,1,a\n4,1,b\n", "", "V002", "contains 'ill'"),
+        ("age,bucket,pay\n1,0,5\n2,0,5\n3,1,5\n4,1,5\n", "", "V002", "contains 'pay'"),
+        ("", "bucket,ill,count\n0,a,2\n1,a,1\n1,b,1\n", "V001", "bucket-l of 'ill'"),
+        ("", "bucket,ill,count\n0,a,1\n0,b,1\n1,a,0\n1,b,2\n", "V002", "numbers from 1"),
+        ("", "bucket,ill,count\n1,a,1\n1,b,1\n0,a,1\n0,b,1\n", "V002", "not sorted by bucket"),
+        ("", "bucket,ill,count,age\n0,a,1,1\n0,b,1,2\n1,a,1,3\n1,b,1,4\n", "V002", "'age'"),
+        ("age,bucket\n1,0\n2,0\n3,0\n4,1\n", "bucket,ill,count\n0,a,1\n0,b,2\n1,a,1\n", "V001", ""),
+    ],
+)
+def test_tables_that_are_not_those_of_the_policy_are_refused(made, quasi, sensitive, code, told):
+    (made / QUASI).write_text(quasi or (made / QUASI).read_text())
+    (made / SENSITIVE).write_text(sensitive or (made / SENSITIVE).read_text())
+    found = problems(made)
+    assert {one for one, _ in found} == {code}
+    assert any(told in message for _, message in found)
+
+
+def test_distinct_l_is_not_anatomy(made):
+    (made / QUASI).write_text("age,bucket\n1,0\n2,0\n3,0\n")
+    (made / SENSITIVE).write_text("bucket,ill,count\n0,a,2\n0,b,1\n")
+    [(code, message)] = problems(made, **{**BUCKETS, "buckets": "anatomy"})
+    assert (code, "anatomy-l of 'ill' must be at least 2, but is 1" in message) == ("V001", True)
+
+
+def test_two_tables_are_not_one_nor_one_two(made, tmp_path):
+    [(code, message)] = problems(made, **ASKED)
+    assert (code, "is two tables" in message) == ("V002", True)
+    one = applied(TABLE, tmp_path / "one.csv", **ASKED).path
+    [(code, message)] = problems(one)
+    assert (code, "is one table" in message) == ("V002", True)
+
+
+def test_another_file_in_the_folder_is_not_certified(made):
+    (made / "more.csv").write_text("age,ill\n1,a\n")
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificate(made.parent)
+    assert problems(made)[0][0] == "C014"
+
+
+@pytest.mark.parametrize("name", [QUASI, SENSITIVE])
+def test_a_changed_file_is_not_the_certified_one(made, name):
+    (made / name).write_text((made / name).read_text().replace("\n1", "\n7", 1))
+    with pytest.raises(CertificateError, match="V004"):
+        load_certificate(made.parent)
+
+
+def test_digests_that_are_not_those_of_the_output_contradict_it(made):
+    text = (made.parent / "certificate.jsonld").read_text()
+    assert read_certificate(text).tables.keys() == {QUASI, SENSITIVE}
+    for change in ({}, {QUASI: "0" * 64, SENSITIVE: "1" * 64}):
+        facts = json.loads(text)
+        facts["pe:certificate"]["tables"] = change
+        with pytest.raises(CertificateError, match="V005"):
+            read_certificate(json.dumps(facts))
+
+
+def test_a_certificate_is_renewed(made):
+    renewed = certify_output(made.parent, asking(**BUCKETS), write=True)
+    assert load_certificate(made.parent) == renewed
+    assert renewed.tells_making
+
+
+def test_the_release_is_not_compared_nor_explored(made, tmp_path):
+    original = tmp_path / "people.csv"
+    original.write_text("age,ill\n1,a\n2,b\n3,a\n4,b\n")
+    with pytest.raises(PolicyEngineError, match="M004 The release is by buckets"):
+        compare_release(original, made.parent)
+    with pytest.raises(PolicyEngineError, match="M004 A release by buckets"):
+        explore_policy(asking(**BUCKETS), {DATASET: original}, {"k": [2, 3]})
+
+
+def test_the_release_is_not_read_as_one_table(made):
+    with pytest.raises(PolicyEngineError, match=r"C014 .* is a release by buckets"):
+        apply_policy(asking(**ASKED), {DATASET: made})
+
+
+def test_an_output_of_one_table_is_not_a_folder_of_two(tmp_path):
+    with pytest.raises(PolicyEngineError, match="C004"):
+        applied(TABLE, tmp_path / "out.txt", **BUCKETS)
+    with pytest.raises(PolicyEngineError, match="O002"):
+        applied(TABLE, "table:people", **BUCKETS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_is_replaced_as_a_whole(made):
+    before = load_certificate(made.parent)
+    apply_policy(
+        asking(**{**BUCKETS, "k": 4}), {DATASET: TABLE}, made.parent, overwrite=True, asset=OUTPUT
+    )
+    after = load_certificate(made.parent)
+    assert before.output_digest != after.output_digest
+    assert sorted(one.name for one in made.iterdir()) == [QUASI, SENSITIVE]
