@@ -1,0 +1,132 @@
+"""Distance-based record linkage, by whether any record is nearer than a person's own."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.linkage.tree import STACK, Tree
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ROUNDING = 1e-12
+"""Squared distances that differ by less than this share of them are equal."""
+_EVERYWHERE = np.empty((0, 0))
+
+
+def links(
+    tree: Tree, known: Floats, own: Ints, low: Floats | None = None, high: Floats | None = None
+) -> Floats:
+    """Return for each person the probability of being linked to the right record, (persons,).
+
+    An intruder who knows the values `known`, (persons, columns), of a person takes the record
+    nearest by Euclidean distance, or one of t equally near ones: 1/t if the person's `own` record,
+    (persons,), a row of the tree's points, is among them, and otherwise 0, as for a person without
+    a record (-1). So the mean is the share of distance-based linkage (Pagliuca and Seri, 1999).
+    Scale both as the intruder would. Between `low` and `high`, (persons, columns) each, lie the
+    only records that may be the person's, such as rank swapping allows (Nin, Herranz and Torra,
+    2008); without them, any may. No order of rows decides anything.
+    """
+    places = np.full(len(tree.rows) + 1, -1, dtype=np.int64)
+    places[tree.rows] = np.arange(len(tree.rows))
+    found = np.zeros(len(known))
+    # Persons whose records are neighbours visit the same nodes, which are then at hand.
+    turns = np.argsort(places[own], kind="stable")
+    box = (_EVERYWHERE, _EVERYWHERE) if low is None or high is None else (low, high)
+    stack = np.empty(STACK, dtype=np.int64)
+    _link(tree, np.ascontiguousarray(known), places[own], turns, *box, stack, found)
+    return found
+
+
+@compiled
+def _link(tree, known, own, turns, low, high, stack, found):  # type: ignore[no-untyped-def]
+    for person in turns:
+        place = own[person]
+        if place >= 0 and _is_within(tree.points[place], person, low, high):
+            radius = _distance(known[person], tree.points[place])
+            ties = _search(tree, known[person], radius, person, low, high, stack)
+            if ties > 0:
+                found[person] = 1.0 / ties
+
+
+@compiled
+def _search(tree, point, radius, person, low, high, stack):  # type: ignore[no-untyped-def]
+    """Return how many records are as near as one at the radius; 0 if any is nearer."""
+    nearer, tied = radius * (1 - _ROUNDING), radius * (1 + _ROUNDING)
+    half, ties, waiting = len(tree.starts) // 2, 0, 1
+    stack[0] = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        away = _distance_to_box(point, tree.low[node], tree.high[node])
+        if away > tied or _misses(tree.low[node], tree.high[node], person, low, high):
+            continue
+        if away < nearer and _is_one_point(tree.low[node], tree.high[node]):
+            return 0
+        if node < half and not _is_one_point(tree.low[node], tree.high[node]):
+            left = _distance_to_box(point, tree.low[2 * node], tree.high[2 * node])
+            right = _distance_to_box(point, tree.low[2 * node + 1], tree.high[2 * node + 1])
+            nearest = 2 * node + (right < left)
+            stack[waiting], stack[waiting + 1] = nearest ^ 1, nearest
+            waiting += 2
+        elif node < half:
+            ties += tree.ends[node] - tree.starts[node]
+        else:
+            for place in range(tree.starts[node], tree.ends[node]):
+                distance = _distance(point, tree.points[place])
+                if distance <= tied and _is_within(tree.points[place], person, low, high):
+                    if distance < nearer:
+                        return 0
+                    ties += 1
+    return ties
+
+
+@inlined
+def _distance(one, other):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for column in range(len(one)):
+        away = one[column] - other[column]
+        total += away * away
+    return total
+
+
+@inlined
+def _distance_to_box(point, low, high):  # type: ignore[no-untyped-def]
+    # At most the distance to any point in the box, rounding included.
+    total = 0.0
+    for column in range(len(point)):
+        away = max(low[column] - point[column], point[column] - high[column], 0.0)
+        total += away * away
+    return total
+
+
+@inlined
+def _is_one_point(low, high):  # type: ignore[no-untyped-def]
+    same = True
+    for column in range(len(low)):
+        if low[column] != high[column]:
+            same = False
+            break
+    return same
+
+
+@inlined
+def _is_within(point, person, low, high):  # type: ignore[no-untyped-def]
+    inside = True
+    if len(low) > 0:
+        for column in range(len(point)):
+            if not low[person, column] <= point[column] <= high[person, column]:
+                inside = False
+                break
+    return inside
+
+
+@inlined
+def _misses(least, greatest, person, low, high):  # type: ignore[no-untyped-def]
+    missed = False
+    if len(low) > 0:
+        for column in range(len(least)):
+            if greatest[column] < low[person, column] or least[column] > high[person, column]:
+                missed = True
+                break
+    return missed

@@ -1,0 +1,98 @@
+"""A tree of points, in which what is near or within a box is found without looking at all."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled, inlined
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_LEAF = 16
+"""A leaf has at most so many points: fewer boxes to visit, or fewer points to compare."""
+STACK = 128
+"""More than the nodes that wait while a tree of any depth is searched."""
+
+
+class Tree(NamedTuple):
+    """Points in the order of a k-d tree (Bentley, 1975), halved by the widest side of each part.
+
+    `points` (rows, columns) and `rows` (rows,), the number of each before. Node 1 has all of them,
+    and node i is halved into 2i and 2i + 1; its points are those from `starts` to before `ends`,
+    (2 * leaves,) each. `low` and `high` (2 * leaves, columns) are the least and the greatest values
+    of each node.
+    """
+
+    points: Floats
+    rows: Ints
+    starts: Ints
+    ends: Ints
+    low: Floats
+    high: Floats
+
+
+def plant(points: Floats) -> Tree:
+    """Return the tree of finite points, (rows, columns), at least one."""
+    points = np.ascontiguousarray(points)
+    rows = len(points)
+    leaves = 1
+    while leaves * _LEAF < rows:
+        leaves *= 2
+    starts, ends = np.zeros(2 * leaves, dtype=np.int64), np.zeros(2 * leaves, dtype=np.int64)
+    for first in (2**level for level in range(leaves.bit_length())):
+        edges = np.arange(first + 1) * rows // first
+        starts[first : 2 * first], ends[first : 2 * first] = edges[:-1], edges[1:]
+    order, low = np.arange(rows), np.empty((2 * leaves, points.shape[1]))
+    high = np.empty_like(low)
+    _grow(points, order, starts, ends, low, high)
+    return Tree(points[order], order, starts, ends, low, high)
+
+
+@compiled
+def _grow(points, order, starts, ends, low, high):  # type: ignore[no-untyped-def]
+    """Order the rows by node, and find the boxes of the nodes."""
+    nodes = len(starts)
+    for node in range(1, nodes):
+        widest = _bound(points, order, starts[node], ends[node], low[node], high[node])
+        if 2 * node < nodes:
+            _halve(points, order, starts[node], ends[node], ends[2 * node], widest)
+
+
+@inlined
+def _bound(points, order, start, end, low, high):  # type: ignore[no-untyped-def]
+    """Write the box of a node, and return its widest column."""
+    widest, width = 0, -1.0
+    for column in range(points.shape[1]):
+        least = greatest = points[order[start], column]
+        for at in range(start + 1, end):
+            value = points[order[at], column]
+            least, greatest = min(least, value), max(greatest, value)
+        low[column], high[column] = least, greatest
+        if greatest - least > width:
+            widest, width = column, greatest - least
+    return widest
+
+
+@inlined
+def _halve(points, order, start, end, middle, column):  # type: ignore[no-untyped-def]
+    """Move the rows with the least values of a column before the middle (Hoare's selection)."""
+    left, right = start, end - 1
+    while left < right:
+        pivot = points[order[(left + right) // 2], column]
+        low, high = left, right
+        while low <= high:
+            while points[order[low], column] < pivot:
+                low += 1
+            while points[order[high], column] > pivot:
+                high -= 1
+            if low <= high:
+                order[low], order[high] = order[high], order[low]
+                low, high = low + 1, high - 1
+        if middle <= high:
+            right = high
+        elif middle >= low:
+            left = low
+        else:
+            break
