@@ -37,6 +37,8 @@ _BLOCK = 8_000_000  # bytes; no row may be longer
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _MASKED = b"policy-engine-masked"
 _NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
+_MAY_NEED_QUOTES = r'[",\r\n]|^[\x00-\x20]|[\x00-\x20]$|[^\x00-\x7f]|^$'
+"""What Arrow can tell of it: to its expressions, blanks are those of ASCII."""
 
 
 def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
@@ -365,13 +367,23 @@ def _write_csv(table: pa.Table, file: Any) -> None:
 
 
 def _csv_text(column: pa.Array, missing: str) -> pa.Array:
-    dictionary = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = [
-        missing if text is None else _quote_cell(text)
-        for text in dictionary.dictionary.cast(pa.string()).to_pylist()
-    ]
-    rows = to_numpy(dictionary.indices, missing=len(texts))
-    return from_texts([*texts, missing]).take(from_numpy(rows))
+    """Return the cells of a column as they are written, quoted where they need it."""
+    if not pa.types.is_dictionary(column.type):
+        texts = _quoted(column.cast(pa.string()))
+    elif len(column.dictionary) <= len(column):
+        texts = _quoted(column.dictionary.cast(pa.string())).take(column.indices)
+    else:  # batches share a dictionary, which is quoted once for each of them
+        texts = _quoted(column.dictionary.take(column.indices).cast(pa.string()))
+    return pc.fill_null(texts, constant(missing))
+
+
+def _quoted(texts: pa.Array) -> pa.Array:
+    suspects = pc.match_substring_regex(texts, _MAY_NEED_QUOTES)
+    distinct = texts.filter(suspects).dictionary_encode()
+    if not len(distinct):
+        return texts
+    quoted = from_texts([_quote_cell(text) for text in distinct.dictionary.to_pylist()])
+    return pc.replace_with_mask(texts, suspects, quoted.take(distinct.indices))
 
 
 def _quote_cell(text: str) -> str:

@@ -78,6 +78,28 @@ def test_write_table_quotes_only_where_needed(tmp_path):
     assert text == 'a,b\nx y,1.5\n"x,y",2\n"x""y",\n"x\ny",4\n"",5\n,6\n'
 
 
+def quoted(text):
+    """Return a text as a cell, quoted if it has a mark of CSV, a blank at an end, or nothing."""
+    marked = any(mark in text for mark in ',"\r\n') or text != text.strip() or not text
+    return '"' + text.replace('"', '""') + '"' if marked else text
+
+
+_LETTERS = list('a1",\r\n\t\v\x1c \x85\xa0\u2003é\x7f')
+_CELLS = st.none() | st.text(st.sampled_from(_LETTERS), max_size=4)
+
+
+@given(st.lists(_CELLS, max_size=12), st.booleans())
+def test_every_layout_of_texts_is_written_alike(tmp_path_factory, cells, is_sliced):
+    path = tmp_path_factory.mktemp("csv")
+    expected = "".join(f"{'' if one is None else quoted(one)},1\n" for one in cells)
+    plain = pa.array(cells, pa.string())
+    shared = pa.concat_arrays([plain, pa.array([*"xyz"] * 5)]).dictionary_encode()
+    encoded = shared.slice(0, len(cells)) if is_sliced else plain.dictionary_encode()
+    for name, column in (("plain", plain), ("encoded", encoded)):
+        write_table(pa.table({"t": column, "n": [1] * len(cells)}), path / f"{name}.csv")
+        assert (path / f"{name}.csv").read_bytes().decode() == "t,n\n" + expected
+
+
 def test_write_table_never_overwrites(tmp_path):
     path = file_of(tmp_path, "mine")
     with pytest.raises(OutputError, match="O002 The output cannot be written"):

@@ -190,8 +190,9 @@ def fitting_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    array = unchunk(column) if isinstance(column, pa.ChunkedArray) else column
-    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return unchunk(column) if isinstance(column, pa.ChunkedArray) else column
 
 
 def _numbers(values: pa.Array) -> Iterator[Number | None]:

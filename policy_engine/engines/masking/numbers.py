@@ -103,8 +103,9 @@ def not_numbers(name: str, content: str) -> PolicyEngineError:
 
 def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column as one array without a dictionary."""
-    array = unchunk(column) if isinstance(column, pa.ChunkedArray) else column
-    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)  # cheaper than one dictionary for all chunks
+    return unchunk(column) if isinstance(column, pa.ChunkedArray) else column
 
 
 def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[np.float64]:
@@ -258,9 +259,21 @@ def decimal_texts(numbers: NDArray[np.float64], decimals: int) -> pa.Array:
 
 def _most_decimals(texts: pa.Array) -> int:
     """Return the most digits behind the point of any of the numbers, at most 15."""
-    distinct: Sequence[str | None] = texts.unique().to_pylist()
-    places = [_decimals(text) for text in distinct if text is not None]
-    return min(max(places, default=0), MOST_DECIMALS)
+    trimmed = pc.utf8_trim_whitespace(texts.drop_null())
+    is_plain = pc.match_substring_regex(trimmed, _PLAIN_NUMBER)
+    plain = trimmed.filter(is_plain)
+    lengths, points = (
+        to_numpy(one).astype(np.int64)
+        for one in (pc.binary_length(plain), pc.find_substring(plain, "."))
+    )
+    places = np.where(points < 0, 0, lengths - points - 1)
+    others: Sequence[str] = trimmed.filter(pc.invert(is_plain)).unique().to_pylist()
+    most = max((int(places.max(initial=0)), *map(_decimals, others)))
+    return min(most, MOST_DECIMALS)
+
+
+_PLAIN_NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$"
+"""Without an exponent; others are read one by one."""
 
 
 def _decimals(text: str) -> int:

@@ -132,3 +132,21 @@ def test_what_its_type_cannot_hold_is_refused(array):
     step = -60 if array[0].as_py() == date(1, 1, 2) else 2**53 if array.type == pa.int64() else 60
     with pytest.raises(DataError, match="R013 The masking of 'pay' makes values that the type"):
         published(array, change=lambda values: values + step)
+
+
+_WRITTEN = st.sampled_from(
+    [*("1", "-2.50", "+.125", "3.", "1e-3"), *("1.5E+2", "0.10 ", "\x1c7.25", "nan")]
+)
+
+
+def most_decimals(texts):
+    """Return the most digits behind the point, reading each number by itself."""
+    exponents = [Decimal(text.strip()).as_tuple().exponent for text in texts if text is not None]
+    return max([0, *(-one for one in exponents if isinstance(one, int))])
+
+
+@given(st.lists(st.none() | _WRITTEN, max_size=6), st.booleans())
+def test_decimals_are_those_of_the_number_with_most(texts, is_dictionary):
+    array = pa.array(texts, pa.string())
+    column = pa.chunked_array([array.dictionary_encode() if is_dictionary else array])
+    assert number_form("pay", column, pa.float64()).decimals == most_decimals(texts)
