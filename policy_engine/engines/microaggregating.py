@@ -12,11 +12,12 @@ from policy_engine.engines.generalizations.decimals import is_number
 from policy_engine.engines.generalizations.representatives import Means, Modes
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.diversity import histogram
+from policy_engine.kernels.diversity import ValueHistogram, histogram
 from policy_engine.kernels.grouping import classes_of, distinct
 from policy_engine.kernels.microaggregation import (
     Attribute,
     Space,
+    default_block_size,
     dominated_classes,
     form_classes,
     merge_all,
@@ -64,16 +65,23 @@ class ClassBounds:
     ancestries: Mapping[str, Ancestry]
     overall: Mapping[str, Ints]
 
+    @property
+    def is_about_rows(self) -> bool:
+        """Whether every class of k rows keeps every bound."""
+        return not self.overall and not self.step.columns.privacy_unit
+
     def holding(self, rows: "PersonalRows", groups: Ints, count: int) -> NDArray[np.bool_]:
         """Return which of `count` classes hold, (count,); `groups` (rows,) numbers them from 0."""
-        holds, persons = np.ones(count, dtype=np.bool_), rows.persons
-        if persons is not None:
-            width = int(persons.max(initial=0)) + 1
-            units = np.bincount(distinct(groups * width + persons) // width, minlength=count)
-            holds &= units >= self.step.k
+        histograms = {}
         for name, overall in self.overall.items():
-            counts = histogram(groups, count, rows.sensitive[name], persons)
-            counts = replace(counts, overall=overall)
+            counts = histogram(groups, count, rows.sensitive[name], rows.persons)
+            histograms[name] = replace(counts, overall=overall)
+        return self.hold(rows.units(groups, count), histograms)
+
+    def hold(self, units: Ints, histograms: Mapping[str, ValueHistogram]) -> NDArray[np.bool_]:
+        """Return which classes hold, (classes,), given their rows or persons, and their values."""
+        holds: NDArray[np.bool_] = units >= self.step.k
+        for name, counts in histograms.items():
             holds &= self.step.holding(counts, name, self.ancestries)
         return holds
 
@@ -84,6 +92,13 @@ class PersonalRows:
 
     sensitive: Mapping[str, NDArray[np.int32]]
     persons: Ints | None
+
+    def units(self, groups: Ints, count: int) -> Ints:
+        """Return how many rows or, if they are counted, persons each of `count` classes has."""
+        if self.persons is None:
+            return np.bincount(groups, minlength=count)
+        width = int(self.persons.max(initial=0)) + 1
+        return np.bincount(distinct(groups * width + self.persons) // width, minlength=count)
 
     def select(self, rows: Ints) -> "PersonalRows":
         """Return some of the rows."""
@@ -114,7 +129,7 @@ class NearFormation:
         Where classes hold apart but not as one, they are merged with the nearest, too.
         """
         while True:
-            classes = _partition(groups)
+            classes = partition_of(groups)
             cells = {name: one.cells(classes) for name, one in quasi.items()}
             class_of, count = classes_of([cell.astype(np.int32) for cell, _ in cells.values()])
             if count == len(class_of):
@@ -125,6 +140,8 @@ class NearFormation:
                 groups = merge_all(codes, self.space, groups, self._check(personal))
 
     def _check(self, personal: PersonalRows) -> Holds:
+        if self.bounds.is_about_rows:
+            return lambda _rows, _groups, count: np.ones(count, dtype=np.bool_)
         return lambda rows, groups, count: self.bounds.holding(personal.select(rows), groups, count)
 
 
@@ -132,7 +149,7 @@ def make_space(step: Anonymization, quasi: Mapping[str, Generalizer], rows: int)
     """Return where the codes of a table of so many rows lie, which follows from their counts."""
     columns = zip(quasi.values(), step.columns.quasi_identifier, strict=True)
     placements = tuple(place(_attribute(one, setting.weight)) for one, setting in columns)
-    return Space(placements, rows, step.k)
+    return Space(placements, rows, step.k, default_block_size(rows, step.k))
 
 
 def near_classes(prepared: PreparedTable, step: Anonymize) -> NearClasses:
@@ -166,7 +183,8 @@ def _attribute(generalizer: Generalizer, weight: float) -> Attribute:
     return Attribute(column.counts(), column.position, column.has_missing, weight)
 
 
-def _partition(groups: Ints) -> Partition:
+def partition_of(groups: Ints) -> Partition:
+    """Return the classes of rows that are numbered by their class, (rows,)."""
     starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
     return Partition(np.argsort(groups, kind="stable"), starts)
 
@@ -177,7 +195,7 @@ def _sorted(groups: Ints, cells: Cells, quasi: Mapping[str, Generalizer]) -> Nea
     place = np.empty(len(turn), dtype=np.int64)
     place[turn] = np.arange(len(turn))
     return NearClasses(
-        _partition(place[groups]),
+        partition_of(place[groups]),
         {name: (cell[turn], texts) for name, (cell, texts) in cells.items()},
         {name: one for name, one in quasi.items() if isinstance(one, Means)},
     )

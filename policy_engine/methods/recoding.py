@@ -13,6 +13,8 @@ from pydantic import (
 Algorithm = Literal[
     "mondrian", "full-domain", "microaggregation", "local-suppression", "bucketization"
 ]
+ON_CLUSTERS = ("mondrian", "microaggregation")
+"""Algorithms that form the classes of parts of a table apart, so that tasks can."""
 Buckets = Literal["anatomy", "distinct-l"]
 Loss = Literal[
     "loss",

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -22,7 +22,7 @@ from policy_engine.methods import Bound, Finding, parameters
 from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import Masking
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, Recoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
@@ -413,20 +413,30 @@ def _lacking_options(recoding: Recoding, engine: EngineName) -> _Lacking:
     options = recoding.options()
     for name, field in parameters(Recoding).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
-        if options[name] != default and engine not in term.texts("engine"):
+        given, engines = options[name], _engines(term, options[name])
+        if engine not in engines and given != default:
             own = format_value(default)
-            message = (
-                f"The {engine} engine has no {name} {format_value(options[name])}. It has {own}."
-            )
-            message += f" {_REASONS[options[name]]}" if options[name] in _REASONS else ""
+            all_own = join_names(ON_CLUSTERS) if name == "algorithm" else own
+            message = f"The {engine} engine has no {name} {format_value(given)}. It has {all_own}."
+            message += f" {_REASONS[given]}" if given in _REASONS else ""
             # An option of full-domain cannot even be given its default beside mondrian (M003).
             fix = (
                 f"Leave {name} out"
                 if any(option_conflicts({name: default}))
                 else f"Give {name} {own}"
             )
-            yield Finding("M009", name, message), f"{fix}, or {_elsewhere(term)}"
+            yield Finding("M009", name, message), f"{fix}, or {_on(engines)}"
+
+
+def _engines(option: terms.Term, given: object) -> tuple[str, ...]:
+    """Return the engines that have an option as it is given."""
+    is_for_one = given in get_args(Algorithm) and given not in ON_CLUSTERS
+    return ("local",) if is_for_one else tuple(option.texts("engine"))
 
 
 def _elsewhere(term: terms.Term) -> str:
-    return f"run it on the {' or '.join(term.texts('engine'))} engine."
+    return _on(term.texts("engine"))
+
+
+def _on(engines: Sequence[str]) -> str:
+    return f"run it on the {' or '.join(engines)} engine."

@@ -13,9 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import certify_output
-from policy_engine.errors import PolicyEngineError
-from policy_engine.plan.plan import make_plan
-from policy_engine.policy import read_policy
 
 ASKED = {"method": "k-anonymity", "k": 3, "algorithm": "microaggregation"}
 AGES = [20, 21, 22, 40, 41, 42]
@@ -149,12 +146,6 @@ def test_a_file_is_certified_again(name, tmp_path):
 )
 def test_what_does_not_go_with_it_is_refused(parts, code, tmp_path):
     assert refused({"age": AGES}, tmp_path, **{"quasi": ["age"], **ASKED, **parts}) == [code]
-
-
-def test_spark_has_no_microaggregation():
-    policy = read_policy(asking(quasi=["age"], **ASKED))
-    with pytest.raises(PolicyEngineError, match="M009 The spark engine has no algorithm"):
-        make_plan(policy, engine="spark")
 
 
 VALUES = st.one_of(

@@ -15,13 +15,16 @@ from policy_engine.engines.contents import is_array_of_numbers
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import REDACTED, release_key
+from policy_engine.engines.microaggregating import ClassBounds, NearFormation, make_space
 from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.classes import ClassFormation
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
 from policy_engine.engines.spark.measuring import measure
-from policy_engine.engines.spark.nodes import Parts, first_cuts, make_ask
+from policy_engine.engines.spark.near_parts import first_parts
+from policy_engine.engines.spark.nodes import Parts, RowNodes, first_cuts, make_ask
 from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
 from policy_engine.engines.spark.values import (
     Lookup,
@@ -72,13 +75,15 @@ class ClassWork:
 class AnonymizedFrame:
     """A release that is computed when it is used; a column `PERSON` identifies persons, if counted.
 
-    The first cuts of the `approximated` columns are at quantiles.
+    The first cuts of the `approximated` columns are at quantiles. The cells of `numeric` columns
+    are numbers, as texts.
     """
 
     frame: DataFrame
     rows: int
     tasks: int
     approximated: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
 
 
 def anonymize(
@@ -91,6 +96,8 @@ def anonymize(
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
+    if step.recoding.algorithm == "microaggregation":
+        return _microaggregate(table, output, overview)
     for care in care_levels(step):
         release = _form_release(table, output, overview, care)
         if not can_merge(step, output.cells, care) or _keeps_bounds(release, step, output, work):
@@ -144,6 +151,34 @@ def _keeps_bounds(
     return all(measurement.holds for measurement in measured.measurements)
 
 
+def _microaggregate(table: "_CodedFrame", output: Publish, overview: Overview) -> AnonymizedFrame:
+    """Return the release with classes of near rows."""
+    step, work = table.step, table.work
+    # Every column has its codes: only ranges may have too many values for them.
+    quasi = {name: one for name, one in table.quasi.items() if isinstance(one, Generalizer)}
+    overall = {name: one.overall for name, one in overview.histograms.items()}
+    near = NearFormation(
+        make_space(step, quasi, table.rows), ClassBounds(step, overview.ancestries, overall)
+    )
+    ask = make_ask(table.frame, table.coding.codes, {})
+    parts = first_parts(
+        ask, near, table.limit, lambda settled: work.progress("cutting", settled, table.rows)
+    )
+    numeric = tuple(name for name, one in quasi.items() if isinstance(one, Means))
+    formation = replace(table.formation(output, overview, CareLevel.AS_PLANNED), near=near)
+    tasks = min(table.tasks, len(parts.rows))
+    release = AnonymizedFrame(
+        formation.output_frame(table.frame, parts, tasks), table.rows, tasks, numeric=numeric
+    )
+    if step.is_kept_by_union or _keeps_bounds(release, step, output, work):
+        return release
+    # Only all classes together tell which of them have equal cells.
+    frame = replace(formation, is_whole=True).output_frame(
+        table.frame, RowNodes(rows={0: table.rows}), 1
+    )
+    return replace(release, frame=frame, tasks=1)
+
+
 def _form_release(
     table: "_CodedFrame", output: Publish, overview: Overview, care: CareLevel
 ) -> AnonymizedFrame:
@@ -151,7 +186,6 @@ def _form_release(
     step, work = table.step, table.work
     cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
     constraint = replace(constraint, size=care.least(step.k, table.rows))
-    limit = min(work.rows_per_task, max(WORTH_SHARING, table.rows // (4 * table.tasks)))
     axes, overall = table.axes(), tuple(h.overall for h in overview.histograms.values())
     people, parts = table.no_rows(overall), table.parts(axes)
     axes_from_afar = [
@@ -161,25 +195,12 @@ def _form_release(
         make_ask(table.frame, table.coding.codes, parts),
         prepare(axes_from_afar, people, constraint, cutting),
         table.root(parts),
-        limit,
+        table.limit,
         lambda settled: work.progress("cutting", settled, table.rows),
         parts,
     )
     tasks = min(table.tasks, len(nodes.rows))
-    formation = ClassFormation(
-        coding=table.coding,
-        quasi={
-            name: column
-            for name, column in table.quasi.items()
-            if not isinstance(column, Quantiles)
-        },
-        axes=axes,
-        overall=overall,
-        constraint=constraint,
-        cutting=cutting,
-        columns=output.columns,
-        redact=step.columns.redact,
-    )
+    formation = table.formation(output, overview, care)
     coarse_columns = {step.columns.quasi_names[dim] for dim in parts} | set(table.coding.wide)
     approximated = tuple(sorted(coarse_columns)) if len(nodes.rows) > 1 else ()
     return AnonymizedFrame(
@@ -286,6 +307,29 @@ class _CodedFrame:
         pairs = zip(self.step.columns.sensitive, planned.diversity, strict=True)
         bounds = tuple(bound for column, bound in pairs if column.name in self.sensitive)
         return ClassConstraint(planned.size, bounds)
+
+    @property
+    def limit(self) -> int:
+        """How many rows a node has at most that is not cut by the driver."""
+        return min(self.work.rows_per_task, max(WORTH_SHARING, self.rows // (4 * self.tasks)))
+
+    def formation(self, output: Publish, overview: Overview, care: CareLevel) -> ClassFormation:
+        """Return how the rows of a node become classes, at a level of care."""
+        constraint = self.constraint(overview.ancestries)
+        return ClassFormation(
+            coding=self.coding,
+            quasi={
+                name: column
+                for name, column in self.quasi.items()
+                if not isinstance(column, Quantiles)
+            },
+            axes=self.axes(),
+            overall=tuple(h.overall for h in overview.histograms.values()),
+            constraint=replace(constraint, size=care.least(self.step.k, self.rows)),
+            cutting=care.cutting(self.step),
+            columns=output.columns,
+            redact=self.step.columns.redact,
+        )
 
     def axes(self) -> list[Axis]:
         """Return the quasi-identifiers as axes for the partitioners, without rows."""

@@ -18,8 +18,10 @@ from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.ranges import Ranges
 from policy_engine.engines.identifiers import redacted_column
+from policy_engine.engines.microaggregating import NearFormation, partition_of
 from policy_engine.engines.spark.coding import PERSON, CodedRows, Coding
 from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.near_parts import personal_rows
 from policy_engine.engines.spark.nodes import RowNodes, group_by_node
 from policy_engine.engines.spark.values import Task, gather_tables
 from policy_engine.kernels.axis import Axis, Interval
@@ -38,7 +40,8 @@ class ClassFormation:
     `axes` are those of the whole table, without rows, and `quasi` the generalisations of their
     columns; a column with too many values has its own axis and codes in each task. `overall` counts
     the sensitive values of the whole table. `columns` are those of the output; the `redact` ones
-    hold nothing but a mark.
+    hold nothing but a mark. With `near`, classes are formed by microaggregation, and those of a
+    `whole` table are merged further where only classes with equal cells, as one, break a bound.
     """
 
     coding: Coding
@@ -49,6 +52,8 @@ class ClassFormation:
     cutting: Cutting
     columns: tuple[str, ...]
     redact: tuple[str, ...]
+    near: NearFormation | None = None
+    is_whole: bool = False
 
     def output_frame(self, coded: DataFrame, nodes: RowNodes, tasks: int) -> DataFrame:
         """Return the output of coded rows, formed in `tasks` tasks of about equal size.
@@ -157,26 +162,35 @@ class _TaskRows:
             self.formation.quasi[name],
             list(self.formation.coding.quasi).index(name),
         )
-        return replace(
-            generalizer,
-            column=replace(generalizer.column, codes=self.rows.codes[:, place], times=None),
-        )
+        return with_codes(generalizer, self.rows.codes[:, place])
 
     def _classes(self) -> Partition:
         """Return the classes of all nodes, with rows ordered by their unchanged values."""
         ranks = [_ranks(array_marks(column)) for column in self.kept.values()]
         orders, sizes = [], [np.zeros(1, np.int64)]
+        near = self.formation.near
         for _, rows in group_by_node(self.node):
-            ordered_rows = (
-                self._sort_by_content(rows, ranks) if self.formation.cutting.is_relaxed else rows
-            )
-            classes = self._partition(self.rows.select_rows(ordered_rows))
+            is_sorted = near or self.formation.cutting.is_relaxed
+            ordered_rows = self._sort_by_content(rows, ranks) if is_sorted else rows
+            chosen = self.rows.select_rows(ordered_rows)
+            classes = self._near(near, chosen) if near else self._partition(chosen)
             orders.append(ordered_rows[classes.order])
             sizes.append(np.diff(classes.starts))
         order, starts = np.concatenate(orders), np.cumsum(np.concatenate(sizes))
         leaf = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         sort = np.lexsort((*(rank[order] for rank in reversed(ranks)), leaf))
         return Partition(order[sort], starts)
+
+    def _near(self, near: NearFormation, rows: CodedRows) -> Partition:
+        """Return the classes of rows that come in the order of their content."""
+        dims = len(self.formation.axes)
+        personal = personal_rows(rows, dims, near.bounds)
+        groups = near.groups(rows.codes[:, :dims], personal)
+        if self.formation.is_whole:
+            pairs = enumerate(self.formation.quasi.items())
+            quasi = {name: with_codes(one, rows.codes[:, place]) for place, (name, one) in pairs}
+            groups, _ = near.settled(groups, quasi, personal)
+        return partition_of(groups)
 
     def _axes(self) -> list[Axis]:
         """Return the axes; columns with too many values have an axis of these rows."""
@@ -210,6 +224,11 @@ class _TaskRows:
             persons = np.unique(rows.persons, return_inverse=True)[1].astype(np.int32)
         people = SensitiveRows(sensitive, persons, formation.overall)
         return partition(axes, people, formation.constraint, formation.cutting, workers=1)
+
+
+def with_codes(generalizer: Generalizer, codes: NDArray[np.int32]) -> Generalizer:
+    """Return a generalizer of a whole column for some of its rows, whose `codes` are given."""
+    return replace(generalizer, column=replace(generalizer.column, codes=codes, times=None))
 
 
 def _ranks(column: pa.Array) -> Ints:

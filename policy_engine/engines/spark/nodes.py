@@ -111,16 +111,8 @@ def _is_first_by_rows(table: CodedTable, side: BriefSide) -> bool:
     return by_loss or _is_plain(table)
 
 
-@dataclass(frozen=True)
 class Question(ABC):
     """A question about the rows of nodes: a reply from each part of a node, and one answer."""
-
-    table: CodedTable
-
-    @cached_property
-    def work(self) -> Scratch:
-        """Working memory, allocated once in every task."""
-        return scratch(self.table, 0)
 
     @abstractmethod
     def reply(self, node: int, rows: CodedRows) -> Any:
@@ -209,7 +201,19 @@ def _pickle_replies(replies: list[tuple[int, Any]]) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True)
-class Cover(Question):
+class TableQuestion(Question):
+    """A question whose answer is that of the partitioner on a table."""
+
+    table: CodedTable
+
+    @cached_property
+    def work(self) -> Scratch:
+        """Working memory, allocated once in every task."""
+        return scratch(self.table, 0)
+
+
+@dataclass(frozen=True)
+class Cover(TableQuestion):
     """The best cut of a node by the number of rows; and the order of the codes of every dimension,
     in case `Boundaries` is asked next."""
 
@@ -234,7 +238,7 @@ def _turns(table: CodedTable, brief: Brief, side: BriefSide) -> dict[int, Ints]:
 
 
 @dataclass(frozen=True)
-class Check(Question):
+class Check(TableQuestion):
     """Whether both sides of a cut satisfy every bound."""
 
     chosen: Mapping[int, CutChoice]
@@ -252,7 +256,7 @@ class Check(Question):
 
 
 @dataclass(frozen=True)
-class Boundaries(Question):
+class Boundaries(TableQuestion):
     """The sides of all boundaries of a node, and the best cut that satisfies every bound."""
 
     opened: Mapping[int, BriefSide]

@@ -231,6 +231,7 @@ class SparkRun:
         columns = step.columns
         unchanged = (*columns.sensitive_names, *unbounded_columns(step, output.columns))
         texts = set(unchanged) if table.is_csv else set()
+        texts |= set(release.numeric)
         ends = {end for name in columns.quasi_names for end in end_columns(name)}
         texts |= ends - set(table.frame.columns)
         untyped = tuple(name for name in released.columns if name in texts)

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.microaggregation.blocks import default_block_size
 from policy_engine.kernels.microaggregation.class_sums import ClassSums
 from policy_engine.kernels.microaggregation.code_blocks import CodeTree, cut_codes
 from policy_engine.kernels.microaggregation.mdav import mdav
@@ -27,16 +26,15 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Space:
-    """Where the codes of a table lie, by column; how many `rows` it has, and classes at least."""
+    """Where the codes of a table lie, by column, and how many `rows` it has.
+
+    A class has `k` of them at least, a block `most`.
+    """
 
     placements: tuple[Placement, ...]
     rows: int
     k: int
-
-    @property
-    def most(self) -> int:
-        """How many rows a block has at most."""
-        return default_block_size(self.rows, self.k)
+    most: int
 
     @cached_property
     def spans(self) -> Floats:
