@@ -1,7 +1,16 @@
 """Which records of a release are those of which persons, by what an intruder knows of them."""
 
+from policy_engine.kernels.linkage.fellegi_sunter import Agreement, probabilistic_links
 from policy_engine.kernels.linkage.nearest import links
 from policy_engine.kernels.linkage.tree import Tree, plant
 from policy_engine.kernels.linkage.windows import records_within, windows
 
-__all__ = ["Tree", "links", "plant", "records_within", "windows"]
+__all__ = [
+    "Agreement",
+    "Tree",
+    "links",
+    "plant",
+    "probabilistic_links",
+    "records_within",
+    "windows",
+]
