@@ -196,6 +196,7 @@ MASKED: Mapping[str, Mapping[str, Any]] = {
     "random-rounding": {"pe:base": 100},
     "top-coding": {"pe:threshold": 100},
     "bottom-coding": {"pe:tail": 20, "pe:replacement": "label"},
+    "recoding": {"pe:taxonomy": "cost.csv", "pe:level": 1},
     "noise": {"pe:sdShare": 0.1, "pe:distribution": "laplace"},
     "correlated-noise": {"pe:varianceShare": 0.1, "pe:variant": "kim"},
     "multiplicative-noise": {"pe:logSd": 0.1},

@@ -203,12 +203,16 @@ def _too_small_error(name: str) -> DataError:
 
 
 def _labels(values: pa.Array) -> NDArray[np.object_]:
-    """Return the distinct values as text, without trailing zeros after the seconds."""
+    return np.array(value_texts(values).to_pylist(), dtype=object)
+
+
+def value_texts(values: pa.Array) -> pa.Array:
+    """Return values as text, without trailing zeros after the seconds."""
     texts = values if is_text(values.type) else values.cast(pa.string())
     if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
         texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+(Z?|[-+]\d{4})$", r"\1\2")
         texts = pc.replace_substring_regex(texts, r"\.(Z?|[-+]\d{4})$", r"\1")
-    return np.array(texts.to_pylist(), dtype=object)
+    return texts
 
 
 def _check_calendar(name: str, labels: NDArray[np.object_]) -> None:

@@ -70,9 +70,7 @@ class Launcher:
         ]
         if not transformations:
             return make_catalog(data, describe=self.dataset_describer())
-        names = dict.fromkeys(
-            name for item in transformations for name in item.anonymization.columns.taxonomies
-        )
+        names = dict.fromkeys(name for item in transformations for name in item.taxonomies)
         folder = Path(policy.source).parent if policy.source else None
         taxonomy_sources = find_taxonomies(tuple(names), taxonomies or {}, folder)
         return make_catalog(data, taxonomy_sources, self.dataset_describer())

@@ -143,13 +143,13 @@ class LocalEngine:
         from policy_engine.engines.masking.whole_tables import mask_table  # noqa: PLC0415
 
         self._progress("masking", 0, table.num_rows)
-        return mask_table(table, step, self._key)
+        return mask_table(table, step, self._key, self.taxonomies)
 
     def look_at_masked(self, table: pa.Table, step: Mask) -> "MaskingEvidence":
         """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
         from policy_engine.engines.masking.whole_tables import look_at_table  # noqa: PLC0415
 
-        return look_at_table(table, step)
+        return look_at_table(table, step, self.taxonomies)
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Generalise the quasi-identifiers, and put the rows in a new order.
@@ -294,7 +294,9 @@ class LocalEngine:
         from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
 
         table = self._read_stored(written)
-        return judge_table(table, step, written.evidence, all_rows=written.has_all_rows)
+        return judge_table(
+            table, step, written.evidence, self.taxonomies, all_rows=written.has_all_rows
+        )
 
     def _read_stored(self, written: WrittenTable) -> pa.Table:
         if written.stored.location == MEMORY:

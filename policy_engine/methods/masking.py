@@ -68,6 +68,11 @@ class Masking(Column, ABC):
         return (self.name,)
 
     @property
+    def taxonomies(self) -> tuple[str, ...]:
+        """The names of the taxonomies that it needs."""
+        return ()
+
+    @property
     def keeps_order(self) -> bool:
         """Whether a greater value never becomes a smaller one than a lesser value does."""
         return False

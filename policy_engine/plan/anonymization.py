@@ -220,6 +220,12 @@ class Transformation(NamedTuple):
         return (*self.anonymization.columns.released, *(one.name for one in self.maskings))
 
     @property
+    def taxonomies(self) -> tuple[str, ...]:
+        """The names of the taxonomies that its columns need."""
+        masked = (name for one in self.maskings for name in one.taxonomies)
+        return tuple(dict.fromkeys((*self.anonymization.columns.taxonomies, *masked)))
+
+    @property
     def added(self) -> tuple[str, ...]:
         """The names of the columns of the output that are not columns of the input."""
         weight = self.sampling.weight_column if self.sampling else ""

@@ -300,9 +300,7 @@ def plan_of(
     target = (sanitised.rule if sanitised else rule).targets[0].iri
     joined = sanitised.joined if sanitised else ()
     digests = (
-        catalog.taxonomy_digests(anonymization.columns.taxonomies)
-        if catalog is not None and anonymization
-        else {}
+        catalog.taxonomy_digests(sanitised.taxonomies) if catalog is not None and sanitised else {}
     )
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _add_generalised(reads, join, generalised)

@@ -13,6 +13,7 @@ from policy_engine.methods.masking import (
     is_known,
     masking_class,
 )
+from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
 from policy_engine.methods.tail_coding import TailCoding
@@ -137,6 +138,11 @@ class Mask(_Frozen, Step):
         return tuple(one for one in self.columns if isinstance(one, ImageMasking))
 
     @property
+    def recodings(self) -> tuple[Recoding, ...]:
+        """The maskings by the labels of a taxonomy."""
+        return tuple(one for one in self.columns if isinstance(one, Recoding))
+
+    @property
     def plain_maskings(self) -> tuple[CellMasking, ...]:
         """Those of them that need not know the column."""
         return tuple(one for one in self.cell_maskings if not isinstance(one, TailCoding))
@@ -171,7 +177,8 @@ def _masking(facts: Mapping[str, Any]) -> Masking:
 class Anonymize(Anonymization, Step):
     """Generalise the quasi-identifiers until every bound holds in every class.
 
-    `taxonomies` has the digest of each taxonomy by its name, once the plan is bound to data.
+    `taxonomies` has the digest of each taxonomy by its name, also of those that columns are masked
+    by, once the plan is bound to data.
     """
 
     phase: ClassVar[Phase] = "table"

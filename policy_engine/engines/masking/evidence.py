@@ -14,6 +14,12 @@ from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
 from policy_engine.engines.masking.images import ImageEvidence
 from policy_engine.engines.masking.numbers import number_form, plain_array, to_floats
 from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
+from policy_engine.engines.masking.recoding import (
+    Recoded,
+    Recoder,
+    RecodingEvidence,
+    judge_recoded,
+)
 from policy_engine.engines.masking.surveys import Group, Kinds, codes_of, columns_of, is_present
 from policy_engine.engines.masking.tails import (
     CodedCells,
@@ -75,7 +81,7 @@ class MaskingEvidence:
     `cells` counts, for each that was masked value by value here, the cells with a value and those
     that are unchanged. Where another run made the output, `rows` is the number of all rows, and
     `marks` are those of such columns once they are masked. `images` are the columns of these,
-    `tails` those whose tails are coded.
+    `tails` those whose tails are coded, `recoded` those that are recoded by a taxonomy.
     """
 
     groups: tuple[GroupEvidence, ...] = ()
@@ -84,6 +90,7 @@ class MaskingEvidence:
     marks: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, ImageEvidence] = field(default_factory=dict)
     tails: Mapping[str, TailEvidence] = field(default_factory=dict)
+    recoded: Mapping[str, RecodingEvidence] = field(default_factory=dict)
 
     def doubts(self, k: int = 1) -> Iterator[str]:
         """Yield what the owner should know of the columns that were masked here, classes having k
@@ -297,6 +304,15 @@ def judge_tail(
     tail = evidence.tails.get(code.name) if evidence else None
     broken, figures = judge_coded(code, seen, broken, tail, all_rows=all_rows)
     return judge_cells(code.coding, broken, mark, evidence, all_rows=all_rows, figures=figures)
+
+
+def judge_labels(
+    recoder: Recoder, seen: Recoded, evidence: MaskingEvidence | None, *, all_rows: bool
+) -> ColumnJudgement:
+    """Return what a column that was recoded by a taxonomy shows, as it was written."""
+    known = evidence.recoded.get(recoder.recoding.name) if evidence else None
+    broken, figures = judge_recoded(recoder, seen, known, all_rows=all_rows)
+    return ColumnJudgement(recoder.recoding, broken, _rounded(figures))
 
 
 def judge_images(

@@ -1,5 +1,7 @@
 """Mask a whole table in this process, and judge one that was written."""
 
+from types import MappingProxyType
+
 import pyarrow as pa
 
 from policy_engine.engines import tables
@@ -14,6 +16,7 @@ from policy_engine.engines.masking.evidence import (
     judge,
     judge_cells,
     judge_images,
+    judge_labels,
     judge_tail,
     see_pairs,
 )
@@ -29,6 +32,12 @@ from policy_engine.engines.masking.perturbing import (
     RowKeys,
     check_types,
     masking_key,
+)
+from policy_engine.engines.masking.recoding import (
+    Recoded,
+    Recoder,
+    RecodingEvidence,
+    Taxonomies,
 )
 from policy_engine.engines.masking.surveys import (
     count_rare,
@@ -49,14 +58,16 @@ from policy_engine.methods.masking import CellRule
 from policy_engine.plan.steps import Mask
 
 
-def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table, MaskingEvidence]:
+def mask_table(
+    table: pa.Table, step: Mask, key: bytes | None, taxonomies: Taxonomies = MappingProxyType({})
+) -> tuple[pa.Table, MaskingEvidence]:
     """Return a table with columns masked, and what was seen of them.
 
     What is random is drawn by the owner's `key`, or by one that is kept nowhere. Raises DataError
     (R013) where a column does not hold what its masking takes.
     """
     masked_table, counts, images, groups = table, {}, {}, []
-    tails = _tails(table, step)
+    tails, recoded = _tails(table, step), _recoded(table, step, taxonomies)
     for masking in step.cell_maskings:
         field, values = _mask_cells(table, rule_of(masking, tails))
         counts[masking.name] = count_unchanged(table.column(masking.name), values)
@@ -66,8 +77,12 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
         values = mask_images(table.column(name), image_masking)
         images[name] = see_images(table.column(name), values, image_masking)
         masked_table = _with_column(masked_table, table.schema.field(name), values)
+    kinds = _text_kinds(table, step) if step.groups or step.recodings else {}
+    for recoding in step.recodings:
+        name = recoding.name
+        values = Recoder.of(recoding, taxonomies).mask(table.column(name), kinds.get(name))
+        masked_table = _with_column(masked_table, pa.field(name, values.type), values)
     if step.groups:
-        kinds = _text_kinds(table, step)
         check_types(table.schema, step.groups, kinds)
         keys = RowKeys.of(table, masking_key(key))
     for group in step.groups:
@@ -77,10 +92,13 @@ def mask_table(table: pa.Table, step: Mask, key: bytes | None) -> tuple[pa.Table
             masked_table = _with_column(masked_table, field, values)
         pairs = see_pairs(known, table, masked_table, kinds)
         groups.append(group_evidence(known, table, kinds, pairs))
-    return masked_table, MaskingEvidence(tuple(groups), counts, images=images, tails=tails)
+    evidence = MaskingEvidence(tuple(groups), counts, images=images, tails=tails, recoded=recoded)
+    return masked_table, evidence
 
 
-def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
+def look_at_table(
+    table: pa.Table, step: Mask, taxonomies: Taxonomies = MappingProxyType({})
+) -> MaskingEvidence:
     """Return what an input tells of the columns of a step. Raises DataError as `mask_table`."""
     kinds = _text_kinds(table, step)
     known_groups = (KnownGroup.of(table, group, kinds) for group in step.groups)
@@ -90,7 +108,25 @@ def look_at_table(table: pa.Table, step: Mask) -> MaskingEvidence:
     masked_cells = {one.name: _mask_cells(table, one)[1] for one in rules}
     marks = {name: column_mark(values, kinds.get(name)) for name, values in masked_cells.items()}
     images = _look_at_images(table, step)
-    return MaskingEvidence(groups, rows=table.num_rows, marks=marks, images=images, tails=tails)
+    return MaskingEvidence(
+        groups,
+        rows=table.num_rows,
+        marks=marks,
+        images=images,
+        tails=tails,
+        recoded=_recoded(table, step, taxonomies),
+    )
+
+
+def _recoded(table: pa.Table, step: Mask, taxonomies: Taxonomies) -> dict[str, RecodingEvidence]:
+    """Return what a table tells of the columns that are recoded by a taxonomy."""
+    kinds = _text_kinds(table, step) if step.recodings else {}
+    return {
+        one.name: RecodingEvidence.of(
+            Recoder.of(one, taxonomies), Recoded.of(table.column(one.name), kinds.get(one.name))
+        )
+        for one in step.recodings
+    }
 
 
 def _tails(table: pa.Table, step: Mask) -> dict[str, TailEvidence]:
@@ -112,7 +148,12 @@ def _look_at_images(table: pa.Table, step: Mask) -> dict[str, ImageEvidence]:
 
 
 def judge_table(
-    table: pa.Table, step: Mask, evidence: MaskingEvidence | None, *, all_rows: bool
+    table: pa.Table,
+    step: Mask,
+    evidence: MaskingEvidence | None,
+    taxonomies: Taxonomies = MappingProxyType({}),
+    *,
+    all_rows: bool,
 ) -> tuple[ColumnJudgement, ...]:
     """Return what the masked columns of an output show, in the order of the step.
 
@@ -129,6 +170,10 @@ def judge_table(
         broken, mark = count_unmasked(column, code), column_mark(column, kinds.get(coding.name))
         seen_cells = look_at_coded(column, code)
         judgements.append(judge_tail(code, seen_cells, broken, mark, evidence, all_rows=all_rows))
+    for recoding in step.recodings:
+        seen_labels = Recoded.of(table.column(recoding.name), None)
+        recoder = Recoder.of(recoding, taxonomies)
+        judgements.append(judge_labels(recoder, seen_labels, evidence, all_rows=all_rows))
     judgements += [
         judge_images(
             *(one, count_broken(table.column(one.name), one), image_mark(table.column(one.name))),

@@ -26,6 +26,7 @@ from policy_engine.engines.masking.evidence import (
     judge,
     judge_cells,
     judge_images,
+    judge_labels,
     judge_tail,
     see_pairs,
 )
@@ -42,6 +43,12 @@ from policy_engine.engines.masking.perturbing import (
     check_types,
     content_keys,
     masking_key,
+)
+from policy_engine.engines.masking.recoding import (
+    Recoded,
+    Recoder,
+    RecodingEvidence,
+    Taxonomies,
 )
 from policy_engine.engines.masking.surveys import (
     Group,
@@ -86,7 +93,13 @@ Hold = Callable[[DataFrame], DataFrame]
 
 
 def mask(
-    frame: DataFrame, step: Mask, *, is_csv: bool, key: bytes | None, hold: Hold
+    frame: DataFrame,
+    step: Mask,
+    taxonomies: Taxonomies,
+    *,
+    is_csv: bool,
+    key: bytes | None,
+    hold: Hold,
 ) -> tuple[DataFrame, MaskingEvidence]:
     """Return a frame with columns masked, and what was seen of them. Raises as `mask_table` does.
 
@@ -94,8 +107,9 @@ def mask(
     """
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     check_types(arrow_schema(frame), step.groups, kinds)
-    tails = _tails(frame, step, kinds)
+    tails, recoded = _tails(frame, step, kinds), _recoded(frame, step, taxonomies, kinds)
     both = _with_masked_cells(frame, step, tails, kinds)
+    both = _with_labels(both, [Recoder.of(one, taxonomies) for one in step.recodings], kinds)
     known_groups = [_known(frame, group, kinds) for group in step.groups]
     if known_groups:
         both = _with_perturbed(both, frame.columns, known_groups, kinds, masking_key(key))
@@ -111,11 +125,13 @@ def mask(
         for name in frame.columns
     ]
     images = {one.name: _see_images(both, one) for one in step.image_maskings}
-    evidence = MaskingEvidence(tuple(groups), cells, images=images, tails=tails)
+    evidence = MaskingEvidence(tuple(groups), cells, images=images, tails=tails, recoded=recoded)
     return both.select(columns), evidence
 
 
-def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvidence:
+def look_at_masked(
+    frame: DataFrame, step: Mask, taxonomies: Taxonomies, *, is_csv: bool
+) -> MaskingEvidence:
     """Return what an input tells of the columns of a step, without masking them."""
     kinds = _text_kinds(frame, step, is_csv=is_csv)
     known_groups = (_known(frame, group, kinds) for group in step.groups)
@@ -126,13 +142,21 @@ def look_at_masked(frame: DataFrame, step: Mask, *, is_csv: bool) -> MaskingEvid
     marks = _marks(masked, tuple(masked_names), {m: kinds.get(n) for m, n in masked_names.items()})
     by_name = dict(zip(masked_names.values(), marks, strict=True))
     images = {one.name: _see_images(masked, one) for one in step.image_maskings}
-    return MaskingEvidence(groups, rows=frame.count(), marks=by_name, images=images, tails=tails)
+    return MaskingEvidence(
+        groups,
+        rows=frame.count(),
+        marks=by_name,
+        images=images,
+        tails=tails,
+        recoded=_recoded(frame, step, taxonomies, kinds),
+    )
 
 
 def judge_frame(
     frame: DataFrame,
     step: Mask,
     evidence: MaskingEvidence | None,
+    taxonomies: Taxonomies,
     *,
     is_csv: bool,
     all_rows: bool,
@@ -157,6 +181,10 @@ def judge_frame(
     for name, code in codes.items():
         facts = _coded_cells(frame, code), broken[name], cell_marks[name]
         judgements.append(judge_tail(code, *facts, evidence, all_rows=all_rows))
+    for recoding in step.recodings:
+        recoder = Recoder.of(recoding, taxonomies)
+        labels = _count_texts(frame, recoding.name, None)
+        judgements.append(judge_labels(recoder, labels, evidence, all_rows=all_rows))
     for one in step.image_maskings:
         uneven, mark = _look_at_images(frame, one)
         judgements.append(judge_images(one, uneven, mark, evidence, all_rows=all_rows))
@@ -220,6 +248,47 @@ def _coded_cells(frame: DataFrame, code: TailCode) -> CodedCells:
     columns = frame.select(quote_name(code.name))
     cells: CodedCells = _in_parts(columns, see, partial(merge_coded, code))
     return cells
+
+
+def _recoded(
+    frame: DataFrame, step: Mask, taxonomies: Taxonomies, kinds: Kinds
+) -> dict[str, RecodingEvidence]:
+    """Return what a frame tells of the columns that are recoded by a taxonomy."""
+    return {
+        one.name: RecodingEvidence.of(
+            Recoder.of(one, taxonomies), _count_texts(frame, one.name, kinds.get(one.name))
+        )
+        for one in step.recodings
+    }
+
+
+def _count_texts(frame: DataFrame, name: str, kind: pa.DataType | None) -> Recoded:
+    """Return how often each value of a column occurs, as a text."""
+
+    def see(table: pa.Table) -> Recoded:
+        return Recoded.of(table.column(name), kind)
+
+    counts: Recoded = _in_parts(frame.select(quote_name(name)), see, Recoded.merge)
+    return counts
+
+
+def _with_labels(frame: DataFrame, recoders: Sequence[Recoder], kinds: Kinds) -> DataFrame:
+    """Return a frame with the columns that are recoded by a taxonomy."""
+    if not recoders:
+        return frame
+    names = [one.recoding.name for one in recoders]
+
+    @carry_errors
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in gather_tables(batches):
+            masked_table = table
+            for name, one in zip(names, recoders, strict=True):
+                values = one.mask(table.column(name), kinds.get(name))
+                masked_table = masked_table.append_column(_masked(name), values)
+            yield from masked_table.to_batches()
+
+    fields = [StructField(_masked(name), StringType()) for name in names]
+    return map_in_tasks(frame, put, StructType([*frame.schema.fields, *fields]))
 
 
 def _with_masked_cells(

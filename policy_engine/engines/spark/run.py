@@ -53,11 +53,13 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 class InputRows(NamedTuple):
     """An input, or several joined. `is_csv` means that its texts are cells of a file without types;
-    `masked` are the columns that have been masked."""
+    `masked` are the columns that have been masked, `labelled` those of them that are texts of any
+    form."""
 
     frame: DataFrame
     is_csv: bool
     masked: tuple[str, ...] = ()
+    labelled: tuple[str, ...] = ()
 
 
 class ReleaseSource(NamedTuple):
@@ -176,14 +178,20 @@ class SparkRun:
         self._progress("masking", 0, 0)
         with running(self._engine.spark, "masking"):
             frame, evidence = mask(
-                table.frame, step, is_csv=table.is_csv, key=self._key, hold=self._hold
+                table.frame,
+                step,
+                self.taxonomies,
+                is_csv=table.is_csv,
+                key=self._key,
+                hold=self._hold,
             )
-        return table._replace(frame=frame, masked=step.names), evidence
+        labelled = tuple(one.name for one in step.recodings)
+        return table._replace(frame=frame, masked=step.names, labelled=labelled), evidence
 
     def look_at_masked(self, table: InputRows, step: Mask) -> MaskingEvidence:
         """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
         with running(self._engine.spark, "masking"):
-            return look_at_masked(table.frame, step, is_csv=table.is_csv)
+            return look_at_masked(table.frame, step, self.taxonomies, is_csv=table.is_csv)
 
     def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[ColumnJudgement, ...]:
         """Read a written table back and count the cells that are not masked as they should be.
@@ -199,6 +207,7 @@ class SparkRun:
                 frame,
                 step,
                 written.evidence,
+                self.taxonomies,
                 is_csv=kind.startswith("csv"),
                 all_rows=written.has_all_rows,
             )
@@ -230,7 +239,7 @@ class SparkRun:
                 released = with_end_columns(released, step.columns.quasi_names)
         columns = step.columns
         unchanged = (*columns.sensitive_names, *unbounded_columns(step, output.columns))
-        texts = set(unchanged) if table.is_csv else set()
+        texts = set(unchanged) - set(table.labelled) if table.is_csv else set()
         texts |= set(release.numeric)
         ends = {end for name in columns.quasi_names for end in end_columns(name)}
         texts |= ends - set(table.frame.columns)

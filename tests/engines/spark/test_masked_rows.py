@@ -122,3 +122,24 @@ def test_coded_tails_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, 
         made.spark.table.toArrow().to_pylist(), key=repr
     )
     assert made.local.certificate.maskings == made.spark.certificate.maskings
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, stored):
+    import pyarrow.csv as pacsv
+
+    ages = "".join(f"{age};{age // 10}0;*\n" for age in range(1, 60))
+    (tmp_path / "hours.csv").write_text(ages)
+    (tmp_path / "job.csv").write_text("a;x y;*\nb;x y;*\nc;z;*\n")
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    masked = [
+        column(name, masking="recoding", taxonomy=f"{name}.csv", level=1)
+        for name in ("hours", "job")
+    ]
+    files = {name: tmp_path / name for name in ("hours.csv", "job.csv")}
+    table = tmp_path / "people.csv" if stored else people()
+    made = both(cluster, table, masked=masked, taxonomies=files, **PLAIN)
+    assert sorted(made.local.table.to_pylist(), key=repr) == sorted(
+        (row.asDict() for row in made.spark.table.collect()), key=repr
+    )
+    assert made.local.certificate.maskings == made.spark.certificate.maskings
