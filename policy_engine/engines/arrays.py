@@ -65,3 +65,10 @@ def is_text(kind: pa.DataType) -> bool:
 def value_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of the values of a column, whether or not they are in a dictionary."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def has_many_values(column: pa.ChunkedArray) -> bool:
+    """Tell whether the dictionaries of a column's chunks are no shorter than half the column."""
+    if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
+        return False
+    return sum(len(chunk.dictionary) for chunk in column.chunks) * 2 >= len(column)

@@ -98,6 +98,8 @@ def prepare(
         column = encode_quasi_identifier(one, table.column(one.name), numbers=numbers)
         taxonomy = taxonomies.get(one.taxonomy)
         quasi[one.name] = generalizer(one.name, column, one, taxonomy)
+    kept = (*columns.sensitive_names, *unbounded_columns(step, released), *columns.pseudonymize)
+    table = _with_one_dictionary(table, kept)
     for name in columns.sensitive_names:
         # As the certificate will compare sensitive texts when it reads them back from a file.
         sensitive[name] = _encode_column(table, name, numbers=True)
@@ -119,6 +121,17 @@ def prepare(
         persons=_persons(table, columns.privacy_unit) if columns.privacy_unit else None,
         texts=[*map(table.column, released_codes), *_person_texts(table, columns.privacy_unit)],
     )
+
+
+def _with_one_dictionary(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return a table in which some columns are one chunk each: dictionaries, which are used more
+    than once, are then unified once only."""
+    for name in names:
+        place = table.schema.get_field_index(name)
+        field, column = table.schema.field(place), table.column(place)
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field, pa.chunked_array([unchunk(column)]))
+    return table
 
 
 def _with_array_marks(table: pa.Table, names: Sequence[str]) -> pa.Table:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import has_many_values
 from policy_engine.engines.value_words import dictionary_indices, dictionary_words, value_words
 from policy_engine.kernels.siphash import Words, key_words
 from policy_engine.kernels.streams import mix_rows
@@ -30,19 +30,12 @@ def row_keys(columns: Sequence[pa.ChunkedArray | pa.Array], key: bytes) -> Words
     return np.concatenate(blocks)
 
 
-def _has_many_values(column: pa.ChunkedArray) -> bool:
-    """Tell whether the dictionaries of a column's chunks are no shorter than half the column."""
-    if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
-        return False
-    return sum(len(chunk.dictionary) for chunk in column.chunks) * 2 >= len(column)
-
-
 class _Reader:
     """The words of a column's values, those of a dictionary made once for all rows."""
 
     def __init__(self, column: pa.ChunkedArray | pa.Array, secret: Words) -> None:
         chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-        if _has_many_values(chunked):
+        if has_many_values(chunked):
             chunked = chunked.cast(chunked.type.value_type)
         is_dictionary = pa.types.is_dictionary(chunked.type)
         self._column = chunked.unify_dictionaries() if is_dictionary else chunked

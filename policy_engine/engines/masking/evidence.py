@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
 from policy_engine.engines.masking.images import ImageEvidence
-from policy_engine.engines.masking.numbers import number_form, plain_array, to_floats
+from policy_engine.engines.masking.numbers import plain_array, to_floats
 from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
 from policy_engine.engines.masking.recoding import (
     Recoded,
@@ -141,10 +141,7 @@ def _values(
         labels = known.facts.labels
         return codes_of(columns[0], labels), codes_of(columns[1], labels)
     if takes == "numbers":
-        first, second = (
-            to_floats(name, column, number_form(name, column, kinds.get(name)))
-            for column in columns
-        )
+        first, second = (to_floats(name, column, known.seen.forms[name]) for column in columns)
         return first, second
     typed = [_typed(column, kinds.get(name)) for column in columns]
     ranks = to_numpy(pc.rank(pa.concat_arrays(typed), tiebreaker="dense")).astype(np.int64)

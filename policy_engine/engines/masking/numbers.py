@@ -124,7 +124,7 @@ def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[n
         array = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.int64())
     elif pa.types.is_decimal(array.type):
         array = array.cast(pa.string())  # whose float is the nearest
-    if form.kind == "decimal" and is_text(array.type):
+    if form.kind == "decimal" and is_text(array.type) and _longest(array) >= _LONG:
         long = pc.match_substring_regex(array, f"^-?[0-9]{{{_LONG}}}")
         if pc.any(long).as_py():
             raise not_numbers(name, _LONG_INTEGERS)
@@ -138,6 +138,10 @@ def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[n
     if form.kind == "integer" and (np.abs(values[~missing]) > MOST_EXACT).any():
         raise not_numbers(name, _LONG_INTEGERS)
     return values
+
+
+def _longest(texts: pa.Array) -> int:
+    return int(to_numpy(pc.binary_length(texts)).max(initial=0))
 
 
 _LONG = 17

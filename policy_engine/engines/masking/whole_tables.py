@@ -5,7 +5,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import value_type
+from policy_engine.engines.arrays import has_many_values, unchunk, value_type
 from policy_engine.engines.masking.cells import count_unchanged, count_unmasked, mask_column
 from policy_engine.engines.masking.evidence import (
     ColumnJudgement,
@@ -240,4 +240,6 @@ def _text_kinds(table: pa.Table, step: Mask) -> dict[str, pa.DataType | None]:
 
 def _text_kind(column: pa.ChunkedArray) -> pa.DataType | None:
     # Only values that occur: a dictionary may still hold those of rows left out.
-    return infer_column_type(column.cast(pa.string()).unique(), numbers=True)
+    texts = column.cast(pa.string())
+    distinct = unchunk(texts) if has_many_values(column) else texts.unique()
+    return infer_column_type(distinct, numbers=True)
