@@ -1,18 +1,20 @@
 """Deadlines of duties, from the duties' constraints."""
 
 from calendar import monthrange
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from policy_engine import terms
 from policy_engine.policy import Condition, Constraint, Rule
-from policy_engine.policy.model import conjuncts
+from policy_engine.policy.model import LogicalConstraint, conjuncts
 from policy_engine.policy.xsd.literals import Duration, Literals
 
 _TIME, _ELAPSED = f"{terms.ODRL}dateTime", f"{terms.ODRL}elapsedTime"
 _UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", "eq")}
 """The operators that set an end, and whether that is still in time."""
+_LATE = {name: f"{terms.ODRL}{'gt' if ends else 'gteq'}" for name, ends in _UNTIL.items()}
+"""What holds of the time once such an end is missed."""
 
 
 @dataclass(frozen=True, order=True)
@@ -45,6 +47,21 @@ def deadline(duty: Rule, since: datetime | None = None) -> Deadline | None:
 def has_elapsed_time(duty: Rule) -> bool:
     """Return whether the deadline of a duty is counted from when it became due."""
     return any(one.left_operand == _ELAPSED for one in _joint_constraints(duty.constraints))
+
+
+def without_deadlines(condition: Condition, is_missed: Callable[[Constraint], bool]) -> Condition:
+    """Return a condition of a duty with its missed deadlines replaced by that they are missed.
+
+    A deadline says by when something must be done; that it has passed does not mean that the duty
+    never was one. Whether what is given by then holds, `is_missed` tells.
+    """
+    if isinstance(condition, LogicalConstraint):
+        operands = tuple(without_deadlines(one, is_missed) for one in condition.operands)
+        return replace(condition, operands=operands)
+    if condition.left_operand not in (_TIME, _ELAPSED) or condition.operator not in _UNTIL:
+        return condition
+    late = replace(condition, operator=_LATE[condition.operator])
+    return late if is_missed(late) else condition
 
 
 def _joint_constraints(conditions: tuple[Condition, ...]) -> Iterator[Constraint]:

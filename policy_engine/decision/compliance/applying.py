@@ -1,7 +1,8 @@
 """How a rule applies to a request, part by part, with the same functions as in a decision."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import cast
 
@@ -60,8 +61,13 @@ class Applicability:
         self._requests: dict[str, ExpandedRequest] = {}
 
     def clause(self, rule: Rule) -> Clause:
-        """Return a rule prepared for evaluation."""
-        return Clause.of(0, self._policy, rule, self.closures)
+        """Return a rule prepared for evaluation, with the parameters of its actions.
+
+        A decision leaves these to the certificate; here, only what is told says how a request
+        would be carried out.
+        """
+        clause = Clause.of(0, self._policy, rule, self.closures)
+        return replace(clause, rule=rule, parametrized_actions=frozenset())
 
     def state(
         self, clause: Clause, part: Part, names: Sequence[str], members: Sequence[Member]
@@ -83,6 +89,8 @@ class Applicability:
         is_closed = clause.rule.kind == "permission"
         request, world = self._expanded("action", "").request, self._worlds[is_closed]
         facts = RequestFacts(request, world, self._time, self.closures)
+        # Equal moments must give equal answers, whatever the zone that a request writes them in.
+        facts.zone = UTC
         facts.purposes = purposes_of(self._told, is_closed=is_closed)
         set_rule(facts, clause, self.closures, self.closures)
         return facts

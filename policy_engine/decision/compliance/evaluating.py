@@ -3,6 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,12 @@ from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting, Texts
 from policy_engine.decision.compliance.misspelt import refuse_misspelt_names
-from policy_engine.decision.compliance.model import PolicyReport
+from policy_engine.decision.compliance.model import (
+    ConstraintReport,
+    Deontic,
+    DutyReport,
+    PolicyReport,
+)
 from policy_engine.decision.compliance.reading import read_policies
 from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
 from policy_engine.decision.compliance.unread import refuse_unread_of_world
@@ -29,6 +35,7 @@ from policy_engine.policy.owners import OwnersSource, load_owners
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import Vocabulary
 
+_GRAVITY: Mapping[Deontic, int] = {"Violated": 0, "Fulfilled": 1, "NonSet": 2}
 MAX_REPORTS = 100_000
 """The maximum number of pairs of a policy's rule and a request's rule in one report."""
 
@@ -108,15 +115,35 @@ def _read(
 
 
 def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:
+    """Return the report on a policy for one request, whose rules are the cases, in any order.
+
+    An obligation has the report of the case that it matters most in: violated if in one it is.
+    Rules with several times are reported on at the last of them.
+    """
     first = cases[0]
+    last = max(cases, key=lambda case: (case.moment, repr(case.time)))
+    obligations = zip(*(case.duty_reports() for case in cases), strict=True)
     return PolicyReport(
         node=first.node("policy"),
-        created=first.time,
+        created=last.time,
         policy=first.written(first.policy.uid),
         request=first.asked.request,
         rules=tuple(report for case in cases for report in case.rule_reports()),
-        duties=tuple(first.duty_reports()),
+        duties=tuple(min(reports, key=_gravity) for reports in obligations),
     )
+
+
+def _gravity(report: DutyReport) -> tuple[object, ...]:
+    """Return a key that is the less, the more a duty matters; equal only if all it says is.
+
+    The names of nodes, which depend on the order of a request's rules, are no part of it.
+    """
+    said = repr([*map(_without_names, report.premises)])
+    return (_GRAVITY[report.deontic], not report.active, said)
+
+
+def _without_names(report: ConstraintReport) -> ConstraintReport:
+    return replace(report, node="", premises=tuple(map(_without_names, report.premises)))
 
 
 def _check_size(policies: Sequence[Policy], requested_rules: Sequence[RequestedRule]) -> None:

@@ -114,11 +114,18 @@ def with_told(
 
 
 def memberships(
-    policy: Hierarchy, world: StatementGraph, vocabulary: Vocabulary = NONE
+    stated: Hierarchy,
+    world: StatementGraph,
+    vocabulary: Vocabulary = NONE,
+    others: Iterable[StatementGraph] = (),
 ) -> Hierarchy:
-    """Return who and what belongs to what, according to the policy and the world."""
-    kinds = Hierarchy(purpose=tuple(world.edges(_SUBCLASS, TYPE)))
-    return policy.joined([hierarchy_of(world, vocabulary), kinds])
+    """Return who and what belongs to what, according to a hierarchy, the world and other texts.
+
+    Of these, whose memberships are `stated`, it has the classes that purposes are of.
+    """
+    kinds = (edge for text in (*others, world) for edge in text.edges(_SUBCLASS, TYPE))
+    purposes = tuple(edge for edge in kinds if edge[1] not in _PURPOSE_CLASSES)
+    return stated.joined([hierarchy_of(world, vocabulary), Hierarchy(purpose=purposes)])
 
 
 def with_own_purposes(

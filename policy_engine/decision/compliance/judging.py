@@ -3,12 +3,13 @@
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Literal, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
-from policy_engine.decision.compliance.applying import Applicability, is_at_least
+from policy_engine.decision.compliance.applying import Applicability, best, is_at_least
 from policy_engine.decision.compliance.conflicts import resolved
 from policy_engine.decision.compliance.duty_reports import DutyState, duties_of
 from policy_engine.decision.compliance.facts import (
@@ -22,6 +23,7 @@ from policy_engine.decision.compliance.facts import (
     world_values_of,
 )
 from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.in_force import ended_policies
 from policy_engine.decision.compliance.model import (
     ConstraintReport,
     Deontic,
@@ -31,11 +33,12 @@ from policy_engine.decision.compliance.model import (
     Premise,
     RuleReport,
 )
-from policy_engine.decision.compliance.reading import leaves, values
+from policy_engine.decision.compliance.reading import leaves, value_of, values
 from policy_engine.decision.compliance.refined_collections import refuse_lost_refinements
 from policy_engine.decision.compliance.requested_rules import RequestedRule
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
+from policy_engine.decision.deadlines import without_deadlines
 from policy_engine.decision.facts import PURPOSE
 from policy_engine.decision.index import named_assets
 from policy_engine.decision.model import World
@@ -64,6 +67,7 @@ class Setting:
     world: World
     world_values: Mapping[str, Terms]
     known_assets: Callable[[], Mapping[str, Sequence[str]]]
+    ended: Mapping[str, str]
     speaking: Speaking | None = None
 
     @classmethod
@@ -85,16 +89,18 @@ class Setting:
         for one in duties_of(texts[2], policies):
             duty_states.setdefault(one.duty, []).append(one)
         first = policies[0]
-        hierarchy = memberships(first.hierarchy, texts[2], first.vocabulary)
+        vocabulary = first.vocabulary
+        hierarchy = memberships(first.hierarchy, texts[2], vocabulary, texts[:1])
         others = (texts[0], texts[2])
-        refuse_kinds_of_known_purposes(others, texts[1], requested, hierarchy, first.vocabulary)
-        caller_hierarchy = memberships(first.vocabulary.hierarchy, texts[2], first.vocabulary)
+        refuse_kinds_of_known_purposes(others, texts[1], requested, hierarchy, vocabulary)
+        caller_hierarchy = memberships(vocabulary.hierarchy, texts[2], vocabulary)
         speaking = Speaking(owners, policies, caller_hierarchy) if owners else None
         known_assets = cache(lambda: named_assets(policies, hierarchy))
         facts = world_of(texts[2])
         refuse_lost_refinements(texts[0], policies, hierarchy, facts)
         stated = (facts, world_values_of(texts[2]))
-        parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, speaking)
+        ended = ended_policies(policies, texts[0], texts[2])
+        parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, ended, speaking)
         return [cls(policy, *parts) for policy in policies]
 
     @cached_property
@@ -123,6 +129,12 @@ class ComplianceCase:
         """Return the case of another policy of this text and another request, by any issuers."""
         setting = replace(self._setting, policy=policy, speaking=None)
         return ComplianceCase(self.name, setting, request, self.time)
+
+    @property
+    def moment(self) -> datetime:
+        """The time as an instant; one without a zone is in UTC."""
+        moment = cast("datetime", value_of(self.time).value)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def node(self, *steps: object) -> str:
         """Return the name of a node of the report: equal texts give equal names."""
@@ -157,6 +169,8 @@ class ComplianceCase:
         # An unknown premise grants no permission and lifts no prohibition.
         least: State = "satisfied" if is_permission else "unknown"
         holds = all(is_at_least(premise.state, least) for premise in premises)
+        holds = holds and not any(duty.deontic == "Violated" for duty in conditions)
+        ended = self._setting.ended.get(self.policy.uid, "") if is_permission and holds else ""
         return RuleReport(
             node=self.node("rule", at),
             kind="Permission" if is_permission else "Prohibition",
@@ -164,7 +178,8 @@ class ComplianceCase:
             request=self.asked.rule,
             premises=premises,
             conditions=conditions,
-            active=holds and not any(duty.deontic == "Violated" for duty in conditions),
+            active=holds and not ended,
+            reason=f"The policy is no longer in force: {ended}." if ended else "",
         )
 
     def duty_reports(self) -> Iterator[DutyReport]:
@@ -231,10 +246,11 @@ class ComplianceCase:
         """Yield what the world says about a duty, or that nothing is known about it."""
         premises = tuple(self._constraints(duty, *steps))
         active = all(is_at_least(premise.state, "unknown") for premise in premises)
+        binds = active or self._was_due(duty)
         states = () if is_blank(duty.uid) else self._setting.told.get(duty.uid, ())
         for n, one in enumerate(states or (DutyState("_:", duty.uid, "", ""),)):
             performance = one.performance or "Unknown"
-            deontic = one.deontic or (_DEONTIC[performance] if active else "NonSet")
+            deontic = one.deontic or (_DEONTIC[performance] if binds else "NonSet")
             yield DutyReport(
                 node=self.node(*steps, "report", n) if is_blank(one.node) else one.node,
                 rule=self.written(duty.uid),
@@ -244,6 +260,17 @@ class ComplianceCase:
                 premises=premises,
                 is_told=not is_blank(one.node),
             )
+
+    def _was_due(self, duty: Rule) -> bool:
+        """Return whether a duty is not due only since its deadline passed, as far as is known."""
+        facts = self._applicability.facts(self._applicability.clause(duty))
+
+        def is_missed(late: Constraint) -> bool:
+            return evaluate(late, facts).state == "satisfied"
+
+        readings = ((one, without_deadlines(one, is_missed)) for one in duty.constraints)
+        states = (best(evaluate(one, facts).state for one in pair) for pair in readings)
+        return all(is_at_least(state, "unknown") for state in states)
 
     # -- what is known ------------------------------------------------------------------------
 

@@ -63,7 +63,7 @@ class RuleReport:
 
     `request` is the rule of the request; `conditions` are the duties of a permission. `reason` says
     why the rule is not in effect although its premises hold: because of its policy's conflict
-    strategy.
+    strategy, or since its policy is no longer in force.
     """
 
     node: str

@@ -15,7 +15,7 @@ from compliance_texts import (
 from policy_engine.data.rdf.statements import Literal
 from policy_engine.decision.compliance import compliance_report
 from policy_engine.errors import RequestError
-from policy_engine.terms import RDF
+from policy_engine.terms import RDF, XSD
 
 EX = "http://example.com/"
 WARD, OTHER, HOSPITAL = f"{EX}ward", f"{EX}other", f"{EX}hospital"
@@ -348,6 +348,7 @@ PERFORMED, UNPERFORMED = "performanceState report:Performed", "performanceState 
 VIOLATED = "deonticState report:Violated"
 FULFILLED = "deonticState report:Fulfilled"
 UNKNOWN = "performanceState report:Unknown"
+PAST, FUTURE = limit("odrl:dateTime", "lteq", NEVER), limit("odrl:dateTime", "gt", NOW)
 
 
 @pytest.mark.parametrize("kind", ["permission", "obligation"])
@@ -355,10 +356,18 @@ UNKNOWN = "performanceState report:Unknown"
     ("said", "constraint", "state"),
     [
         (PERFORMED, limit("odrl:dateTime", "lt", NOW), ("Performed", "Fulfilled", True)),
-        (PERFORMED, limit("odrl:dateTime", "lt", NEVER), ("Performed", "NonSet", False)),
+        (PERFORMED, limit("odrl:dateTime", "lt", NEVER), ("Performed", "Fulfilled", False)),
+        (PERFORMED, limit("odrl:dateTime", "gt", NOW), ("Performed", "NonSet", False)),
         (PERFORMED, limit("odrl:spatial", "eq", ":home"), ("Performed", "Fulfilled", True)),
         (UNPERFORMED, limit("odrl:dateTime", "lt", NOW), ("Unperformed", "Violated", True)),
-        (UNPERFORMED, limit("odrl:dateTime", "lt", NEVER), ("Unperformed", "NonSet", False)),
+        (UNPERFORMED, limit("odrl:dateTime", "lt", NEVER), ("Unperformed", "Violated", False)),
+        (UNPERFORMED, limit("odrl:dateTime", "lteq", NEVER), ("Unperformed", "Violated", False)),
+        (UNPERFORMED, limit("odrl:dateTime", "eq", NEVER), ("Unperformed", "Violated", False)),
+        (UNPERFORMED, limit("odrl:dateTime", "eq", NOW), ("Unperformed", "NonSet", False)),
+        (UNPERFORMED, limit("odrl:dateTime", "gt", NOW), ("Unperformed", "NonSet", False)),
+        (UNPERFORMED, f"odrl:or ( [ {PAST} ] )", ("Unperformed", "Violated", False)),
+        (UNPERFORMED, f"odrl:and ( [ {PAST} ] [ {FUTURE} ] )", ("Unperformed", "NonSet", False)),
+        (UNKNOWN, PAST, ("Unknown", "NonSet", False)),
         (VIOLATED, limit("odrl:dateTime", "lt", NOW), ("Unknown", "Violated", True)),
         (VIOLATED, limit("odrl:dateTime", "lt", NEVER), ("Unknown", "Violated", False)),
         (FULFILLED, limit("odrl:dateTime", "lt", NOW), ("Unknown", "Fulfilled", True)),
@@ -532,3 +541,97 @@ def test_names_of_a_report_are_of_all_that_it_is_made_from(tmp_path):
         compliance_report(*given, vocabularies=[vocabulary]),
     ]
     assert len({one.policies[0].node for one in others}) == len(others)
+
+
+def test_duty_whose_time_has_elapsed_is_violated():
+    term = limit("odrl:elapsedTime", "lteq", '"P1D"^^xsd:duration')
+    pay = f":pay odrl:action odrl:compensate ; odrl:constraint [ {term} ] ."
+    told = f":told a report:DutyReport ; report:rule :pay ; report:{UNPERFORMED} . "
+    for passed, active in (("PT5H", True), ("P2D", False)):
+        said = f':now a sotw:SotW ; odrl:elapsedTime "{passed}"^^xsd:duration .'
+        found = rule(policy("odrl:duty :pay", more=pay), None, world(told + said))
+        assert found.active is active
+
+
+# -- obligations of a request with several rules ------------------------------------------------
+
+DUE = (
+    f":tell odrl:action odrl:inform ; odrl:constraint [ {limit('odrl:purpose', 'eq', ':care')} ] ."
+)
+OBLIGED = policy(PARTS, more=f":policy odrl:obligation :tell . {DUE}")
+TOLD = f":told a report:DutyReport ; report:rule :tell ; report:{UNPERFORMED} ."
+HOUR = "odrl:leftOperand odrl:dateTime ; odrl:rightOperand"
+
+
+def asked_for(*purposes, hours=(9, 9)):
+    rules = [
+        f"[ {PARTS} ; <{CARE[1:-1]}> {purpose} ; "
+        f'odrl:constraint [ {HOUR} "2026-06-01T{hour:02}:00:00Z"^^xsd:dateTime ] ]'
+        for purpose, hour in zip(purposes, hours, strict=True)
+    ]
+    return f"{PREFIXES}:request a odrl:Request ; odrl:permission {' , '.join(rules)} ."
+
+
+@pytest.mark.parametrize("purposes", [(":care", ":ads"), (":ads", ":care")])
+def test_obligation_is_violated_if_it_is_in_one_rule_of_a_request_whatever_their_order(purposes):
+    found = report(OBLIGED, asked_for(*purposes), f"{PREFIXES}{TOLD}")
+    assert [(one.deontic, one.active) for one in found.duties] == [("Violated", True)]
+
+
+@pytest.mark.parametrize("hours", [(8, 17), (17, 8)])
+def test_report_on_rules_with_several_times_is_of_the_last_whatever_their_order(hours):
+    found = report(OBLIGED, asked_for(":care", ":care", hours=hours), f"{PREFIXES}{TOLD}")
+    assert found.created == Literal("2026-06-01T17:00:00Z", f"{XSD}dateTime")
+
+
+# -- time zones -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("right", "holds"),
+    [
+        ('"2026-06-01"^^xsd:date', False),
+        ('"2026-06-02T03:00:00"^^xsd:dateTime', True),
+        ('"2026-06-01T20:00:00"^^xsd:dateTime', False),
+        ('"2026-06-01-07:00"^^xsd:date', True),
+    ],
+)
+def test_equal_times_of_two_zones_have_equal_answers(kind, right, holds):
+    text = constrained(limit("odrl:dateTime", "lteq", right), kind)
+    for time in ("2026-06-01T20:00:00-07:00", "2026-06-02T03:00:00Z", "2026-06-02T03:00:00"):
+        assert rule(text, None, world(time=time)).active is holds
+
+
+# -- parameters -----------------------------------------------------------------------------------
+
+K = "https://www.mosaicrown.eu/ns/mosaicrown/1/k"
+
+
+@pytest.mark.parametrize(
+    ("told", "state"), [("", "unknown"), ("2", "unsatisfied"), ("10", "satisfied")]
+)
+@pytest.mark.parametrize("by_world", [True, False])
+def test_parameter_of_anonymize_holds_as_it_is_told(told, state, by_world):
+    of_action = f"[ rdf:value odrl:anonymize ; odrl:refinement [ {limit(f'<{K}>', 'eq', '10')} ] ]"
+    said = f":now a sotw:SotW ; <{K}> {told} ." if told and by_world else ""
+    told = (
+        f"; odrl:constraint [ odrl:leftOperand <{K}> ; odrl:rightOperand {told} ]" if told else ""
+    )
+    asked = request("odrl:anonymize", told="" if by_world else told)
+    found = rule(policy(f"odrl:action {of_action}"), asked, world(said))
+    assert [one.state for one in found.premises] == [state]
+    assert found.active is (state == "satisfied")
+
+
+# -- kinds of purposes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("said", ["rdfs:subClassOf", "a", "skos:broader"])
+@pytest.mark.parametrize("where", ["policy", "world"])
+def test_class_of_a_purpose_counts_in_the_policy_as_in_the_world(said, where):
+    says = f":ads {said.replace('rdfs:', '<http://www.w3.org/2000/01/rdf-schema#')} :sales ."
+    says = says.replace("subClassOf", "subClassOf>")
+    text = policy(f"{PARTS} ; {CARE} :sales", "prohibition", says if where == "policy" else "")
+    found = rule(text, for_purpose(":ads"), world(says if where == "world" else ""))
+    assert found.active
