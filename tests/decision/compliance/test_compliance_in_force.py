@@ -38,9 +38,8 @@ def test_policy_that_ended_with_another_one_permits_nothing():
     [ended] = reports(policy(PARTS, more=ENDS))["policy"]
     assert (ended.active, "it ends with http://example.com/offer" in ended.reason) == (False, True)
     offer = f":offer a odrl:Offer ; odrl:assigner :owner ; odrl:permission [ {PARTS} ] ."
-    assert [one.active for one in reports(policy(PARTS, more=f"{ENDS} {offer}"))["policy"]] == [
-        True
-    ]
+    [standing] = reports(policy(PARTS, more=f"{ENDS} {offer}"))["policy"]
+    assert standing.active
 
 
 def test_replaced_policy_lifts_no_prohibition():

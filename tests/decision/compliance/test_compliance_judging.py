@@ -547,10 +547,9 @@ def test_duty_whose_time_has_elapsed_is_violated():
     term = limit("odrl:elapsedTime", "lteq", '"P1D"^^xsd:duration')
     pay = f":pay odrl:action odrl:compensate ; odrl:constraint [ {term} ] ."
     told = f":told a report:DutyReport ; report:rule :pay ; report:{UNPERFORMED} . "
-    for passed, active in (("PT5H", True), ("P2D", False)):
-        said = f':now a sotw:SotW ; odrl:elapsedTime "{passed}"^^xsd:duration .'
-        found = rule(policy("odrl:duty :pay", more=pay), None, world(told + said))
-        assert found.active is active
+    said = ':now a sotw:SotW ; odrl:elapsedTime "P2D"^^xsd:duration .'
+    found = rule(policy("odrl:duty :pay", more=pay), None, world(told + said))
+    assert ([one.deontic for one in found.conditions], found.active) == (["Violated"], False)
 
 
 # -- obligations of a request with several rules ------------------------------------------------
