@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,11 @@ from policy_engine.kernels.microaggregation import (
     form_classes,
     merge_all,
     place,
+    strata_needed,
 )
 from policy_engine.kernels.mondrian import Partition
 from policy_engine.methods.maskings.microaggregation import dominance_doubt
+from policy_engine.methods.privacy_models.t_closeness import TCloseness
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
 
@@ -70,6 +73,17 @@ class ClassBounds:
         """Whether every class of k rows keeps every bound."""
         return not self.overall and not self.step.columns.privacy_unit
 
+    def strata(self) -> tuple[str, int]:
+        """Return a column that t-closeness is about, and how many strata of its values make a
+        class with a row of each t-close; no column and 0 where there is none."""
+        for name, overall in self.overall.items():
+            for model, column in self.step.about(name):
+                if isinstance(model, TCloseness):
+                    # A hierarchical distance is at most the variational one.
+                    is_ordered = column.distance == "ordered"
+                    return name, strata_needed(overall, model.t, self.step.k, is_ordered=is_ordered)
+        return "", 0
+
     def holding(self, rows: "PersonalRows", groups: Ints, count: int) -> NDArray[np.bool_]:
         """Return which of `count` classes hold, (count,); `groups` (rows,) numbers them from 0."""
         histograms = {}
@@ -108,10 +122,24 @@ class PersonalRows:
 
 @dataclass(frozen=True)
 class NearFormation:
-    """How rows of codes become classes: where they lie, and what each class keeps."""
+    """How rows of codes become classes: where they lie, and what each class keeps.
+
+    Of the column `stratified`, if there is one, every class has rows of all strata.
+    """
 
     space: Space
     bounds: ClassBounds
+    stratified: str = ""
+
+    @classmethod
+    def of(cls, bounds: ClassBounds, quasi: Mapping[str, Generalizer], rows: int) -> Self:
+        """Return how a table of so many rows becomes classes: its counts alone decide it."""
+        step = bounds.step
+        columns = zip(quasi.values(), step.columns.quasi_identifier, strict=True)
+        placements = tuple(place(_attribute(one, setting.weight)) for one, setting in columns)
+        stratified, strata = bounds.strata()
+        most = default_block_size(rows, max(step.k, strata))
+        return cls(Space(placements, rows, step.k, most, strata), bounds, stratified)
 
     def groups(self, codes: NDArray[np.int32], personal: PersonalRows) -> Ints:
         """Return the class of every row, (rows,), as `form_classes` does.
@@ -119,7 +147,8 @@ class NearFormation:
         The rows, `codes` (rows, columns), come in an order that follows from what they hold.
         """
         words = np.arange(len(codes), dtype=np.uint64)
-        return form_classes(codes, self.space, words, self._check(personal))
+        sensitive = personal.sensitive[self.stratified] if self.stratified else None
+        return form_classes(codes, self.space, words, self._check(personal), sensitive)
 
     def settled(
         self, groups: Ints, quasi: Mapping[str, Generalizer], personal: PersonalRows
@@ -145,13 +174,6 @@ class NearFormation:
         return lambda rows, groups, count: self.bounds.holding(personal.select(rows), groups, count)
 
 
-def make_space(step: Anonymization, quasi: Mapping[str, Generalizer], rows: int) -> Space:
-    """Return where the codes of a table of so many rows lie, which follows from their counts."""
-    columns = zip(quasi.values(), step.columns.quasi_identifier, strict=True)
-    placements = tuple(place(_attribute(one, setting.weight)) for one, setting in columns)
-    return Space(placements, rows, step.k, default_block_size(rows, step.k))
-
-
 def near_classes(prepared: PreparedTable, step: Anonymize) -> NearClasses:
     """Return classes of k rows or more by MDAV, merged with the nearest until each of them holds.
 
@@ -164,10 +186,8 @@ def near_classes(prepared: PreparedTable, step: Anonymize) -> NearClasses:
     overall = {
         name: histogram(one_class, 1, codes, persons).overall for name, codes in sensitive.items()
     }
-    formation = NearFormation(
-        make_space(step, prepared.quasi, prepared.rows),
-        ClassBounds(step, prepared.ancestries, overall),
-    )
+    bounds = ClassBounds(step, prepared.ancestries, overall)
+    formation = NearFormation.of(bounds, prepared.quasi, prepared.rows)
     personal = PersonalRows(sensitive, persons)
     order = prepared.content_order()
     codes = np.column_stack([one.column.codes for one in prepared.quasi.values()])

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import date
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import certify_output
+from policy_engine.engines.microaggregating import ClassBounds
 
 ASKED = {"method": "k-anonymity", "k": 3, "algorithm": "microaggregation"}
 AGES = [20, 21, 22, 40, 41, 42]
@@ -101,6 +103,48 @@ def test_classes_with_equal_cells_are_one_and_hold_the_model():
         **{**ASKED, "method": "delta-disclosure", "delta": 1},
     )
     assert made.certificate.utility.classes == len(classes(made, ["job"])) <= 3
+
+
+def close_classes(table, t, **parts):
+    asked = {**ASKED, "method": "t-closeness", "t": t, "sensitive": ["ill"], **parts}
+    return applied(table, quasi=["age"], **asked)
+
+
+@pytest.fixture
+def merging_alone():
+    with patch.object(ClassBounds, "strata", lambda _: ("", 0)):
+        yield
+
+
+EIGHT = {"age": [1, 2, 3, 4, 101, 102, 103, 104], "ill": list("aabbaabb")}
+
+
+def test_t_close_classes_have_a_row_of_each_stratum():
+    made = close_classes(EIGHT, 0.2, k=2)
+    # 1 with 3 and 2 with 4: each class has one of each disease, as half of the table has.
+    assert classes(made, ["age"]) == {(2,): 2, (3,): 2, (102,): 2, (103,): 2}
+    assert measured(made) == {("k", ""): 2, ("t", "ill"): 0}
+
+
+@pytest.mark.usefixtures("merging_alone")
+def test_merging_alone_loses_more():
+    # 1 with 2 and 3 with 4, who have one disease each: only the four together are close.
+    assert classes(close_classes(EIGHT, 0.2, k=2), ["age"]) == {(2.5,): 4, (102.5,): 4}
+
+
+@settings(max_examples=examples(30))
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.sampled_from("abcd")), min_size=4, max_size=60),
+    st.sampled_from([0.1, 0.25, 0.5]),
+    st.sampled_from(["variational", "ordered"]),
+)
+def test_every_class_is_t_close_whatever_the_table(rows, t, distance):
+    ages, ills = zip(*rows, strict=True)
+    ill = column("ill", distance=distance)
+    numbers = {"age": ages, "ill": [ord(one) for one in ills]}
+    made = close_classes(numbers, t, k=2, sensitive=[ill])
+    assert measured(made)["t", "ill"] <= t
+    assert measured(made)["k", ""] >= 2
 
 
 def test_k_counts_persons_where_the_policy_says_so():

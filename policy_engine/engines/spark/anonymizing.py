@@ -17,7 +17,7 @@ from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import REDACTED, release_key
-from policy_engine.engines.microaggregating import ClassBounds, NearFormation, make_space
+from policy_engine.engines.microaggregating import ClassBounds, NearFormation
 from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.classes import ClassFormation
@@ -157,9 +157,8 @@ def _microaggregate(table: "_CodedFrame", output: Publish, overview: Overview) -
     # Every column has its codes: only ranges may have too many values for them.
     quasi = {name: one for name, one in table.quasi.items() if isinstance(one, Generalizer)}
     overall = {name: one.overall for name, one in overview.histograms.items()}
-    near = NearFormation(
-        make_space(step, quasi, table.rows), ClassBounds(step, overview.ancestries, overall)
-    )
+    bounds = ClassBounds(step, overview.ancestries, overall)
+    near = NearFormation.of(bounds, quasi, table.rows)
     ask = make_ask(table.frame, table.coding.codes, {})
     parts = first_parts(
         ask, near, table.limit, lambda settled: work.progress("cutting", settled, table.rows)

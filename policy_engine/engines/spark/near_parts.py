@@ -58,7 +58,7 @@ def _cuts(
 ) -> dict[int, _SizedCut]:
     """Return the cuts of parts, without the parts that have none."""
     descent, space = nodes.cuts.descent(), formation.space
-    found = ask(_Histograms(space.placements, space.k), descent, large)
+    found = ask(_Histograms(space.placements, space.least), descent, large)
     cuts = {part: cut for part, cut in found.items() if cut is not None}
     if not formation.bounds.is_about_rows:
         holds = ask(_Sides(formation.bounds, len(space.placements), cuts), descent, cuts)

@@ -26,6 +26,7 @@ from policy_engine.kernels.microaggregation.multivariate import microaggregate
 from policy_engine.kernels.microaggregation.near_classes import Space, form_classes, merge_all
 from policy_engine.kernels.microaggregation.scaling import Scale, scale, share_moments, shares
 from policy_engine.kernels.microaggregation.shared_values import dominated_classes, shared_tally
+from policy_engine.kernels.microaggregation.strata import strata_needed, stratified_mdav
 from policy_engine.kernels.microaggregation.univariate import microaggregate_column
 
 __all__ = [
@@ -58,5 +59,7 @@ __all__ = [
     "share_moments",
     "shared_tally",
     "shares",
+    "strata_needed",
+    "stratified_mdav",
     "within_classes",
 ]

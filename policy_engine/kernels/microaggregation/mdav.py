@@ -79,16 +79,16 @@ def _form_classes(work, size, k, labels):  # type: ignore[no-untyped-def]
     while size >= 2 * k:
         for column in range(len(points)):
             centre[first, column] = total[column] / size
-        _measure(work, first, size)
-        _centre_on_farthest(work, first, size)
-        _measure(work, first, size)
+        measure(work, first, size)
+        centre_on_farthest(work, first, size)
+        measure(work, first, size)
         is_pair = size >= 3 * k
         if is_pair:
-            _centre_on_farthest(work, second, size)
+            centre_on_farthest(work, second, size)
         size = _take_nearest(work, size, k, labels, label)
         label += 1
         if is_pair:
-            _measure(work, second, size)
+            measure(work, second, size)
             size = _take_nearest(work, size, k, labels, label)
             label += 1
     for place in range(size):
@@ -96,7 +96,7 @@ def _form_classes(work, size, k, labels):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _measure(work, which, size):  # type: ignore[no-untyped-def]
+def measure(work, which, size):  # type: ignore[no-untyped-def]
     """Set the squared distances of all rows from one of the two centres."""
     # Column by column, so that several rows are measured by one instruction. Every distance is
     # summed up in the order of the columns, whatever the processor.
@@ -110,7 +110,8 @@ def _measure(work, which, size):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _centre_on_farthest(work, which, size):  # type: ignore[no-untyped-def]
+def centre_on_farthest(work, which, size):  # type: ignore[no-untyped-def]
+    """Put one of the two centres on the row with the greatest distance."""
     distances, farthest = work.distances, 0
     for place in range(1, size):
         if distances[place] > distances[farthest]:
@@ -126,14 +127,14 @@ def _take_nearest(work, size, k, labels, label):  # type: ignore[no-untyped-def]
     _find_nearest(distances, size, work.nearest)
     for place in work.nearest:
         labels[rows[place]] = label
-        distances[place] = _TAKEN
+        distances[place] = TAKEN
         for column in range(len(points)):
             total[column] -= points[column, place]
     # Rows that stay, from the end, move to the places of those that go.
     size, last = size - k, size - 1
     for place in work.nearest:
         if place < size:
-            while distances[last] == _TAKEN:
+            while distances[last] == TAKEN:
                 last -= 1
             rows[place] = rows[last]
             for column in range(len(points)):
@@ -142,7 +143,8 @@ def _take_nearest(work, size, k, labels, label):  # type: ignore[no-untyped-def]
     return size
 
 
-_TAKEN = -1.0
+TAKEN = -1.0
+"""The distance of a row that is in a class."""
 
 
 @inlined

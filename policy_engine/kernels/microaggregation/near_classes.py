@@ -17,6 +17,7 @@ from policy_engine.kernels.microaggregation.merging import (
     merge_until,
 )
 from policy_engine.kernels.microaggregation.mixed import Placement, points_of
+from policy_engine.kernels.microaggregation.strata import stratified_mdav
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -28,13 +29,20 @@ Words = NDArray[np.uint64]
 class Space:
     """Where the codes of a table lie, by column, and how many `rows` it has.
 
-    A class has `k` of them at least, a block `most`.
+    A class has `k` of them at least, a block `most`. With `strata`, classes have one row of each
+    stratum of a sensitive column.
     """
 
     placements: tuple[Placement, ...]
     rows: int
     k: int
     most: int
+    strata: int = 0
+
+    @property
+    def least(self) -> int:
+        """How many rows a block has at least."""
+        return max(self.k, self.strata)
 
     @cached_property
     def spans(self) -> Floats:
@@ -57,18 +65,22 @@ class Space:
         return 2.0 ** -min(62 - self.rows.bit_length(), 52)
 
 
-def form_classes(codes: Codes, space: Space, words: Words, holds: Holds) -> Ints:
+def form_classes(
+    codes: Codes, space: Space, words: Words, holds: Holds, sensitive: Codes | None = None
+) -> Ints:
     """Return the class of every row, (rows,), numbered from 0, each of k rows or more that holds.
 
     `codes` (rows, columns) are those of a table, or of one of the parts into which it is cut first
     that holds as a whole: then the classes are the same. `words` (rows,) tell rows with equal
-    codes apart by what else they hold.
+    codes apart by what else they hold. `sensitive` (rows,) are the codes of the column that has
+    strata.
     """
-    tree = cut_codes(codes, space.placements, space.k, space.most)
+    tree = cut_codes(codes, space.placements, space.least, space.most)
     groups, counts = np.empty(len(codes), dtype=np.int64), []
     before = 0
     for rows in tree.rows:
-        labels = _near_rows(codes[rows], space, words[rows])
+        values = None if sensitive is None else sensitive[rows]
+        labels = _near_rows(codes[rows], space, words[rows], values)
         groups[rows] = before + labels
         counts.append(int(labels.max()) + 1)
         before += counts[-1]
@@ -86,8 +98,11 @@ def merge_all(codes: Codes, space: Space, groups: Ints, holds: Holds) -> Ints:
     return merge_until(groups, sums, space.spans, Scopes.whole(len(sums.sizes)), holds)
 
 
-def _near_rows(codes: Codes, space: Space, words: Words) -> Ints:
+def _near_rows(codes: Codes, space: Space, words: Words, sensitive: Codes | None) -> Ints:
     """Return the classes of the rows of a block, (rows,)."""
+    if len(codes) <= space.most and sensitive is not None:
+        points = points_of(codes, space.placements)
+        return stratified_mdav(points, words, sensitive, space.strata)
     if len(codes) <= space.most:
         return mdav(points_of(codes, space.placements), words, space.k)
     # It could not be cut, since nearly all of its rows are equal: those are a class.
