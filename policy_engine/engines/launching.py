@@ -146,11 +146,12 @@ def _unknown_engine_error(choice: object) -> PolicyEngineError:
 def read_key(key: Key) -> bytes | None:
     """Return the given key, or that of the environment, without blanks around it.
 
-    Raises DataError (C013) where its file does not exist, or it is neither bytes nor a path.
+    Raises DataError (C013) where its file does not exist, it is neither bytes nor a path, or it is
+    given and empty.
     """
     if key is None:
-        key = os.environ.get("POLICY_ENGINE_KEY", "").encode() or None
-    elif isinstance(key, str | Path):
+        return os.environ.get("POLICY_ENGINE_KEY", "").encode().strip() or None
+    if isinstance(key, str | Path):
         path = Path(key)
         if not is_file(path):
             raise DataError.of("C013", f"There is no key file {str(path)!r}.")
@@ -161,4 +162,7 @@ def read_key(key: Key) -> bytes | None:
     elif not isinstance(key, bytes):
         message = f"A {type(key).__name__} is not a key. Allowed are bytes, or the path of a file."
         raise DataError.of("C013", message)
-    return key.strip() if key else None
+    if not key.strip():
+        message = "The key has no bytes: no key is given."
+        raise DataError.of("C013", message, "Make one: openssl rand -hex 32 > key.")
+    return key.strip()

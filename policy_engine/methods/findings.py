@@ -119,7 +119,8 @@ def parameter_finding(kind: type[BaseModel], notation: str, detail: Mapping[str,
     if problem in ("missing", "too_short"):
         return missing_parameter(notation, name)
     if problem == "extra_forbidden":
-        names = join_names(parameters(kind)) if parameters(kind) else "none"
+        own = [one for one in parameters(kind) if one != "name"]  # the column that has them
+        names = join_names(own) if own else "none"
         return Finding("M004", name, f"{notation} has no parameter {name!r}. It has {names}.")
     if problem == "value_error":
         return Finding("M003", name, str(detail["ctx"]["error"]))

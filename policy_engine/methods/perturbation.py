@@ -65,6 +65,8 @@ class Perturbation(Masking, ABC):
     needs_all_rows: ClassVar[bool] = False
     """Whether what a row becomes depends on the order of all rows."""
     is_joint: ClassVar[bool] = False
+    changes_values: ClassVar[bool] = False
+    """Whether it masks nothing where every value is as it was."""
     takes_dates: ClassVar[bool] = False
     """Whether days and points in time are numbers to it; they have no zero."""
 

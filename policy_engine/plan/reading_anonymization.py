@@ -8,7 +8,7 @@ from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, PlanError, Problem, did_you_mean, join_names, place_order
 from policy_engine.methods import Finding, PrivacyModel, method_class, parameters
 from policy_engine.methods.buckets import bucket_conflicts, exact_conflicts
-from policy_engine.methods.columns import Column, QuasiIdentifier, Sensitive
+from policy_engine.methods.columns import IDENTIFIERS, Column, QuasiIdentifier, Sensitive
 from policy_engine.methods.conflicts import (
     cell_conflicts,
     default_generalization,
@@ -378,15 +378,20 @@ def _with_names(settings_: Mapping[str, Any], datasets: Datasets) -> dict[str, A
 def _given_problems(
     roles: Mapping[str, Sequence[tuple[str, Value]]], datasets: Datasets
 ) -> Located:
-    """Return the columns that others are masked given, where they are not in the table (M006), or
-    are masked together with them (M003)."""
+    """Return the columns that others are masked given, where they are not in the table (M006),
+    are masked together with them, or identify (M003)."""
     used = {name for role, columns in roles.items() if role != _LEFT_OUT for name, _ in columns}
     shuffled = {name for name, value in roles.get(MASKED, ()) if "given" in value.settings}
+    identifying = {name for role in IDENTIFIERS for name, _ in roles.get(role, ())}
     problem_list: Located = []
     for name, value in roles.get(MASKED, ()):
         for one in value.settings["given"].all if "given" in value.settings else ():
             column = datasets.column(str(one.value))
-            if column is None or column[1] not in used:
+            if column is not None and column[1] in identifying:
+                message = f"{name!r} is masked given {column[1]!r}, which identifies persons. "
+                finding = Finding("M003", "given", f"{message}Allowed are other columns.")
+                problem_list.append((finding, one))
+            elif column is None or column[1] not in used:
                 message = f"{name!r} is masked given {one.value!r}, a column without a role."
                 finding = Finding("M006", "given", f"{message} Name it, such as under insensitive.")
                 problem_list.append((finding, one))

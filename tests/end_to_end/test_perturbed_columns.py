@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from policy_engine import certify_output
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.errors import CertificateError, DataError, PlanError
 
 KEY = b"\x05" * 32
 PLAIN = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["id"]}
@@ -245,6 +245,11 @@ def test_a_swapped_column_with_another_value_is_refused(made, key):
         (column("pay", masking="shuffling"), "M002"),
         (column("pay", masking="shuffling", given={"@id": f"{DATASET}/unknown"}), "M006"),
         (column("pay", masking="shuffling", given={"@id": f"{DATASET}/pay"}), "M003"),
+        (column("pay", masking="noise", sdShare=1e-300), "R013"),
+        (column("pay", masking="noise", sdShare=1e-9), "R013"),
+        (column("pay", masking="multiplicative-noise", logSd=1e-9), "R013"),
+        (column("pay", masking="rank-swapping", p=0.01), "R013"),
+        (column("pay", masking="rank-swapping", p=0.01, variant="distribution"), "R013"),
         (column("job", masking="pram", keep=1), "M003"),
         (column("pay", masking="microaggregation"), "M002"),
         (column("pay", masking="microaggregation", groupSize=1), "M003"),
@@ -262,6 +267,40 @@ def test_a_swapped_column_with_another_value_is_refused(made, key):
 def test_what_cannot_be_masked_is_refused_and_nothing_is_written(masked, code, tmp_path):
     table = {**people(), "one": np.ones(40, np.int64)}
     assert refused(table, tmp_path, masked=[masked], **PLAIN)[0] == code
+
+
+@pytest.mark.parametrize("role", ["identifier", "pseudonymize", "redact"])
+def test_nothing_is_shuffled_given_what_identifies_persons(role, tmp_path):
+    shuffled = column("pay", masking="shuffling", given={"@id": f"{DATASET}/name"})
+    table = {**people(), "name": [f"p{number}" for number in range(40)]}
+    parts = {**PLAIN, role: ["name"], "masked": [shuffled], "key": KEY}
+    assert refused(table, tmp_path, **parts) == ["M003"]
+
+
+def test_a_masking_that_changes_nothing_is_refused_unless_there_is_one_value(tmp_path):
+    shuffled = column("pay", masking="shuffling", given={"@id": f"{DATASET}/id"})
+    table = {**people(), "pay": np.arange(40) * 10}
+    assert refused(table, tmp_path, masked=[shuffled], **PLAIN) == ["R013"]
+    with pytest.raises(DataError, match="No value of the column 'pay' is changed by rank-swapping"):
+        applied(table, masked=[column("pay", masking="rank-swapping", p=0.02)], **PLAIN)
+    for one in (shuffled, SWAPPED):
+        made = applied({**table, "pay": [7] * 40}, masked=[one], **PLAIN)
+        expected = f"{one['pe:masking']} left every value of 'pay' as it was."
+        assert made.release.doubts == (expected,)
+
+
+@pytest.mark.parametrize("key", [b"", b" \n", b"x", b"x" * 31])
+def test_a_short_key_draws_nothing(key, tmp_path):
+    (tmp_path / "key").write_bytes(key)
+    for one in (key, tmp_path / "key"):
+        assert refused(people(), tmp_path, masked=[NOISE], key=one, **PLAIN) == ["C013"]
+        assert refused(people(), tmp_path, sampleSize=20, key=one, **PLAIN) == ["C013"]
+
+
+def test_a_setting_that_is_missing_from_a_masking_is_told_with_those_it_has():
+    with pytest.raises(PlanError) as told:
+        applied(people(), masked=[column("pay", masking="noise", sdShare=0.1, p=0.1)], **PLAIN)
+    assert "It has 'masking', 'sdShare', 'varianceShare' and 'distribution'" in str(told.value)
 
 
 def test_rows_with_some_of_the_columns_that_are_masked_together_are_refused(tmp_path):

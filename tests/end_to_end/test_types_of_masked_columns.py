@@ -9,6 +9,8 @@ import pytest
 from applying import applied, refused
 from building import column
 
+from policy_engine.errors import DataError
+
 ALONE = {"method": "masking", "insensitive": ["id"]}
 PRAM = {"masking": "pram", "keep": 0.5}
 SWAPPED = {"masking": "rank-swapping", "p": 0.5}
@@ -144,3 +146,66 @@ def test_points_in_time_of_a_file_are_refused(tmp_path):
     (tmp_path / "in.csv").write_text("id,x\n1,2020-01-01 10:00\n2,2020-01-02 10:00\n")
     parts = {"masked": [column("x", **NOISE)], **ALONE}
     assert refused(tmp_path / "in.csv", tmp_path, **parts) == ["R013"]
+
+
+def file_of(folder, texts):
+    rows = "".join(f"{number},{text}\n" for number, text in enumerate(texts * 3))
+    (folder / "in.csv").write_text(f"id,x\n{rows}")
+    return folder / "in.csv"
+
+
+@pytest.mark.parametrize(
+    ("texts", "spelled"),
+    [
+        (["1.0", "1", "2.50", "1.00"], {"1", "2.5"}),
+        ([" 7", "7", "8 "], {"7", "8"}),
+        (["1e3", "1000.0", ".5"], {"1000", "0.5"}),
+        (["1e300", "10e299", "2"], {"1e+300", "2"}),
+        (["12345678901234567890", "2", "12345678901234567891"], None),
+        ([" 2020-01-01", "2020-01-01", "2020-05-01"], {"2020-01-01", "2020-05-01"}),
+        (["1.0", "1", "a"], {"1.0", "1", "a"}),
+    ],
+)
+@pytest.mark.parametrize("masking", [PRAM, SWAPPED], ids=named)
+def test_swapped_numbers_of_a_file_are_spelled_in_one_way(texts, spelled, masking, tmp_path):
+    order = {"order": "lexicographic"} if "p" in masking and "a" in texts else {}
+    asked = {"masked": [column("x", **masking, **order)], "key": b"k" * 32, **ALONE}
+    made = applied(file_of(tmp_path, texts), tmp_path / "out" / "a.csv", **asked)
+    found = {line.split(",")[1] for line in made.path.read_text().splitlines()[1:]}
+    assert found <= (spelled or {*texts})
+    for told in made.certificate.maskings:
+        assert {*told.categories} in (set(), spelled or {*texts})
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1"] * 9 + ["2.5"],
+        ["12345678901234567890", "2", "3"],
+        ["0.123456789012345678", "1.5", "2.25", "12.5"],
+        ["1.0", "a", "b"],
+        ["10:00", "11:30", "09:15"],
+        ["2020-01-01", "2020-01-05", "2020-03-01"],
+        ["2020-01-01T10:00", "2020-01-05 11:00:00", "2020-03-01T10:00:30.5"],
+        ["1e30", "2e30", "3e30"],
+    ],
+    ids=lambda texts: texts[0],
+)
+@pytest.mark.parametrize("masking", [PRAM, SWAPPED, *NUMERIC], ids=named)
+@pytest.mark.parametrize("output", ["a.parquet", None])
+def test_texts_of_a_file_are_published_with_types_or_refused(texts, masking, output, tmp_path):
+    parts = {"masked": [column("x", **masking)], "key": b"k" * 32, **ALONE}
+    place = tmp_path / "out" / output if output else None
+    told = ""
+    try:
+        applied(file_of(tmp_path, texts), place, **parts)
+    except DataError as error:
+        told = str(error)
+    is_unordered = masking == SWAPPED and "a" in texts
+    assert told.count("R013") == told.count("\n") + bool(told)
+    assert bool(told) == is_unordered or masking in NUMERIC
+
+
+def test_what_is_not_a_number_among_numbers_is_refused(tmp_path):
+    parts = {"masked": [column("x", **SWAPPED)], **ALONE}
+    assert refused(file_of(tmp_path, ["1", "nan", "2"]), tmp_path, **parts) == ["R013"]

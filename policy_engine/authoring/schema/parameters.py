@@ -27,6 +27,7 @@ from policy_engine.authoring.schema.values import DECIMAL, HAS_VALUE, literal_pa
 from policy_engine.errors import join_names
 from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
+from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import Recoding
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
@@ -195,8 +196,31 @@ def _masking_rules() -> Iterator[Schema]:
         message = f"{notation} has no such parameter."
         none = {"not": one_of_terms(*foreign), "errorMessage": message}
         rules = [*map(_has_property, term.iris("requires")), {"propertyNames": none}]
-        rules += _one_property(term.iris("requiresOne"))
+        rules += [*_one_property(term.iris("requiresOne")), *_own_words(notation, term)]
         yield when(is_it, {"allOf": rules})
+
+
+def _own_words(notation: str, masking: terms.Term) -> Iterator[Schema]:
+    """Yield which words a masking takes for each of its settings that takes words: another masking
+    may take others for the same one."""
+    kind = masking_class(notation)
+    for iri in _settings_of(masking):
+        field = kind.model_json_schema(by_alias=True)["properties"][terms.local_name(iri)]
+        words = _words_of(field)
+        if words:
+            values = {"anyOf": [{"enum": words}, _literal_of({"enum": words})]}
+            message = f"{notation} takes {join_names(words, 'or')}."
+            yield {
+                "patternProperties": {one_of_terms(iri)["pattern"]: values},
+                "errorMessage": message,
+            }
+
+
+def _words_of(field: Schema) -> list[str]:
+    """Return the texts that a field takes, none where it takes others as well."""
+    kinds = [one for one in field.get("anyOf", [field]) if one != {"type": "null"}]
+    words = [one.get("enum", [one["const"]] if "const" in one else []) for one in kinds]
+    return words[0] if len(words) == 1 else []
 
 
 def _settings_of(masking: terms.Term) -> tuple[str, ...]:

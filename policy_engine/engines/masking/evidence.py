@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
 from policy_engine.engines.masking.images import ImageEvidence
-from policy_engine.engines.masking.numbers import plain_array, to_floats
+from policy_engine.engines.masking.numbers import as_spelled, plain_array, to_floats
 from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
 from policy_engine.engines.masking.recoding import (
     Recoded,
@@ -28,6 +28,7 @@ from policy_engine.engines.masking.tails import (
     tail_doubts,
 )
 from policy_engine.engines.row_keys import row_keys
+from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, join_names
 from policy_engine.methods.masking import Masking
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
@@ -44,12 +45,14 @@ _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?([0-9]{1,2}|[12][0
 class Pairs:
     """What the same rows show before and after masking; of several parts, added up.
 
-    Of `rows` with a value, `unchanged` have the same value as before, (columns,); `tally` is that
-    of the masking, and `marks` are those of the masked columns.
+    Of `rows` with a value, `unchanged` have the same value as before, (columns,); `constant` tells
+    which columns of ranks have one value only, `tally` is that of the masking, and `marks` are
+    those of the masked columns.
     """
 
     rows: int
     unchanged: NDArray[np.int64]
+    constant: NDArray[np.bool_]
     tally: Mapping[str, NDArray[Any]]
     marks: tuple[int, ...]
 
@@ -58,6 +61,7 @@ class Pairs:
         return Pairs(
             self.rows + other.rows,
             self.unchanged + other.unchanged,
+            self.constant & other.constant,
             {name: counts + other.tally[name] for name, counts in self.tally.items()},
             add_marks(self.marks, other.marks),
         )
@@ -127,7 +131,19 @@ def see_pairs(known: KnownGroup, before: pa.Table, after: pa.Table, kinds: Kinds
     values = [_values(known, name, old, new, kinds) for name in names]
     one, other = (np.stack([pair[place] for pair in values], axis=1) for place in (0, 1))
     tally = known.group[0].tally(one, other, known.facts)
-    return Pairs(len(one), (one == other).sum(axis=0), tally, marks)
+    constant = (one == one[:1]).all(axis=0) & (known.group[0].takes == "order")
+    return Pairs(len(one), (one == other).sum(axis=0), constant, tally, marks)
+
+
+def check_changed(group: Group, pairs: Pairs) -> None:
+    """Raise DataError (R013) where a masking that is to change values changed none of a column that
+    has several."""
+    for place, one in enumerate(group):
+        is_same = pairs.unchanged[place] == pairs.rows and not pairs.constant[place]
+        if one.changes_values and pairs.rows and is_same:
+            message = f"No value of the column {one.name!r} is changed by {one.how}."
+            hint = "Let its parameters be larger, or give the column another masking or role."
+            raise DataError.of("R013", message, hint)
 
 
 def _values(
@@ -139,7 +155,8 @@ def _values(
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     if takes == "categories":
         labels = known.facts.labels
-        return codes_of(columns[0], labels), codes_of(columns[1], labels)
+        before = as_spelled(name, columns[0], kinds.get(name))
+        return codes_of(before, labels), codes_of(columns[1], labels)
     if takes == "numbers":
         first, second = (to_floats(name, column, known.seen.forms[name]) for column in columns)
         return first, second
@@ -158,6 +175,8 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
     """Return a number that depends on the values of a column, and not on their order or on how a
     file writes them."""
     plain = plain_array(column).drop_null()
+    if is_text(plain.type) and inferred is not None and pa.types.is_time(inferred):
+        return _mark(parse_times_of_day(pc.utf8_trim_whitespace(plain)))
     if is_text(plain.type) and not pa.types.is_timestamp(inferred or plain.type):
         # By how each text is written, not by what all texts have in common, which masking changes.
         texts = pc.utf8_trim_whitespace(plain)
@@ -170,6 +189,8 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
         typed = typed.cast(pa.float64(), safe=False)
     elif pa.types.is_date(typed.type):
         typed = typed.cast(pa.string())
+    elif pa.types.is_time(typed.type):
+        typed = typed.cast(pa.time64("ns"))
     elif pa.types.is_decimal(typed.type):
         typed = typed.cast(pa.string()).cast(pa.float64())
     elif pa.types.is_timestamp(typed.type):

@@ -108,6 +108,33 @@ def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return unchunk(column) if isinstance(column, pa.ChunkedArray) else column
 
 
+def as_spelled(name: str, column: pa.ChunkedArray, inferred: pa.DataType | None) -> pa.Array:
+    """Return a column as one array; texts that are `inferred` to be numbers are all written in one
+    way, and those of dates and times without blanks around them.
+
+    Otherwise the spelling of a number would tell where it comes from. Raises DataError (R013) for
+    what is not a finite number among numbers.
+    """
+    plain = plain_array(column)
+    if inferred is None or is_text(inferred) or not is_text(plain.type):
+        return plain
+    distinct = pc.utf8_trim_whitespace(plain).dictionary_encode()
+    if not (pa.types.is_integer(inferred) or pa.types.is_floating(inferred)):
+        return distinct.cast(pa.string())
+    numbers = [Decimal(text) for text in distinct.dictionary.to_pylist()]
+    if not all(map(Decimal.is_finite, numbers)):
+        raise not_numbers(name, "values that are not finite numbers")
+    return from_texts(list(map(_spelled, numbers))).take(distinct.indices)
+
+
+def _spelled(number: Decimal) -> str:
+    is_long = abs(number.adjusted()) > _LONGEST
+    return str(number.normalize()).lower() if is_long else number_text(number)
+
+
+_LONGEST = 20
+
+
 def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[np.float64]:
     """Return a column as floats, NaN where a value is missing, (rows,).
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
-from policy_engine.engines.masking.numbers import from_floats
+from policy_engine.engines.identifiers import check_key
+from policy_engine.engines.masking.numbers import as_spelled, from_floats
 from policy_engine.engines.masking.surveys import (
     Group,
     Kinds,
@@ -41,8 +42,11 @@ KEY_BYTES = 16
 
 def masking_key(key: bytes | None) -> bytes:
     """Return the key of a release's random draws, 16 bytes: derived from the owner's key, or from
-    the system's randomness, which is then kept nowhere."""
-    secret = secrets.token_bytes(32) if key is None else key
+    the system's randomness, which is then kept nowhere.
+
+    Raises DataError (C013) for an owner's key of fewer than 32 bytes.
+    """
+    secret = secrets.token_bytes(32) if key is None else check_key(key)
     return hmac.new(secret, _DOMAIN, hashlib.sha256).digest()[:KEY_BYTES]
 
 
@@ -107,7 +111,7 @@ class KnownGroup:
         values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
         made = masking.perturb(MaskedRows(values, given, words, self.facts))
         return {
-            name: self._publish(table.column(name), name, made[:, place], present)
+            name: self._publish(table.column(name), name, made[:, place], present, kinds)
             for place, name in enumerate(names)
         }
 
@@ -118,7 +122,8 @@ class KnownGroup:
             return floats_of(table, {name: self.seen.forms[name] for name in names})
         if self.group[0].takes == "order":
             return ranks_of(table, names, kinds)
-        return codes_of(table.column(names[0]), self.facts.labels)[:, None]
+        spelled = as_spelled(names[0], table.column(names[0]), kinds.get(names[0]))
+        return codes_of(spelled, self.facts.labels)[:, None]
 
     def _publish(
         self,
@@ -126,6 +131,7 @@ class KnownGroup:
         name: str,
         made: NDArray[np.float64] | NDArray[np.int64],
         present: NDArray[np.bool_],
+        kinds: Kinds,
     ) -> pa.ChunkedArray:
         """Return the column to publish; `made` is what became of its rows with a value."""
         takes = self.group[0].takes
@@ -139,7 +145,10 @@ class KnownGroup:
             return to_labels(codes, self.facts.labels)
         codes[present] = np.flatnonzero(present)[made]
         is_missing = codes < 0
-        return column.take(from_numpy(np.where(is_missing, 0, codes), is_missing))
+        rows = from_numpy(np.where(is_missing, 0, codes), is_missing)
+        if kinds.get(name) is None:
+            return column.take(rows)
+        return pa.chunked_array([as_spelled(name, column, kinds[name]).take(rows)])
 
     def published_type(self, schema: pa.Schema, name: str) -> pa.DataType:
         """Return the type of a masked column, that of the input being in the schema."""

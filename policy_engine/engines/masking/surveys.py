@@ -9,14 +9,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.data.catalog import INFERRED
-from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk
 from policy_engine.engines.masking.numbers import (
     NumberForm,
+    as_spelled,
     not_numbers,
     number_form,
     plain_array,
     to_floats,
 )
+from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, join_names
 from policy_engine.kernels.moments import Moments, exponents
 from policy_engine.kernels.random_rounding import most_exact
@@ -68,7 +70,7 @@ def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
     """
     names = columns_of(group)
     if group[0].takes == "categories":
-        column = plain_array(table.column(names[0]))
+        column = as_spelled(names[0], table.column(names[0]), kinds.get(names[0]))
         if pa.types.is_nested(column.type):
             message = f"The column {names[0]!r} holds values of the type {column.type}. "
             message += f"{group[0].masking} needs categories."
@@ -169,10 +171,13 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
 
 
 def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
-    """Return what a part of an output tells of the columns of a group, as they were written."""
+    """Return what a part of an output tells of the columns of a group, as they were written.
+
+    Its `kinds` are needed for numbers; categories are compared with those of the input.
+    """
     if group[0].takes == "order":
         return Survey(int(is_present(table, [one.name for one in group]).sum()))
-    return survey(table, group, kinds)
+    return survey(table, group, kinds if group[0].takes == "numbers" else {})
 
 
 def count_rare(table: pa.Table, group: Group) -> int:
@@ -193,9 +198,26 @@ def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) 
     if seen.counts is None:
         return ColumnFacts(seen.rows, moments, summary=seen.summary)
     counts = np.zeros(len(before.labels) + 1, dtype=np.int64)
-    places = pc.index_in(seen.counts.field(0), value_set=before.labels)
+    values = seen.counts.field(0)
+    places = pc.index_in(values, value_set=_labels_as(before.labels, values.type))
     np.add.at(counts, to_numpy(places, missing=-1), to_numpy(seen.counts.field(1)))
     return ColumnFacts(seen.rows, labels=before.labels, counts=counts)
+
+
+def _labels_as(labels: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return texts of a file without types as values of the type that a file with types has."""
+    if not is_text(labels.type) or is_text(kind):
+        return labels
+    values = [_label_as(labels.slice(place, 1), kind) for place in range(len(labels))]
+    return pa.concat_arrays(values) if values else labels.cast(kind)
+
+
+def _label_as(label: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return a text as a value of a type, missing where it cannot be."""
+    try:
+        return parse_times_of_day(label) if pa.types.is_time(kind) else label.cast(kind)
+    except pa.ArrowInvalid:
+        return pa.nulls(1, kind)
 
 
 def _check_rows(group: Group, rows: int) -> None:
@@ -270,7 +292,7 @@ def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.
     return to_numpy(ranks).astype(np.int64)
 
 
-def codes_of(column: pa.ChunkedArray, labels: pa.Array) -> NDArray[np.int64]:
+def codes_of(column: pa.ChunkedArray | pa.Array, labels: pa.Array) -> NDArray[np.int64]:
     """Return the place of each value among the labels, -1 where it is missing, (rows,).
 
     Raises DataError (C010) for a value that was not there when the labels were found.

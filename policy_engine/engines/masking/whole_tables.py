@@ -5,11 +5,12 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import has_many_values, unchunk, value_type
+from policy_engine.engines.arrays import has_many_values, is_text, unchunk, value_type
 from policy_engine.engines.masking.cells import count_unchanged, count_unmasked, mask_column
 from policy_engine.engines.masking.evidence import (
     ColumnJudgement,
     MaskingEvidence,
+    check_changed,
     column_mark,
     evidence_of,
     group_evidence,
@@ -91,6 +92,7 @@ def mask_table(
             field = _masked_field(table.schema.field(name), values.type)
             masked_table = _with_column(masked_table, field, values)
         pairs = see_pairs(known, table, masked_table, kinds)
+        check_changed(group, pairs)
         groups.append(group_evidence(known, table, kinds, pairs))
     evidence = MaskingEvidence(tuple(groups), counts, images=images, tails=tails, recoded=recoded)
     return masked_table, evidence
@@ -159,7 +161,7 @@ def judge_table(
 
     Raises DataError (V006) where the output alone does not show it.
     """
-    kinds, judgements = _text_kinds(table, step), []
+    kinds, judgements = _kinds_to_judge(table, step), []
     tails = evidence.tails if evidence else {}
     for masking in step.plain_maskings:
         column = table.column(masking.name)
@@ -226,6 +228,15 @@ def _masked_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
 
 def _with_column(table: pa.Table, field: pa.Field, values: pa.ChunkedArray) -> pa.Table:
     return table.set_column(table.schema.get_field_index(field.name), field, values)
+
+
+def _kinds_to_judge(table: pa.Table, step: Mask) -> dict[str, pa.DataType | None]:
+    """Return the inferred types of texts in an output: numbers of many digits are texts there."""
+    kinds = _text_kinds(table, step)
+    numbers = [one.name for group in step.groups if group[0].takes == "numbers" for one in group]
+    is_texts = {name: is_text(value_type(table.schema.field(name).type)) for name in numbers}
+    texts = [name for name, is_one in is_texts.items() if is_one and name not in kinds]
+    return kinds | {name: _text_kind(table.column(name)) for name in texts}
 
 
 def _text_kinds(table: pa.Table, step: Mask) -> dict[str, pa.DataType | None]:

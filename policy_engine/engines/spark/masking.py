@@ -21,6 +21,7 @@ from policy_engine.engines.masking.evidence import (
     MaskingEvidence,
     Pairs,
     add_marks,
+    check_changed,
     column_mark,
     evidence_of,
     judge,
@@ -119,6 +120,7 @@ def mask(
     groups = []
     for known in known_groups:
         pairs = _pairs(both, known, kinds)
+        check_changed(known.group, pairs)
         groups.append(_evidence(frame, known, kinds, pairs))
     columns = [
         F.col(quote_name(_masked(name) if name in names else name)).alias(name)
@@ -170,7 +172,7 @@ def judge_frame(
     codes = {one.name: code_to_judge(one, tails) for one in step.tail_codings}
     broken = _count_unmasked_cells(frame, [*step.plain_maskings, *codes.values()])
     output = frame.select([quote_name(name) for name in step.names])
-    kinds = text_types(output, numbers=True) if is_csv and (groups or evidence) else {}
+    kinds = _kinds_to_judge(output, step, is_csv=is_csv) if groups or evidence else {}
     cell_names = tuple(one.name for one in step.cell_maskings)
     found = _marks(output, cell_names, kinds) if evidence else (0,) * len(cell_names)
     cell_marks = dict(zip(cell_names, found, strict=True))
@@ -206,6 +208,13 @@ def judge_frame(
 def _masked(name: str) -> str:
     """Return the name of a masked column, while the original one is beside it."""
     return f"\ufffd{name}"
+
+
+def _kinds_to_judge(output: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:
+    """Return the inferred types of texts in an output: numbers of many digits are texts there."""
+    numbers = [one.name for group in step.groups if group[0].takes == "numbers" for one in group]
+    names = output.columns if is_csv else numbers
+    return text_types(output.select([quote_name(name) for name in names]), numbers=True)
 
 
 def _text_kinds(frame: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:

@@ -39,6 +39,7 @@ class CorrelatedNoise(Perturbation):
 
     notation: ClassVar[str] = "correlated-noise"
     takes: ClassVar[Takes] = "numbers"
+    changes_values: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
     is_joint: ClassVar[bool] = True
 

@@ -28,6 +28,7 @@ class MultiplicativeNoise(Perturbation):
 
     notation: ClassVar[str] = "multiplicative-noise"
     takes: ClassVar[Takes] = "numbers"
+    changes_values: ClassVar[bool] = True
 
     masking: Literal["multiplicative-noise"] = "multiplicative-noise"
     log_sd: Annotated[float, Field(alias="logSd", gt=0, le=5, strict=True, allow_inf_nan=False)]

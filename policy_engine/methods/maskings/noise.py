@@ -35,6 +35,7 @@ class Noise(Perturbation):
 
     notation: ClassVar[str] = "noise"
     takes: ClassVar[Takes] = "numbers"
+    changes_values: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
 
     masking: Literal["noise"] = "noise"

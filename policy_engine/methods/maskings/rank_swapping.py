@@ -21,6 +21,7 @@ class RankSwapping(Perturbation):
 
     notation: ClassVar[str] = "rank-swapping"
     takes: ClassVar[Takes] = "order"
+    changes_values: ClassVar[bool] = True
     needs_all_rows: ClassVar[bool] = True
 
     masking: Literal["rank-swapping"] = "rank-swapping"

@@ -20,6 +20,7 @@ class Shuffling(Perturbation):
 
     notation: ClassVar[str] = "shuffling"
     takes: ClassVar[Takes] = "order"
+    changes_values: ClassVar[bool] = True
     needs_all_rows: ClassVar[bool] = True
     is_joint: ClassVar[bool] = True
 

@@ -127,6 +127,11 @@ def masked(**settings):
     return policy(permission=rule(action=action, output=f"{DATA}/out"))
 
 
+def masked_by(notation, **settings):
+    """Return a policy that masks a column by another masking than rounding."""
+    return masked(**{"pe:masking": notation}, **settings)
+
+
 def masking(method="masking", **more):
     """Return a policy that masks a column without a privacy model, or with parameters of one."""
     document = masked(base=10)
@@ -404,6 +409,8 @@ REFUSED = {
     "other type of rule": (policy(permission=rule(type="Duty")), "'Duty'"),
     "replaced": (policy(**{"dct:isReplacedBy": {"@id": "http://x.org/new"}}), "False schema"),
     "bound of an attack in a constraint": (under(constraint("pe:auc", right=0.6)), "'pe:auc'"),
+    "variant of another masking": (masked_by("rank-swapping", p=0.1, variant="kim"), "'kim'"),
+    "word of another masking": (masked_by("pram", keep=0.5, variant="buckets"), "'buckets'"),
     "parameter of another masking": (masked(base=10, threshold=40), "'pe:threshold'"),
     "column that classes need beside masking alone": (
         masking(quasi=constraint("mosaicrown:quasi-identifier", "isAllOf", [f"{DATA}/age"])),
