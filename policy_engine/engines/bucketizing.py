@@ -16,7 +16,7 @@ from policy_engine.engines.identifiers import redacted_column
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.preparation import Overview, check_feasible
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.kernels.bucketization import NotEligible, anatomy, distinct_l
+from policy_engine.kernels.bucketization import NotEligible, anatomy_of_rows, distinct_l
 from policy_engine.kernels.diversity import histogram
 from policy_engine.kernels.grouping import classes_of
 from policy_engine.plan.steps import Anonymize, Publish
@@ -62,7 +62,7 @@ def _anatomy(table: pa.Table, step: Anonymize, codes: NDArray[np.int32], key: by
     missing = codes < 0
     dealt = np.where(missing, codes.max(initial=-1) + 1, codes)
     words = RowKeys.of(table, masking_key(key)).words(_LABEL, 1)[:, 0]
-    buckets = anatomy(dealt, words, step.k, missing=int(missing.sum()))
+    buckets = anatomy_of_rows(dealt, words, step.least_values, step.k, int(missing.sum()))
     if isinstance(buckets, NotEligible):
         largest = int(np.bincount(dealt).max())
         raise _not_eligible_error(step, largest, int((~missing).sum()), buckets.most)
@@ -71,14 +71,14 @@ def _anatomy(table: pa.Table, step: Anonymize, codes: NDArray[np.int32], key: by
 
 def _not_eligible_error(step: Anonymize, largest: int, valued: int, most: int) -> PolicyEngineError:
     [name] = step.columns.sensitive_names
+    l = step.least_values  # noqa: E741
     message = (
-        f"Anatomy with k {step.k} puts each value of {name!r} at most once into a bucket of "
-        f"{step.k} rows: it may have 1/{step.k} of the rows that have a value, {valued:,}. One "
-        f"value, or a missing one, has {largest:,}."
+        f"Anatomy with l {l} needs that no value of {name!r} has more than 1/{l} of the rows that "
+        f"have one, which are {valued:,}. The most frequent, or a missing one, has {largest:,}."
     )
-    hint = f"On this table, k and l can be at most {most}."
+    hint = f"On this table, l can be at most {most}."
     if most < 2:
-        hint = "On this table, no k is possible: ask for distinct-l."
+        hint = "On this table, no l is possible: ask for distinct-l."
     return DataError.of("R015", message, hint)
 
 

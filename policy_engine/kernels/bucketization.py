@@ -1,8 +1,9 @@
 """Bucketization: quasi-identifiers stay exact, and sensitive values are published by bucket.
 
 Two definitions. `anatomy` puts a sensitive value at most once into a bucket of at least l rows
-(Xiao and Tao: Anatomy, VLDB 2006). `distinct_l` makes buckets of given classes, each with at least
-l distinct values, one of which may be frequent (figure 3.4 of MOSAICrOWN D5.2).
+(Xiao and Tao: Anatomy, VLDB 2006), and `anatomy_of_rows` at most once in l rows of larger ones.
+`distinct_l` makes buckets of given classes, each with at least l distinct values, one of which may
+be frequent (figure 3.4 of MOSAICrOWN D5.2).
 """
 
 from dataclasses import dataclass
@@ -64,6 +65,26 @@ def anatomy(
     turn = np.empty(len(codes), dtype=np.int64)
     turn[rows] = np.arange(len(codes)) % count
     return _random_numbers(turn, count, words)[turn]
+
+
+def anatomy_of_rows(
+    codes: NDArray[np.integer], words: Words, least: int, rows: int, missing: int = 0
+) -> Ints | NotEligible:
+    """Return the bucket of every row, (rows,): at least `rows` rows each, of which no value has
+    more than one in `least`.
+
+    Where values allow it, none occurs twice in a bucket. Otherwise several buckets of at least
+    `least` rows, in which none does, are put together at random. The other arguments are those of
+    `anatomy`, and not eligible is what is not for `least`.
+    """
+    wide = anatomy(codes, words, max(least, rows), missing=missing)
+    if not isinstance(wide, NotEligible):
+        return wide
+    narrow = anatomy(codes, words, least, missing=missing)
+    if isinstance(narrow, NotEligible):
+        return narrow
+    together = -(-rows // least)
+    return narrow % max((int(narrow.max()) + 1) // together, 1)
 
 
 def _sorted_rows(codes: NDArray[np.integer], words: Words, order: Ints | None) -> Ints:

@@ -158,7 +158,16 @@ def test_a_missing_value_is_none_of_the_l_and_in_a_bucket_once():
     made = applied(table, **ASKED)
     assert [len(some) for some in contents(made).values()] == [4, 4]
     assert measured(made)["bucket-l", "ill"] == 3
-    assert refused_message(table, k=4, l=3).startswith("R015")
+    assert refused_message(table, k=4, l=4).startswith("R003")
+    mostly = {"age": list(range(8)), "ill": ["a", "b", "c", None, None, None, "a", "b"]}
+    assert refused_message(mostly, k=2, l=2).startswith("R015")
+
+
+def test_buckets_of_more_rows_have_a_value_once_in_l_rows():
+    table = {"age": list(range(12)), "ill": list("aaaabbbbcccc")}
+    made = applied(table, **{**ASKED, "k": 5})
+    assert list(contents(made).values()) == [{"a": 2, "b": 2, "c": 2}] * 2
+    assert measured(made) == {("bucket-k", ""): 6, ("bucket-l", "ill"): 3, ("anatomy-l", "ill"): 3}
 
 
 def test_equal_quasi_identifiers_are_merged_until_there_are_k_rows_and_l_values():
@@ -185,8 +194,8 @@ def refused_message(table, **parts):
 def test_a_value_that_is_too_frequent_for_anatomy_names_the_largest_l(tmp_path):
     table = {"age": list(range(10)), "ill": list("aaaabcdbcd")}
     assert refused(table, tmp_path, **ASKED) == ["R015"]
-    assert "k and l can be at most 2." in refused_message(table)
-    assert "no k is possible" in refused_message({"age": [1, 2, 3, 4, 5], "ill": list("aaabc")})
+    assert "l can be at most 2." in refused_message(table)
+    assert "no l is possible" in refused_message({"age": [1, 2, 3, 4, 5], "ill": list("aaabc")})
 
 
 NAMED = {"age": [1, 2, 3, 4], "ill": list("abcd"), "who": list("wxyz"), "job": list("jklm")}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels.bucketization import (
     NotEligible,
     anatomy,
+    anatomy_of_rows,
     distinct_l,
     undiverse_classes,
 )
@@ -99,6 +100,40 @@ def test_anatomy_holds_its_definition_or_tells_the_largest_l(table, least):
     assert sizes.min() >= least
     assert sizes.max() <= sizes.min() + 1
     assert len(set(zip(buckets.tolist(), codes.tolist(), strict=True))) == len(codes)
+
+
+@given(sensitive(), st.integers(1, 4), st.integers(1, 12))
+def test_buckets_of_more_rows_have_a_value_once_in_least_rows(table, least, more):
+    codes, words = table
+    rows = min(max(least, more), len(codes))
+    buckets = anatomy_of_rows(codes, words, least, rows)
+    if isinstance(buckets, NotEligible):
+        assert buckets == anatomy(codes, words, least)
+        return
+    found = bucket_figures(buckets, buckets, codes)
+    assert found.numbers.tolist() == list(range(len(found.numbers)))
+    assert found.rows.min() >= rows
+    assert found.inverse_shares().min() >= least
+
+
+@given(sensitive(), st.integers(1, 4))
+def test_a_missing_value_is_once_in_a_bucket_of_so_many_values(table, least):
+    codes, words = table
+    missing = int((codes == codes.max()).sum())
+    buckets = anatomy(codes, words, least, missing=missing)
+    if isinstance(buckets, NotEligible):
+        assert buckets.most == (len(codes) - missing) // np.bincount(codes).max() < least
+        return
+    present = codes != codes.max()
+    assert np.bincount(buckets[present]).min() >= least
+    assert bucket_figures(buckets, buckets, codes).largest.max() == 1
+
+
+def test_distinct_l_merges_classes_of_few_rows_and_counts_rows_without_a_value():
+    class_of = np.array([0, 0, 1, 1, 2, 2, 2])
+    codes = np.array([0, 1, 0, 1, 0, 1, -1], np.int32)
+    assert distinct_l(class_of, codes, 2, 3).bucket_of.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert distinct_l(class_of, codes, 2, 4).bucket_of.tolist() == [0] * 7
 
 
 @given(sensitive(), st.integers(1, 3), st.randoms(), st.booleans())
