@@ -4,7 +4,7 @@ import json
 
 import pytest
 from applying import applied, asking
-from building import DATASET, OUTPUT
+from building import DATASET, OUTPUT, column
 
 from policy_engine import apply_policy, certify_output, compare_release, explore_policy
 from policy_engine.certificate.beside import load_certificate
@@ -136,3 +136,15 @@ def test_a_release_is_replaced_as_a_whole(made):
     after = load_certificate(made.parent)
     assert before.output_digest != after.output_digest
     assert sorted(one.name for one in made.iterdir()) == [QUASI, SENSITIVE]
+
+
+def test_buckets_beside_noise_are_made_again_by_the_key(tmp_path):
+    pay = column("pay", masking="noise", sdShare=0.5)
+    asked = {**BUCKETS, "buckets": "anatomy", "method": ["l-diversity", "masking"], "masked": [pay]}
+    original, key = tmp_path / "people.csv", b"0123456789abcdef0123456789abcdef"
+    original.write_text("age,ill,pay\n1,a,5.0\n2,b,7.5\n3,a,1.0\n4,b,3.5\n")
+    made = applied(original, tmp_path / "out", key=key, **asked)
+    again = certify_output(made.path, asking(**asked), {DATASET: original}, key=key)
+    assert again.output_digest == made.certificate.output_digest
+    with pytest.raises(CertificateError, match="V004"):
+        certify_output(made.path, asking(**asked), {DATASET: original}, key=key[::-1])

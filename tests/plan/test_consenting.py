@@ -222,3 +222,24 @@ def test_who_lets_columns_be_masked_alone_lets_a_model_be_asked_for_as_well():
 
 def test_what_is_asked_of_masked_columns_is_told():
     assert "pay (rounding, base 10)" in bounds_of(asking(method="k-anonymity", masked=[PAY]))
+
+
+CLASSES = {"method": "l-diversity", "l": 3}
+BUCKETS = {**CLASSES, "algorithm": "bucketization"}
+
+
+def test_buckets_are_not_classes_nor_classes_buckets():
+    assert short(BUCKETS, BUCKETS) == short(CLASSES, CLASSES) == []
+    assert "The owner asks for k at least 4, and the policy for nothing." in short(CLASSES, BUCKETS)
+    found = short(BUCKETS, CLASSES)
+    assert "The owner asks for bucket-k at least 4, and the policy for nothing." in found
+    assert "algorithm is 'mondrian', and by the owner 'bucketization'." in found
+
+
+def test_buckets_of_another_kind_fall_short():
+    distinct = {**BUCKETS, "buckets": "distinct-l"}
+    assert short(BUCKETS, distinct) == [
+        "The owner asks for anatomy-l at least 3 of disease, and the policy for nothing."
+    ]
+    assert short(distinct, BUCKETS) == ["buckets is 'anatomy', and by the owner 'distinct-l'."]
+    assert len(short(BUCKETS, {**BUCKETS, "l": 2})) == 2
