@@ -161,10 +161,10 @@ class LocalEngine:
         if step.is_in_buckets:
             return self._bucketize(table, step, output)
         # Pseudonyms come first: otherwise the order of rows would follow the original identifiers.
+        words = partial(self._row_words, table, output)
         table, prepared = self._prepare(table, step, output)
         check_feasible(overview(prepared), step)
         is_over = deadline(self._time_limit) or never
-        words = partial(self._row_words, table, output)
         grouping = form_classes(prepared, step, self._progress, words, output.cells, is_over)
         classes = sort_within_classes(prepared, grouping.classes)
         output_table = self._output_table(table, step, grouping, classes, output)
@@ -183,9 +183,12 @@ class LocalEngine:
 
     def _row_words(self, table: pa.Table, output: Publish) -> NDArray[np.uint64]:
         """Return random bits of every row, (rows,), by its released values and the owner's key."""
-        from policy_engine.engines.suppressing import row_words  # noqa: PLC0415 (compiled)
+        from policy_engine.engines.suppressing import (  # noqa: PLC0415 (compiled)
+            row_words,
+            suppression_key,
+        )
 
-        return row_words(table.select(list(output.columns)), self._key)
+        return row_words(table.select(list(output.columns)), suppression_key(self._key))
 
     def _bucketize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         from policy_engine.engines.bucketizing import bucketize  # noqa: PLC0415 (compiled)

@@ -87,6 +87,14 @@ def groups(
     )
 
 
+def present_codes(table: pa.Table, name: str) -> NDArray[np.int32]:
+    """Return the index of each row's cell of a quasi-identifier, -1 where it is missing, (rows,).
+
+    Raises the errors of `index_texts`.
+    """
+    return _present(*index_texts(name, cell_column(table, name)))
+
+
 def _present(codes: NDArray[np.int32], texts: list[str | None]) -> NDArray[np.int32]:
     """Return the index of each row's text, -1 where it is missing, (rows,)."""
     return np.where(np.array([text is None for text in texts])[codes], np.int32(-1), codes)

@@ -1,6 +1,7 @@
 """Local suppression: cells of quasi-identifiers are values of the input, or missing."""
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from policy_engine.engines import tables
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.encoding import ColumnCodes
-from policy_engine.engines.masking.perturbing import RowKeys, masking_key
+from policy_engine.engines.masking.perturbing import KEY_BYTES, content_keys, masking_key
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import classes_of, first_rows
@@ -28,8 +29,8 @@ Words = NDArray[np.uint64]
 Cells = tuple[Ints, list[str | None]]
 
 _FINEST_WEIGHT = 1000
-_LABEL = 0x63656C6C73
-"""What tells the draws of suppression from those of maskings and samples."""
+_ABOUT = b"policy-engine cells 1"
+"""What tells the secret of suppression from that of maskings and samples."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def null_cells(
 ) -> SuppressedTable:
     """Suppress few cells, so that every row matches k rows.
 
-    `words` are random bits of every row, (rows,), called where rows of one content are treated
+    `words` returns random bits of every row, (rows,), where rows of one tuple are treated
     differently. Raises DataError (R009) where the caps of columns do not allow it.
     """
     columns = {name: one.column for name, one in prepared.quasi.items()}
@@ -57,7 +58,7 @@ def null_cells(
     first = first_rows(tuple_of_row, count)
     tuples = np.column_stack([_present(one)[first] for one in columns.values()])
     found = suppress_tuples(tuples, np.bincount(tuple_of_row), step)
-    shown = np.where(found.cells, np.int32(-1), tuples[found.tuple_of]).astype(np.int32)
+    shown = shown_codes(tuples, found)
     class_of_part, classes = classes_of(list(shown.T + np.int32(1)))
     # Known only by a secret: otherwise a row's other values could tell in which part it is.
     is_parted = len(found.rows) > count
@@ -73,6 +74,11 @@ def null_cells(
         },
         dict(zip(columns, found.suppressed.tolist(), strict=True)),
     )
+
+
+def shown_codes(tuples: Codes, found: Suppression) -> Codes:
+    """Return what each part of the tuples shows, (parts, columns), -1 for missing."""
+    return np.where(found.cells, np.int32(-1), tuples[found.tuple_of]).astype(np.int32)
 
 
 def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression:
@@ -100,27 +106,46 @@ def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression
     return replace(found, cells=found.cells[:, np.argsort(order)])
 
 
-def row_words(table: pa.Table, key: bytes | None) -> Words:
-    """Return random bits for every row, (rows,), by its content and the owner's `key`, or by a key
-    that is kept nowhere."""
-    return RowKeys.of(table, masking_key(key)).words(_LABEL, 1)[:, 0]
+def row_words(table: pa.Table, secret: bytes) -> Words:
+    """Return random bits for every row, (rows,), by its content and a secret of `suppression_key`;
+    rows of equal content have equal ones."""
+    return content_keys(table, secret)[:, 0]
+
+
+def suppression_key(key: bytes | None) -> bytes:
+    """Return the secret by which rows are chosen, 16 bytes: from the owner's `key`, or one that is
+    kept nowhere."""
+    return hashlib.blake2b(_ABOUT, key=masking_key(key), digest_size=KEY_BYTES).digest()
 
 
 def typed_column(
     field: pa.Field, classes: Partition, cell: Ints, texts: list[str | None]
 ) -> tuple[pa.Field, pa.Array]:
     """Return the cells of the rows, in the order of the classes, as a column of the type that it
-    had in the input; as texts where it has none, or the cells are not of that type."""
-    kind = value_type(field.type)
-    if not tables.is_untyped(field) and not is_text(kind):
-        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            values = pa.array(texts, pa.string()).cast(kind)
-            if len(values.unique()) == len(values):
-                rows = np.repeat(cell, np.diff(classes.starts))
-                return pa.field(field.name, kind), values.take(from_numpy(rows))
+    had in the input, or as texts."""
+    values = None if tables.is_untyped(field) else typed_values(value_type(field.type), texts)
+    if values is not None:
+        rows = np.repeat(cell, np.diff(classes.starts))
+        return pa.field(field.name, values.type), values.take(from_numpy(rows))
     metadata = field.metadata if tables.is_untyped(field) else None
     column = cell_array(classes, cell, texts)
     return pa.field(field.name, column.type, metadata=metadata), column
+
+
+def typed_values(kind: pa.DataType, texts: Sequence[str | None]) -> pa.Array | None:
+    """Return distinct cells as values of the type that they have in the input; None where cells are
+    texts: those of texts, and those that do not tell their values in full."""
+    if is_text(kind):
+        return None
+    with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        values = pa.array(texts, pa.string()).cast(kind)
+        return values if len(values.unique()) == len(values) else None
+    return None
+
+
+def cell_texts(column: ColumnCodes) -> list[str]:
+    """Return the cells of the values of a column, (values,)."""
+    return [write_value(label) for label in column.labels[int(column.has_missing) :]]
 
 
 def _present(column: ColumnCodes) -> Codes:
@@ -131,8 +156,8 @@ def _present(column: ColumnCodes) -> Codes:
 def _cells(column: ColumnCodes, codes: Codes) -> Cells:
     """Return the number of each class's cell, (classes,), and the distinct cells."""
     found, cell = np.unique(codes, return_inverse=True)
-    labels = column.labels[int(column.has_missing) :]
-    return cell, [None if code < 0 else write_value(labels[code]) for code in found.tolist()]
+    texts = cell_texts(column)
+    return cell, [None if code < 0 else texts[code] for code in found.tolist()]
 
 
 def _weights(quasi: tuple[QuasiIdentifier, ...]) -> Ints:

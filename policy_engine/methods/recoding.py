@@ -13,8 +13,9 @@ from pydantic import (
 Algorithm = Literal[
     "mondrian", "full-domain", "microaggregation", "local-suppression", "bucketization"
 ]
-ON_CLUSTERS = ("mondrian", "microaggregation")
-"""Algorithms that form the classes of parts of a table apart, so that tasks can."""
+ON_CLUSTERS = ("mondrian", "microaggregation", "local-suppression")
+"""Algorithms that treat parts of a table, or few tuples instead of its rows, so that a cluster
+can."""
 Buckets = Literal["anatomy", "distinct-l"]
 Loss = Literal[
     "loss",

@@ -78,7 +78,7 @@ def column_parameters() -> dict[str, list[Parameter]]:
     """Return the settings of a single column, by the compact name of the operand of its role."""
     return {
         terms.compact(role): [
-            _parameter(iri, parameters(kind))
+            _parameter(iri, parameters(kind))._replace(engines=terms.engines())
             for iri, term in terms.vocabulary().items()
             if role in term.iris("domain")
         ]

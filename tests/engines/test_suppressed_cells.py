@@ -20,7 +20,7 @@ from places import SHARED_DATA
 from policy_engine import apply_policy, certify_output, compare_release
 from policy_engine.certificate.shortcomings import lost_rows
 from policy_engine.decision import Decider, Request, World
-from policy_engine.errors import CertificateError, PolicyEngineError
+from policy_engine.errors import CertificateError
 from policy_engine.plan.plan import Plan, make_plan
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
@@ -304,11 +304,6 @@ def test_wildcards_give_a_warning():
     assert "W006" in warned(missing="wildcard", **ASKED)
     assert "W006" not in warned(missing="category", **ASKED)
     assert "W006" not in warned(method="k-anonymity", k=2, missing="wildcard")
-
-
-def test_spark_has_no_local_suppression():
-    with pytest.raises(PolicyEngineError, match="M009 The spark engine has no algorithm"):
-        make_plan(read_policy(asking(**QUASI, **ASKED)), engine="spark")
 
 
 CELLS = st.sampled_from(["a", "b", "c", None])

@@ -165,7 +165,7 @@ def _how(anonymize: Anonymize, engine: str) -> str:
         parts += [f"score {options.score}", *(["polished"] if options.polish else [])]
     if options.missing == "wildcard":
         parts.append("missing values match any")
-    if engine == "spark":
+    if engine == "spark" and options.algorithm == "mondrian":
         parts.append("first cuts at quantiles where a column has too many values to be counted")
     return f"{options.algorithm} ({', '.join(parts)}), {engine}"
 

@@ -26,6 +26,7 @@ from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.near_parts import first_parts
 from policy_engine.engines.spark.nodes import Parts, RowNodes, first_cuts, make_ask
 from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
+from policy_engine.engines.spark.suppressing import HASH, nulled_rows, with_row_hashes
 from policy_engine.engines.spark.values import (
     Lookup,
     arrow_schema,
@@ -75,15 +76,18 @@ class ClassWork:
 class AnonymizedFrame:
     """A release that is computed when it is used; a column `PERSON` identifies persons, if counted.
 
-    The first cuts of the `approximated` columns are at quantiles. The cells of `numeric` columns
-    are numbers, as texts.
+    The first cuts of the `approximated` columns are at quantiles. `suppressed_cells` were nulled,
+    by column, where single ones are. The cells of `numeric` columns are numbers, as texts, those of
+    `typed` columns values of the input.
     """
 
     frame: DataFrame
     rows: int
     tasks: int
     approximated: tuple[str, ...] = ()
+    suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
 
 
 def anonymize(
@@ -92,6 +96,8 @@ def anonymize(
     """Return the release of a frame. Raises the errors of the local engine's `anonymize`."""
     if not step.models:
         return _one_class(frame, step, output, work)
+    if step.recoding.algorithm == "local-suppression":
+        return _suppress_cells(frame, step, output, work)
     table = _CodedFrame.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
@@ -133,11 +139,36 @@ def _one_class(
         for name in output.columns
     ]
     tasks = max(partitions, -(-rows // work.rows_per_task))
-    released = coded_frame.select(columns)
-    order = [F.col(quote_name(name)) for name in output.columns]
+    return AnonymizedFrame(_in_order(coded_frame.select(columns), tasks), rows, tasks)
+
+
+def _in_order(released: DataFrame, tasks: int) -> DataFrame:
+    """Return rows in tasks and in an order that their content alone decides."""
+    order = [F.col(quote_name(name)) for name in released.columns]
     # Equal rows meet in one task, so neither a row's task nor its place tells where it came from.
-    ordered = released.repartition(tasks, *order).sortWithinPartitions(*order)
-    return AnonymizedFrame(ordered, rows, tasks)
+    return released.repartition(tasks, *order).sortWithinPartitions(*order)
+
+
+def _suppress_cells(
+    frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
+) -> AnonymizedFrame:
+    """Return the release with few cells nulled. Raises the errors of `nulled_rows`."""
+    hashed = with_row_hashes(frame, output.columns, work.key)
+    table = _CodedFrame.of(hashed, step, replace(work, released=(*work.released, HASH)))
+    work.progress("counting", table.rows, table.rows)
+    check_feasible(table.overview(), step)
+    work.progress("suppressing cells", 0, table.rows)
+    # Every column has its codes: only ranges may have too many values for them.
+    quasi = {name: one.column for name, one in table.quasi.items() if isinstance(one, Generalizer)}
+    nulled = nulled_rows(table.frame, quasi, step, work.most_values)
+    released = nulled.output_frame(table.frame, frame, table.coding.kept, output, step)
+    return AnonymizedFrame(
+        _in_order(released, table.tasks),
+        table.rows,
+        table.tasks,
+        suppressed_cells=nulled.suppressed_cells,
+        typed=tuple(quasi),
+    )
 
 
 def _keeps_bounds(

@@ -22,6 +22,7 @@ from policy_engine.engines.reading_back import cell_column, cell_columns, index_
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.pricing import total_losses
+from policy_engine.engines.spark.suppressing import least_matches
 from policy_engine.engines.spark.values import (
     Lookup,
     Task,
@@ -74,7 +75,8 @@ def measure(
             step,
             taxonomies,
         )
-        return _merge_figures(totals.to_pylist(), losses, step)
+        least = least_matches(frame, step, limit) if step.recoding.has_overlapping_classes else None
+        return _merge_figures(totals.to_pylist(), losses, step, least)
     finally:
         figures_by_task.unpersist()
 
@@ -91,12 +93,18 @@ _FIGURES_SCHEMA = "what string, place int, cell string, times bigint, figure dou
 
 
 def _merge_figures(
-    totals: list[dict[str, Any]], losses: Mapping[str, float | None], step: Anonymize
+    totals: list[dict[str, Any]],
+    losses: Mapping[str, float | None],
+    step: Anonymize,
+    least: int | None,
 ) -> TableMeasurements:
-    """Return the measurements of all tasks together."""
+    """Return the measurements of all tasks together; k is the `least` number of matches, if it is
+    given."""
     sums = {total["what"]: total["times"] for total in totals}
     bounds = {total["place"]: total for total in totals if total["what"] == "bound"}
     measurements = [_measurement(bound, bounds[n]) for n, bound in enumerate(step.bounds())]
+    if least is not None:
+        measurements = [Measurement.of(one, np.array([least])) for one in step.bounds()]
     whole_table = ClassTotals(sums["rows"], sums["classes"], sums["squares"], losses)
     return TableMeasurements(tuple(measurements), whole_table)
 

@@ -239,7 +239,7 @@ class SparkRun:
                 released = with_end_columns(released, step.columns.quasi_names)
         columns = step.columns
         unchanged = (*columns.sensitive_names, *unbounded_columns(step, output.columns))
-        texts = set(unchanged) - set(table.labelled) if table.is_csv else set()
+        texts = {*unchanged, *release.typed} - set(table.labelled) if table.is_csv else set()
         texts |= set(release.numeric)
         ends = {end for name in columns.quasi_names for end in end_columns(name)}
         texts |= ends - set(table.frame.columns)
@@ -247,6 +247,7 @@ class SparkRun:
         return AnonymizedTable(
             released,
             rows=release.rows,
+            suppressed_cells=release.suppressed_cells,
             approximated=release.approximated,
             salt=self._salt if columns.has_own_pseudonyms else None,
             engine_state=ReleaseSource(frame, release.tasks, untyped, table.masked),
