@@ -27,6 +27,7 @@ from policy_engine.methods.masking import Masking
 from policy_engine.methods.perturbation import Perturbation
 
 _NO_NUMBERS = NotApplicable(reason="the values are not numbers")
+_LABELS = NotApplicable(reason="some of the values became labels")
 _NOTHING = NotApplicable(reason="no column of numbers is masked")
 _CONSTANT = NotApplicable(reason="the original values are all the same")
 _TOO_FEW = NotApplicable(reason="there are fewer than two masked columns of numbers that vary")
@@ -94,19 +95,20 @@ def masking_loss(
     if not masked.columns:
         return NOT_MASKED
     known = {one.name: one for one in columns}
+    compared = [one for one in masked.columns if one.name in known]
     rows = _match_rows(columns)
     suppressed = original.num_rows - released.num_rows
     numbers = {
         one.name: _numbers(known[one.name], one, rows, suppressed)
-        for one in masked.columns
+        for one in compared
         if _is_numeric(known[one.name], one)
     }
     together, pairs = _together(list(numbers.values()))
     parts = {name: _probabilistic(one) for name, one in numbers.items()}
     return MaskingLoss(
         columns=tuple(
-            _column(one, known[one.name], numbers.get(one.name), parts.get(one.name, _NO_NUMBERS))
-            for one in masked.columns
+            _column(one, known[one.name], numbers.get(one.name), parts.get(one.name))
+            for one in compared
         ),
         il1s=_mean_distance(list(numbers.values())),
         probabilistic=_whole(list(parts.values()), pairs),
@@ -120,7 +122,7 @@ def masking_loss(
 
 def _is_numeric(column: MatchedColumn, masking: Masking) -> bool:
     is_drawn = isinstance(masking, Perturbation) and masking.takes == "categories"
-    return column.is_ordered and not is_drawn
+    return column.is_ordered and not column.has_labels and not is_drawn
 
 
 def _match_rows(columns: Sequence[MatchedColumn]) -> Ints | NotApplicable:
@@ -164,15 +166,16 @@ def _column(
     masking: Masking,
     column: MatchedColumn,
     numbers: _Numbers | None,
-    parts: ProbabilisticLoss | NotApplicable,
+    parts: ProbabilisticLoss | NotApplicable | None,
 ) -> MaskedColumnLoss:
-    il1s = _NO_NUMBERS if numbers is None else _mean_distance([numbers])
+    reason = _LABELS if column.has_labels else _NO_NUMBERS
+    il1s = reason if numbers is None else _mean_distance([numbers])
     return MaskedColumnLoss(
         name=masking.name,
         masking=masking.how,
         shared_values=_shared_values(column),
         il1s=il1s,
-        probabilistic=parts,
+        probabilistic=parts or reason,
         quantiles=tuple(_quantiles(column)) if numbers is not None else (),
     )
 
@@ -194,9 +197,10 @@ def _quantiles(column: MatchedColumn) -> Iterator[Quantile]:
 
 def _shared_values(column: MatchedColumn) -> float:
     first = int(column.has_missing)
-    sides = (column.before.cell_of, column.after.cell_of)
-    before, after = (np.bincount(one, minlength=column.size)[first:] for one in sides)
-    return float(np.minimum(before, after).sum() / after.sum()) if after.sum() else 1.0
+    before = np.bincount(column.before.cell_of, minlength=column.size)[first:]
+    after = np.bincount(column.after.cell_of, minlength=column.size)[first:]
+    shared = np.minimum(before, after[: len(before)]).sum()  # behind these are labels
+    return float(shared / after.sum()) if after.sum() else 1.0
 
 
 def _mean_distance(columns: Sequence[_Numbers]) -> float | NotApplicable:

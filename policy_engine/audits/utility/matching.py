@@ -1,17 +1,18 @@
 """The columns of two tables over one domain of values each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.audits.utility.model import Kind
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import generalizations
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
 from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.reading_back import cell_column
 from policy_engine.engines.tables import is_untyped
@@ -50,6 +51,11 @@ class MatchedColumn:
         """Whether cells say other than what the values were."""
         return self.kind in ("generalised", "representative", "masked")
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether some cells of a masked column are labels instead of values."""
+        return self.kind == "masked" and len(self.after.starts) > self.size + 1
+
     def numbers(self) -> NDArray[np.float64]:
         """Return the place of every value on the axis, nan for missing, (size,)."""
         placed = self.position.astype(np.float64).copy()
@@ -82,11 +88,18 @@ def match(
     for role in ("sensitive", "insensitive"):
         names = columns.sensitive_names if role == "sensitive" else columns.insensitive
         for name in names:
-            yield _match_values(name, role, "kept", original, release)
+            if not holds_arrays(release, name):
+                yield _match_values(name, role, "kept", original, release)
     for name in columns.pseudonymize:
         yield _pseudonyms(name, original, release)
     for name in masked:
-        yield _match_values(name, "masked", "masked", original, release)
+        if not holds_arrays(release, name):
+            yield _match_masked(name, original, release)
+
+
+def holds_arrays(table: pa.Table, name: str) -> bool:
+    """Tell whether a column holds arrays, such as images, which are not compared."""
+    return name in table.column_names and pa.types.is_nested(table.schema.field(name).type)
 
 
 def _generalised(
@@ -124,6 +137,52 @@ def _match_values(
     size = len(values.labels)
     before, after = exact(values.codes[:rows], size), exact(values.codes[rows:], size)
     return _matched_column(name, role, kind, values, before, after)
+
+
+_LABEL = r"^[<>]-?[0-9]+(\.[0-9]+)?$"
+
+
+def _match_masked(name: str, original: pa.Table, release: pa.Table) -> MatchedColumn:
+    """Match a masked column; a label such as `>64` stands for the values on that side of it.
+
+    Raises CertificateError (V002) where there are none.
+    """
+    texts = release.column(name)
+    if is_text(value_type(texts.type)):
+        texts = texts.cast(pa.string())
+        is_label = to_numpy(unchunk(pc.match_substring_regex(texts, _LABEL)))
+        labels = unchunk(texts.filter(from_numpy(is_label))).dictionary_encode()
+        values = original.column(name).drop_null()
+        if len(labels) and len(values):
+            some = unchunk(values.slice(0, 1).cast(pa.string()))[0]
+            numbers = pc.if_else(from_numpy(is_label), some, unchunk(texts))
+            place = release.schema.get_field_index(name)
+            without = release.set_column(place, name, pa.chunked_array([numbers]))
+            matched = _match_values(name, "masked", "masked", original, without)
+            if matched.is_ordered:
+                return _with_labels(matched, is_label, labels)
+    return _match_values(name, "masked", "masked", original, release)
+
+
+def _with_labels(
+    column: MatchedColumn, is_label: NDArray[np.bool_], labels: pa.DictionaryArray
+) -> MatchedColumn:
+    """Return a column some rows of which have a label instead of the value that they are given."""
+    first = int(column.has_missing)
+    values = column.labels[first:].astype(np.float64)
+    low, high = [*range(column.size)], [*range(1, column.size + 1)]
+    for text in labels.dictionary.to_pylist():
+        at_least, bound = text[0] == ">", float(text[1:])
+        low.append(first + int(np.searchsorted(values, bound, "right")) if at_least else first)
+        end = column.size if at_least else first + int(np.searchsorted(values, bound, "left"))
+        high.append(end)
+    if not (np.array(low) < np.array(high)).all():
+        raise _foreign_release(column.name)
+    cells = column.after.cell_of.astype(np.int64)
+    cells[is_label] = column.size + to_numpy(labels.indices)
+    starts = np.arange(len(low) + 1, dtype=np.int64)
+    after = Spread(cells, starts, np.array(low), np.array(high), column.size)
+    return replace(column, after=after)
 
 
 def _pseudonyms(name: str, original: pa.Table, release: pa.Table) -> MatchedColumn:

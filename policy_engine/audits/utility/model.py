@@ -223,7 +223,8 @@ class Comparison(_Frozen):
     `average_class_ratio` those of the certificate; all are None, and `classes` say why, where the
     policy asks for no privacy model. Of a sample, so many rows were `sampled`, and what they are
     short of counts as suppressed; `entropy` is None. `left_out` are the columns of the original
-    that the release lacks or blackens. `masking` tells of those that are masked. A comparison tells
+    that the release lacks or blackens, `arrays` those that hold some, such as images, which are not
+    compared. `masking` tells of those that are masked. A comparison tells
     how often the original's values occur, and is for its owner alone; one that `is_shareable` tells
     of the release alone, its losses are those of the rows released, and all that takes the original
     is None or empty.
@@ -243,6 +244,7 @@ class Comparison(_Frozen):
     discernability: int | None
     average_class_ratio: float | None
     left_out: tuple[str, ...]
+    arrays: tuple[str, ...] = ()
     columns: tuple[ColumnChange, ...]
     pairs: tuple[PairChange, ...]
     classes: ClassSizes | NotApplicable

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.utility.masking import Masked, category_counts
-from policy_engine.audits.utility.matching import encoded
+from policy_engine.audits.utility.matching import encoded, holds_arrays
 from policy_engine.audits.utility.model import (
     NOT_MASKED,
     ClassSizes,
@@ -48,7 +48,7 @@ def shareable_comparison(
     correlations an outlier suffices, for counts a suppressed row.
     """
     totals = groups.class_totals()
-    losses = totals.column_losses()
+    losses, roles = totals.column_losses(), list(_roles(step, masked))
     return Comparison(
         is_shareable=True,
         original=None,
@@ -62,9 +62,11 @@ def shareable_comparison(
         discernability=totals.discernability() if step.models else None,
         average_class_ratio=side.rows / groups.count / step.k if step.models else None,
         left_out=(),
+        arrays=tuple(name for name, _, _ in roles if holds_arrays(release, name)),
         columns=tuple(
             _column(name, role, kind, losses.get(name), _cells(name, kind, release))
-            for name, role, kind in _roles(step, masked)
+            for name, role, kind in roles
+            if not holds_arrays(release, name)
         ),
         pairs=(),
         classes=_class_sizes(groups) if step.models else NO_CLASSES,

@@ -28,6 +28,8 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
         overview.add_row(*row)
     overview.add_row("error of queries", _query_error(comparison))
     overview.add_row("accuracy of a classifier", _accuracy(comparison))
+    if comparison.arrays:
+        overview.add_row("arrays, not compared", escape(", ".join(comparison.arrays)))
     masking = comparison.masking
     if not isinstance(masking, NotApplicable):
         for name, figure in masking_rows(masking):

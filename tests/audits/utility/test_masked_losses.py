@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.audits.reports.comparison import report_page
 from policy_engine.audits.utility import (
     Masked,
     MaskingLoss,
@@ -143,6 +144,28 @@ def test_dates_are_compared_and_have_no_numbers_to_draw():
     days = {"day": ["2026-01-01", "2026-01-11", "2026-01-21"]}
     [found] = lost(days, days, masked("day", "rank-swapping", p=0.5)).columns
     assert (found.probabilistic.total, found.quantiles) == (0, ())
+
+
+def test_values_that_became_labels_have_no_distance_and_are_shared_no_more():
+    coded = masked("pay", "top-coding", threshold=2, replacement="label")
+    [found] = lost({"pay": [1, 2, 5]}, {"pay": ["1", "2", ">2"]}, coded).columns
+    assert found.il1s.reason == found.probabilistic.reason == "some of the values became labels"
+    assert found.shared_values == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("shareable", [False, True])
+def test_arrays_are_named_and_not_compared(shareable):
+    before = {"row": [1, 2], "scan": [[1, 3], [5, 7]]}
+    after = {"row": [1, 2], "scan": [[2, 2], [6, 6]]}
+    step = Anonymize(
+        columns={"quasi-identifier": [], "insensitive": ["row"]}, methods={"masking": {}}
+    )
+    tables = pa.table(before), pa.table(after)
+    pixelated = Masked((masked("scan", "pixelation", blockSize=2, width=2, height=1),))
+    found = compare(*tables, step, masked=pixelated, shareable=shareable)
+    assert (found.arrays, found.masking.columns) == (("scan",), ())
+    assert [one.name for one in found.columns] == ["row"]
+    assert "Arrays, and not compared: scan." in report_page(found)
 
 
 @settings(max_examples=30)

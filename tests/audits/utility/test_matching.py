@@ -1,7 +1,9 @@
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from policy_engine.audits.utility.matching import match
+from policy_engine.errors import CertificateError
 from policy_engine.plan.anonymization import Anonymization
 
 K = {"k-anonymity": {"k": 2}}
@@ -81,3 +83,30 @@ def test_pseudonyms_are_compared_by_how_often_each_occurs():
     )["name"]
     assert name.before.masses.tolist() == name.after.masses.tolist() == [2, 1]
     assert name.kind == "pseudonym"
+
+
+def masked(original, release):
+    asked = Anonymization(columns={"quasi-identifier": []}, methods={"masking": {}})
+    tables = pa.table({"pay": original}), pa.table({"pay": release})
+    return list(match(*tables, asked, {}, ("pay",)))
+
+
+def test_a_label_stands_for_the_values_on_its_side():
+    [pay] = masked([1, 2, 5, 8, None], ["<2", "2.0", None, ">4", ">4"])
+    assert pay.labels.tolist() == ["", "1", "2", "5", "8"]
+    assert pay.after.masses.tolist() == [1, 1, 1, 1, 1]
+    assert pay.is_ordered
+
+
+def test_a_label_beyond_all_values_is_of_another_table():
+    with pytest.raises(CertificateError, match="V002 A cell of 'pay' matches no value"):
+        masked([1, 2], ["1", ">2"])
+
+
+def test_texts_that_look_like_labels_are_categories_among_texts():
+    [pay] = masked(["<5", ">5", "none"], ["<5", "<5", "none"])
+    assert (pay.is_ordered, pay.after.masses.tolist()) == (False, [2, 0, 1])
+
+
+def test_arrays_are_left_out():
+    assert masked([[1, 2], [3, 4]], [[1, 1], [3, 3]]) == []
