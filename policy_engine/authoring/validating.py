@@ -163,4 +163,4 @@ def _exit_code(error: PolicyEngineError) -> int:
 
 
 def _catalog(data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()) -> Catalog:
-    return make_catalog(named_data(data, policies)) if data else Catalog()
+    return make_catalog(named_data(data, policies), in_buckets=True) if data else Catalog()

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from applying import applied, asking, measured, refused
-from building import column
+from building import OUTPUT, anonymize, column, permission, policy, refinement
 from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine import certify_output
+from policy_engine import apply_policy, certify_output
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import PolicyEngineError
 from policy_engine.plan.plan import make_plan
@@ -229,9 +229,9 @@ def test_what_does_not_go_with_buckets_is_refused(parts, codes, tmp_path):
 
 
 def test_spark_has_no_buckets_and_says_why():
-    policy = read_policy(asking(**ASKED))
+    text = read_policy(asking(**ASKED))
     with pytest.raises(PolicyEngineError, match=r"M009 .* in one order"):
-        make_plan(policy, engine="spark")
+        make_plan(text, engine="spark")
 
 
 def test_masked_and_redacted_columns_are_beside_the_quasi_identifiers(tmp_path):
@@ -251,6 +251,32 @@ def test_a_sample_of_the_rows_is_released_by_buckets():
     made = applied(PEOPLE, sampleSize=9, weightColumn="weight", **{**DISTINCT, "l": 2})
     assert made.table.num_rows == sum(made.tables["sensitive"]["count"].to_pylist()) == 9
     assert set(made.table.column_names) == {"age", "weight", "bucket"}
+
+
+def test_categories_that_no_row_has_are_in_neither_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": range(6), "ill": list("abcabc")})
+    frame["ill"] = pandas.Categorical(frame["ill"], categories=[*"abc", "plague"])
+    made = applied(pa.Table.from_pandas(frame), tmp_path / "out.parquet", **ASKED)
+    assert b"plague" not in (made.path / "sensitive.parquet").read_bytes()
+    assert certify_output(made.path, asking(**ASKED)).rows_out == 6
+
+
+def test_a_join_of_two_datasets_is_released_by_buckets(tmp_path):
+    ages, ills = "http://x.org/Ages", "http://x.org/Ills"
+    how = {"method": "l-diversity", "k": 2, "l": 2, "algorithm": "bucketization"}
+    action = anonymize(**how)
+    action["refinement"].append(refinement("mosaicrown:quasi-identifier", [f"{ages}/age"]))
+    action["refinement"].append(refinement("mosaicrown:sensitive", [f"{ills}/ill"]))
+    action["refinement"].append(refinement("pe:joinOn", [f"{ages}/id", f"{ills}/id"]))
+    text = policy([permission(target=[ages, ills], action=action, output=OUTPUT)])
+    tables = {
+        ages: pa.table({"id": [1, 2, 3, 4], "age": [5, 6, 7, 8]}),
+        ills: pa.table({"id": [4, 3, 2, 1], "ill": list("abab")}),
+    }
+    made = apply_policy(text, tables, tmp_path / "out")
+    assert rows(made.table.select(["age"])) == [(5,), (6,), (7,), (8,)]
+    assert list(contents(made).values()) == [{"a": 1, "b": 1}] * 2
 
 
 VALUES = st.one_of(

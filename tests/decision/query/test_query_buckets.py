@@ -7,8 +7,10 @@ from applying import applied, asking
 from building import ANALYST, OUTPUT
 
 from policy_engine import decide_request, query_data
+from policy_engine.authoring.validating import check_path
 from policy_engine.decision import Request
 from policy_engine.errors import PolicyEngineError
+from policy_engine.policy import Reading
 from policy_engine.policy.model import READ
 
 ASKED = {"method": "l-diversity", "k": 2, "l": 2, "sensitive": ["ill"], "quasi": ["age"]}
@@ -134,3 +136,11 @@ def test_columns_of_a_request_are_those_of_both_tables(made):
         assert decision.permitted
     pay = request_of(made, "/pay")
     assert not decide_request([asking(**ASKED)], [made.certificate], pay, data=given).permitted
+
+
+def test_a_policy_is_validated_against_the_columns_of_both_tables(made, tmp_path):
+    file = tmp_path / "reading.jsonld"
+    for name, wrong in (("age", 0), ("count", 0), ("pay", 1)):
+        file.write_text(reading({"target": f"{OUTPUT}/{name}"}))
+        [checked] = check_path(file, Reading(), {OUTPUT: made.path})
+        assert [one.code for one in checked.problems] == ["C005"] * wrong
