@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy
+from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.kernels.grouping import classes_of
 
 
@@ -41,17 +42,6 @@ def array_marks(column: pa.Array) -> pa.Array:
     words = value_words(column, key_words(bytes(16)))
     texts = from_texts([f"#{high:016x}{low:016x}" for high, low in words.tolist()])
     return texts.take(from_numpy(np.arange(len(column)), ~to_numpy(column.is_valid())))
-
-
-def is_array_of_numbers(kind: pa.DataType) -> bool:
-    """Tell whether a type is that of lists, or of lists of such lists, of integers or floats."""
-    depth = 0
-    while any(is_list(kind) for is_list in _LISTS):
-        kind, depth = kind.value_type, depth + 1
-    return depth > 0 and bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
 def texts_of_values(values: pa.Array) -> list[str | None]:

@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import unchunk
-from policy_engine.engines.contents import (
-    array_marks,
-    content_order,
-    is_array_of_numbers,
-    row_marks,
-)
+from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.distinct_values import text_ranks
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.generalizations import Generalizer, encode_quasi_identifier, generalizer
+from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.errors import DataError, Problem

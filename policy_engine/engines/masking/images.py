@@ -1,17 +1,20 @@
 """Columns of images that are masked, and what of them is found when they are read back."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
-from policy_engine.engines.contents import is_array_of_numbers
+from policy_engine.engines.number_lists import (
+    from_lists,
+    is_array_of_numbers,
+    list_depth,
+    to_lists,
+)
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.kernels.pixelation import MOST_EXACT
@@ -107,8 +110,9 @@ def _mask_chunk(chunk: pa.Array, masking: ImageMasking) -> pa.Array:
         message = f"The {masking.masking} of {masking.name!r} makes numbers that the type "
         message += f"{chunk.type} cannot hold."
         raise DataError.of("R013", message, "Change its parameters, or the type.")
-    lengths = _lengths(chunk.type, images.shape[1:])
-    lists = _nested(from_numpy(masked.reshape(-1)), chunk.type, lengths, len(images))
+    depth = list_depth(chunk.type)
+    lengths = masked.shape[1 : 1 + depth] if depth > 1 else (-1,)
+    lists = to_lists(masked.reshape(len(masked), *lengths), chunk.type)
     if not chunk.null_count:
         return lists
     present = to_numpy(chunk.is_valid())
@@ -143,18 +147,15 @@ def _images(lists: pa.Array, masking: ImageMasking) -> NDArray[Any] | None:
     _check_type(lists.type, masking)
     if lists.null_count == len(lists):
         return None
-    elements, lengths = lists.drop_null() if lists.null_count else lists, []
-    while not (pa.types.is_integer(elements.type) or pa.types.is_floating(elements.type)):
-        lengths.append(_length(elements, masking))
-        elements = elements.flatten()
-        if elements.null_count:
-            raise _unfit(masking, "images in which pixels are missing")
-    pixels = to_numpy(elements)
+    try:
+        pixels = from_lists(lists.drop_null() if lists.null_count else lists)
+    except ValueError as error:
+        raise _unfit(masking, str(error)) from None
     if pixels.dtype.kind == "f" and not np.isfinite(pixels).all():
         raise _unfit(masking, "pixels that are not finite numbers")
     if pixels.dtype.kind in "iu" and pixels.itemsize == 8:
         _check_exact(pixels, masking)
-    return pixels.reshape(-1, *_shape(lengths, masking))
+    return pixels.reshape(-1, *_shape(pixels.shape[1:], masking))
 
 
 def _check_type(kind: pa.DataType, masking: ImageMasking) -> None:
@@ -164,7 +165,7 @@ def _check_type(kind: pa.DataType, masking: ImageMasking) -> None:
 
 
 def _check_exact(pixels: NDArray[Any], masking: ImageMasking) -> None:
-    if len(pixels) and not -MOST_EXACT <= int(pixels.min()) <= int(pixels.max()) <= MOST_EXACT:
+    if pixels.size and not -MOST_EXACT <= int(pixels.min()) <= int(pixels.max()) <= MOST_EXACT:
         raise _unfit(masking, f"pixels beyond {MOST_EXACT:,}")
 
 
@@ -179,16 +180,6 @@ def _check_constants(kind: np.dtype[Any], masking: ImageMasking) -> None:
             message += f"{exactly(constant)}."
             hint = f"Let {name} be an integer from {limits.min} to {limits.max}."
             raise DataError.of("R013", message, hint)
-
-
-def _length(lists: pa.Array, masking: ImageMasking) -> int:
-    """Return the length that all lists have. Raises DataError (R013) where they differ."""
-    if pa.types.is_fixed_size_list(lists.type):
-        return int(lists.type.list_size)
-    lengths = to_numpy(pc.list_value_length(lists))
-    if len(lengths) and lengths.min() != lengths.max():
-        raise _ragged(masking.name)
-    return int(lengths[0]) if len(lengths) else 0
 
 
 def _shape(lengths: Sequence[int], masking: ImageMasking) -> Shape:
@@ -227,27 +218,6 @@ def _flat_shape(length: int, masking: ImageMasking) -> Shape:
 
 def _text(shape: Sequence[int | None]) -> str:
     return " x ".join("?" if length is None else str(length) for length in shape)
-
-
-def _nested(pixels: pa.Array, kind: pa.DataType, lengths: Sequence[int], count: int) -> pa.Array:
-    """Return pixels as `count` lists of a type, of these lengths from the outer one inwards."""
-    if not lengths:
-        return pixels
-    inner = _nested(pixels, kind.value_type, lengths[1:], count * lengths[0])
-    if pa.types.is_fixed_size_list(kind):
-        return pa.FixedSizeListArray.from_arrays(inner, type=kind)
-    is_large = pa.types.is_large_list(kind)
-    ends = np.arange(count + 1, dtype=np.int64 if is_large else np.int32) * lengths[0]
-    layout = pa.LargeListArray if is_large else pa.ListArray
-    return layout.from_arrays(from_numpy(ends), inner, type=kind)
-
-
-def _lengths(kind: pa.DataType, shape: Sequence[int]) -> Sequence[int]:
-    """Return the lengths of the lists of a type that hold an image of a shape."""
-    depth = 0
-    while is_array_of_numbers(kind):
-        kind, depth = kind.value_type, depth + 1
-    return [math.prod(shape)] if depth == 1 else list(shape[:depth])
 
 
 def _unfit(masking: ImageMasking, content: str) -> PolicyEngineError:

@@ -11,13 +11,13 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
-from policy_engine.engines.contents import is_array_of_numbers
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import REDACTED, release_key
 from policy_engine.engines.microaggregating import ClassBounds, NearFormation
+from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.classes import ClassFormation
