@@ -13,7 +13,7 @@ from policy_engine.certificate.attestation import (
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.data import storage
 from policy_engine.data.storage import Location
-from policy_engine.data.table_files import SPARK_FORMATS, match_format
+from policy_engine.data.table_files import ALL_FORMATS, match_format
 from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, DataError, join_names
 from policy_engine.release.staging import (
@@ -90,7 +90,7 @@ def single_output(location: Location) -> Location:
     with storage.read_errors(location):
         is_folder = storage.is_folder(location)
         is_data = is_folder and not certificate_names(location)
-    if not is_folder or (is_data and match_format(storage.name(location), SPARK_FORMATS)):
+    if not is_folder or (is_data and match_format(storage.name(location), ALL_FORMATS)):
         return location
     return storage.join(location, load_certificate(location).file)
 
@@ -121,7 +121,7 @@ def load_certificates(path: Location) -> tuple[Certificate, ...]:
     location = str(path)
     with storage.read_errors(location):
         is_folder = storage.is_folder(location)
-        is_of_data = match_format(storage.name(location), SPARK_FORMATS)
+        is_of_data = match_format(storage.name(location), ALL_FORMATS)
         is_output = bool(is_of_data) and not certificate_names(location)
         folder = location if is_folder and not is_output else storage.parent(location)
         with guard_publication(folder), storage.read_errors(location):
@@ -204,7 +204,7 @@ def _check_alone(certificate: Certificate, folder: Location, files: Collection[s
 
 def _possible_names(certificate: Certificate) -> Iterator[str]:
     asset = local_name(certificate.plan.publish.asset)
-    names = (f"{asset}{end}" for end in ("", *(f".{ending}" for ending in SPARK_FORMATS)))
+    names = (f"{asset}{end}" for end in ("", *(f".{ending}" for ending in ALL_FORMATS)))
     yield from (name for name in names if not name_problem(name))
 
 

@@ -102,7 +102,7 @@ def sample(
 
 @hierarchies.command()
 def suggest(
-    table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz or Parquet.")],
+    table: Annotated[Path, typer.Argument(metavar="DATA", help="CSV, CSV.gz, Parquet or npz.")],
     column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column.")],
     kind: Annotated[
         Kind | None, typer.Option(help="What the taxonomy goes by. Default: chosen by the values.")

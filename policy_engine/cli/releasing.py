@@ -277,7 +277,9 @@ def _print_release(release: "VerifiedRelease") -> None:
 def show(
     table: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="CSV, CSV.gz or Parquet, or the folder of a release."),
+        typer.Argument(
+            metavar="FILE", help="CSV, CSV.gz, Parquet, npy or npz, or the folder of a release."
+        ),
     ],
     rows: Annotated[int, typer.Option(min=1, max=1000, help="How many to print.")] = 5,
 ) -> None:

@@ -6,16 +6,28 @@ import sys
 import zlib
 from pathlib import Path
 from typing import Literal, get_args
+from zipfile import BadZipFile, ZipFile
 
 from policy_engine.data.column_names import check_column_names
 from policy_engine.data.storage import data_files, partition_values
-from policy_engine.errors import DataError, PolicyEngineError, did_you_mean, join_names
+from policy_engine.errors import (
+    DataError,
+    PlanError,
+    PolicyEngineError,
+    did_you_mean,
+    join_names,
+)
 
-Format = Literal["csv", "csv.gz", "parquet"]
+Format = Literal["csv", "csv.gz", "parquet", "npy", "npz"]
 FORMATS: tuple[str, ...] = get_args(Format)
+"""The endings of files that the local engine knows."""
 SparkFormat = Literal[Format, "orc", "json", "table"]
-SPARK_FORMATS = (*FORMATS, "orc", "json")
-"""The endings of files that the Spark engine knows; the local one knows `FORMATS` alone."""
+ARRAY_FORMATS = ("npy", "npz")
+SPARK_FORMATS = (*(one for one in FORMATS if one not in ARRAY_FORMATS), "orc", "json")
+"""The endings of files that the Spark engine knows."""
+ALL_FORMATS = (*FORMATS, "orc", "json")
+IMAGE = "image"
+"""The name of the column that the only array of a .npy file is."""
 
 
 def is_file(path: Path) -> bool:
@@ -77,6 +89,25 @@ def match_format(name: str, formats: tuple[str, ...]) -> SparkFormat | None:
     return None
 
 
+def check_spark_format(name: str) -> None:
+    """Raise PlanError (M009) for a name that ends as a file of arrays does."""
+    ending = match_format(name.rstrip("/"), ARRAY_FORMATS)
+    if ending:
+        message = (
+            f"The spark engine has no .{ending} files: each is one array or one archive, which "
+        )
+        message += f"no task can read or write a part of. Given: {name!r}."
+        raise PlanError.of("M009", message, "Write Parquet, or run it on the local engine.")
+
+
+def array_names(archive: ZipFile) -> tuple[str, ...]:
+    """Return the names of the arrays in a .npz file. Raises ValueError for other members."""
+    members = archive.namelist()
+    if not all(member.endswith(".npy") for member in members):
+        raise ValueError(archive.filename)
+    return tuple(member.removesuffix(".npy") for member in members)
+
+
 def read_header(path: Path) -> tuple[Format, tuple[str, ...]]:
     """Return the format of a table, a file or a folder of files, and its columns' names.
 
@@ -111,7 +142,7 @@ def file_partition_values(file: Path, table: Path) -> dict[str, str | None]:
 def _read_column_names(path: Path, kind: Format, table: Path) -> tuple[str, ...]:
     """Return the columns of a table's file: those in its header, then those of its folders."""
     try:
-        names = _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
+        names = _columns_of(path, kind)
     except UnicodeDecodeError as error:
         message = f"The header is not UTF-8. The byte 0x{error.object[error.start]:02x} is in it."
         raise DataError.of("C008", message, source=str(path)) from None
@@ -120,6 +151,35 @@ def _read_column_names(path: Path, kind: Format, table: Path) -> tuple[str, ...]
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
         raise DataError.of("C008", "The header is not UTF-8.", source=str(path))
     return (*names, *file_partition_values(path, table))
+
+
+def _columns_of(path: Path, kind: Format) -> tuple[str, ...]:
+    if kind in ARRAY_FORMATS:
+        return _array_columns(path, kind)
+    return _parquet_columns(path) if kind == "parquet" else _csv_columns(path, kind)
+
+
+def _array_columns(path: Path, kind: Format) -> tuple[str, ...]:
+    try:
+        return _archived_arrays(path) if kind == "npz" else _only_array(path)
+    except (BadZipFile, ValueError):
+        message = f"The file is not one of numpy's .{kind} files."
+        raise DataError.of("C010", message, source=str(path)) from None
+
+
+def _archived_arrays(path: Path) -> tuple[str, ...]:
+    with ZipFile(path) as archive:
+        return array_names(archive)
+
+
+def _only_array(path: Path) -> tuple[str, ...]:
+    with path.open("rb") as file:
+        if file.read(len(_NPY)) != _NPY:
+            raise ValueError(path)
+    return (IMAGE,)
+
+
+_NPY = b"\x93NUMPY"
 
 
 def _similar_files(path: Path) -> str:

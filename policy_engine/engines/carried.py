@@ -5,13 +5,16 @@ import json
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import file_digest
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from policy_engine.data.table_files import file_format, list_table_files
+from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
+from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import is_text
 from policy_engine.errors import CertificateError, Problem
 
@@ -32,6 +35,7 @@ def check_file_extras(path: Path) -> None:
         kind = file_format(file)
         extras = _parquet_extras(file) if kind == "parquet" else ()
         extras = _gzip_extras(file) if kind == "csv.gz" else extras
+        extras = _array_extras(file) if kind in ARRAY_FORMATS else extras
         problems = [_problem(description, hint) for description, hint in dict(extras).items()]
         if problems:
             raise CertificateError(*problems, source=str(file))
@@ -46,6 +50,7 @@ def _problem(description: str, hint: str) -> Problem:
 _METADATA_HINT = "Write the table without metadata: in pyarrow, table.replace_schema_metadata()."
 _DICTIONARY_HINT = "Write texts as such: in pyarrow, cast dictionaries to string."
 _GZIP_HINT = "Pack it with gzip -n."
+_ARRAY_HINT = "Let policy-engine write it."
 
 
 def _parquet_extras(path: Path) -> Iterator[tuple[str, str]]:
@@ -113,6 +118,20 @@ def _is_spark(value: bytes, names: list[str]) -> bool:
             and has_only_types
         )
     return False
+
+
+def _array_extras(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield that a file of arrays has bytes other than those that its arrays alone give."""
+    with TemporaryFile() as file:
+        write_arrays(file, read_arrays(path), file_format(path))
+        file.seek(0)
+        if file_digest(file, "sha256").digest() != _digest_of(path):
+            yield "other bytes than those of its arrays, such as times of writing", _ARRAY_HINT
+
+
+def _digest_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
 
 
 def _gzip_extras(path: Path) -> Iterator[tuple[str, str]]:

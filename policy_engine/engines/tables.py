@@ -1,4 +1,4 @@
-"""Read files into Arrow tables, and write them: CSV, CSV.gz and Parquet."""
+"""Read files into Arrow tables, and write them: CSV, CSV.gz, Parquet, and numpy's arrays."""
 
 import csv
 import gzip
@@ -21,12 +21,14 @@ import pyarrow.parquet as pq
 from policy_engine.data import storage
 from policy_engine.data.catalog import INFERRED, make_catalog
 from policy_engine.data.table_files import (
+    ARRAY_FORMATS,
     Format,
     file_format,
     file_partition_values,
     list_table_files,
     unreadable_file,
 )
+from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
 from policy_engine.engines.masking.cells import fitting_decimals, number_texts
 from policy_engine.engines.text_types import to_inferred_type
@@ -66,7 +68,7 @@ def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Ta
         return _read_file(file, columns)
     inside = columns and tuple(name for name in columns if name not in values)
     table = _read_file(file, inside)
-    metadata = None if file_format(file) == "parquet" else {"csv": "text"}
+    metadata = {"csv": "text"} if file_format(file).startswith("csv") else None
     for name, value in values.items():
         kind = _TEXT if metadata else pa.string()
         cells = pa.repeat(pa.scalar(value, pa.string()), table.num_rows).cast(kind)
@@ -79,6 +81,8 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
         if file_format(path) == "parquet":
             names = list(columns or ()) or None
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
+        if file_format(path) in ARRAY_FORMATS:
+            return plain_texts(read_arrays(path, columns))
         return _read_csv(path, columns)
     except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
         raise unreadable_file(path, error) from None
@@ -139,11 +143,14 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
 
     Raises OSError, and OutputError (O002) where the format has no such values.
     """
-    if kind != "parquet":
-        check_writable([field.name for field in table.schema if pa.types.is_nested(field.type)])
     if kind == "parquet":
         pq.write_table(infer_types(table), file, compression="zstd")
-    elif kind == "csv.gz":
+        return
+    if kind in ARRAY_FORMATS:
+        write_arrays(file, infer_types(table), kind)
+        return
+    check_writable([field.name for field in table.schema if pa.types.is_nested(field.type)])
+    if kind == "csv.gz":
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as gzip_file:
             _write_csv(table, gzip_file)
     else:
@@ -154,7 +161,7 @@ def check_writable(arrays: Sequence[str]) -> None:
     """Raise OutputError (O002) where columns of arrays would be written to a CSV file."""
     if arrays:
         message = f"A CSV file cannot hold the arrays of {join_names(arrays)}."
-        raise OutputError.of("O002", message, "Write Parquet.")
+        raise OutputError.of("O002", message, "Write Parquet, or a .npz file.")
 
 
 def infer_types(table: pa.Table) -> pa.Table:

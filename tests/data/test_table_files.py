@@ -85,7 +85,8 @@ def test_format_of_tells_the_endings_that_are_known():
     from pathlib import Path
 
     assert file_format(Path("a.b.CSV.gz")) == "csv.gz"
-    with pytest.raises(DataError, match=r"C004 .* Known are '\.csv', '\.csv\.gz' and '\.parquet'"):
+    known = r"'\.csv', '\.csv\.gz', '\.parquet', '\.npy' and '\.npz'"
+    with pytest.raises(DataError, match=rf"C004 .* Known are {known}"):
         file_format(Path("csv"))
 
 

@@ -5,11 +5,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from applying import applied, asking, measured, refused
-from building import DATASET, column
+from building import ANALYST, DATASET, OUTPUT, column
 from pictures import faces, image_array
 
-from policy_engine import certify_output
-from policy_engine.errors import CertificateError
+from policy_engine import Request, certify_output, decide_request
+from policy_engine.errors import CertificateError, OutputError
+from policy_engine.policy.model import READ
+from policy_engine.terms import expand_term
 
 FACE = column("face", masking="pixelation", blockSize=4)
 FLAT = column("flat", masking="pixelation", blockSize=2, height=5, width=6, padding=128)
@@ -147,3 +149,80 @@ def test_colours_have_means_of_their_own():
     table = pa.table({"id": [1], "face": image_array(colours)})
     made = applied(table, masked=[FACE], **ALONE).table
     assert made["face"][0].as_py() == [[[0, 7, 50]] * 4] * 4
+
+
+# -- files of arrays ------------------------------------------------------------------------------
+
+IMAGES = np.random.default_rng(4).integers(0, 256, (10, 6, 6), dtype=np.uint8)
+IMAGE = column("image", masking="pixelation", blockSize=3)
+
+
+def test_an_array_of_images_becomes_one_of_pixelated_images(tmp_path):
+    np.save(tmp_path / "in.npy", IMAGES)
+    parts = {"method": "masking", "masked": [IMAGE]}
+    made = applied(tmp_path / "in.npy", tmp_path / "out", **parts)
+    assert made.path.name == "anonPeople.npy"
+    found = np.load(made.path)
+    assert (found.dtype, found.shape) == (IMAGES.dtype, IMAGES.shape)
+    means = IMAGES.reshape(10, 2, 3, 2, 3).mean(axis=(2, 4))
+    expected = np.floor(means + 0.5).astype(np.uint8)
+    assert sorted(found[:, ::3, ::3].tolist()) == sorted(expected.tolist())
+    for given in ({}, {"data": {DATASET: tmp_path / "in.npy"}}):
+        assert certify_output(made.path, asking(**parts), **given).measurements[0].achieved == 0
+
+
+def test_images_and_labels_of_an_archive_are_released_as_one(tmp_path):
+    np.savez(
+        tmp_path / "in.npz",
+        image=IMAGES,
+        label=np.arange(10) % 3,
+        place=np.array(["Ulm", "Bonn"] * 5),
+        age=np.arange(10) + 20,
+    )
+    parts = {"method": "k-anonymity", "k": 3, "quasi": ["age"], "insensitive": ["label", "place"]}
+    policy = asking(masked=[IMAGE], **parts)
+    made = applied(tmp_path / "in.npz", tmp_path / "out" / "a.npz", masked=[IMAGE], **parts)
+    with np.load(made.path, allow_pickle=False) as arrays:
+        assert sorted(arrays) == ["age", "image", "label", "place"]
+        assert arrays["image"].shape == IMAGES.shape
+        assert arrays["age"].dtype.kind == "U"
+        assert sorted(arrays["label"]) == sorted(np.arange(10) % 3)
+    data = {DATASET: tmp_path / "in.npz"}
+    assert certify_output(made.path, policy, data=data).maskings == made.certificate.maskings
+    request = Request(
+        assignee=ANALYST,
+        action=READ,
+        targets=(f"{OUTPUT}/image",),
+        purpose=expand_term("marketing"),
+    )
+    assert decide_request([policy], [made.path.parent], request).permitted
+
+
+def test_the_same_release_of_arrays_is_the_same_file(tmp_path):
+    np.savez(tmp_path / "in.npz", image=IMAGES, id=np.arange(10))
+    files = [tmp_path / name / "out.npz" for name in ("a", "b")]
+    for file in files:
+        applied(tmp_path / "in.npz", file, masked=[IMAGE], **ALONE)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_an_archive_with_a_changed_pixel_is_refused(tmp_path):
+    np.savez(tmp_path / "in.npz", image=IMAGES, id=np.arange(10))
+    made = applied(tmp_path / "in.npz", tmp_path / "out" / "a.npz", masked=[IMAGE], **ALONE)
+    arrays = dict(np.load(made.path))
+    arrays["image"][0, 0, 0] ^= 1
+    np.savez(made.path, **arrays)
+    with pytest.raises(CertificateError, match=r"V00[124]"):
+        certify_output(made.path, asking(masked=[IMAGE], **ALONE))
+
+
+def test_arrays_of_objects_are_refused_and_never_unpickled(tmp_path):
+    np.savez(tmp_path / "in.npz", image=np.array([{1}], dtype=object), id=np.arange(1))
+    assert refused(tmp_path / "in.npz", tmp_path, masked=[IMAGE], **ALONE) == ["C009"]
+
+
+def test_several_columns_are_not_written_to_one_array(tmp_path):
+    np.savez(tmp_path / "in.npz", image=IMAGES, id=np.arange(10))
+    with pytest.raises(OutputError, match="O002"):
+        applied(tmp_path / "in.npz", tmp_path / "out.npy", masked=[IMAGE], **ALONE)
+    assert [one.name for one in tmp_path.iterdir()] == ["in.npz"]

@@ -6,7 +6,13 @@ from pathlib import Path
 from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, Catalog, parse_location
 from policy_engine.data.storage import Location, write_errors
-from policy_engine.data.table_files import FORMATS, SPARK_FORMATS, file_format, match_format
+from policy_engine.data.table_files import (
+    FORMATS,
+    SPARK_FORMATS,
+    check_spark_format,
+    file_format,
+    match_format,
+)
 from policy_engine.errors import OutputError, join_names
 from policy_engine.plan.plan import Plan
 from policy_engine.release.staging import CERTIFICATE, format_names, unknown_names
@@ -20,13 +26,16 @@ def destination(output: Location, asset: str, like: str, *, as_folder: bool = Fa
     in which the output is named after the asset and has the format of the input (`like`; CSV for
     tables in memory). With `as_folder` the output is itself a folder of files, as Spark writes
     them, and its name ends like one of its formats (`like`; Parquet for frames and tables). Raises
-    DataError (C004) for an unknown suffix, OutputError (O002) for the name of a table.
+    DataError (C004) for an unknown suffix, PlanError (M009) for one that Spark has not, OutputError
+    (O002) for the name of a table.
     """
     if str(output).startswith(TABLE):
         if as_folder:
             return output
         message = f"The output {str(output)!r} is a table, which only the Spark engine writes."
         raise OutputError.of("O002", message, 'Give engine="spark", or a file.')
+    if as_folder:
+        check_spark_format(str(output))
     with write_errors(output):
         is_folder = storage.is_folder(output)
     formats = SPARK_FORMATS if as_folder else FORMATS

@@ -11,7 +11,12 @@ from pyspark.sql import functions as F  # noqa: N812 (its name everywhere)
 
 from policy_engine.data.catalog import MEMORY, TABLE, Dataset
 from policy_engine.data.column_names import check_column_names, missing_columns
-from policy_engine.data.table_files import SPARK_FORMATS, SparkFormat, match_format
+from policy_engine.data.table_files import (
+    SPARK_FORMATS,
+    SparkFormat,
+    check_spark_format,
+    match_format,
+)
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.csv_files import CORRUPT, csv_columns, read_csv
@@ -44,12 +49,14 @@ def describe_dataset(session: SparkSession, iri: str, source: str | DataFrame) -
 
     `source` is a frame, the path or URI of a file or of a folder of files, or `table:NAME`.
     Raises DataError where it does not exist (C002), cannot be read (C003, C010), has an unknown
-    format or several (C004), and where the names of its columns are not usable.
+    format or several (C004), and where the names of its columns are not usable, PlanError (M009)
+    for files of arrays.
     """
     if isinstance(source, DataFrame):
         names = tuple(source.columns)
         _check_columns(session, names, iri)
         return Dataset(iri, MEMORY, "memory", names)
+    check_spark_format(source)
     with _explain_errors(source):
         check_there(session, source)
         kind = _format(session, source)

@@ -81,7 +81,8 @@ def outside_of_models():
             lambda: destination("out.xml", A, "csv"),
             Problem(
                 "C004",
-                "The ending of 'out.xml' is not known. Known are '.csv', '.csv.gz' and '.parquet'.",
+                "The ending of 'out.xml' is not known. Known are '.csv', '.csv.gz', '.parquet', "
+                "'.npy' and '.npz'.",
             ),
         ),
         (

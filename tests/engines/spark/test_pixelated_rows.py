@@ -1,5 +1,6 @@
 """Pixelated images: on Spark the rows of the local engine."""
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,7 +10,13 @@ from everyday import everyday
 from pictures import faces
 
 from policy_engine import apply_policy, certify_output
-from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
+from policy_engine.errors import (
+    CertificateError,
+    DataError,
+    OutputError,
+    PlanError,
+    PolicyEngineError,
+)
 
 PARTITIONS = everyday((1, 3, 8), 3)
 MASKED = [
@@ -97,3 +104,15 @@ def test_images_of_two_shapes_in_two_tasks_are_refused(cluster):
     )
     with pytest.raises(DataError, match="differ in their shape"):
         apply_policy(asking(**ALONE | {"masked": MASKED[:1]}), {DATASET: frame}, engine=cluster)
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz"])
+def test_files_of_arrays_are_refused_on_spark_when_the_policy_is_planned(
+    cluster, place, tmp_path, ending
+):
+    policy, file = asking(**ALONE), tmp_path / f"a.{ending}"
+    np.save(file, np.zeros((1, 2, 2))) if ending == "npy" else np.savez(file, id=np.arange(2))
+    for data, output in ((file, None), (place, tmp_path / f"out.{ending}")):
+        with pytest.raises(PlanError, match=f"M009 The spark engine has no .{ending} files"):
+            apply_policy(policy, {DATASET: data}, output, engine=cluster)
+    assert sorted(tmp_path.iterdir()) == [file, place]
