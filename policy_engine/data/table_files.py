@@ -162,7 +162,7 @@ def _columns_of(path: Path, kind: Format) -> tuple[str, ...]:
 def _array_columns(path: Path, kind: Format) -> tuple[str, ...]:
     try:
         return _archived_arrays(path) if kind == "npz" else _only_array(path)
-    except (BadZipFile, ValueError):
+    except (BadZipFile, ValueError, NotImplementedError):
         message = f"The file is not one of numpy's .{kind} files."
         raise DataError.of("C010", message, source=str(path)) from None
 

@@ -56,7 +56,8 @@ def describe_dataset(session: SparkSession, iri: str, source: str | DataFrame) -
         names = tuple(source.columns)
         _check_columns(session, names, iri)
         return Dataset(iri, MEMORY, "memory", names)
-    check_spark_format(source)
+    if not source.startswith(TABLE):
+        check_spark_format(source)
     with _explain_errors(source):
         check_there(session, source)
         kind = _format(session, source)

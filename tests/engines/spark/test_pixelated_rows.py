@@ -18,6 +18,7 @@ from policy_engine.errors import (
     PolicyEngineError,
 )
 
+KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
 MASKED = [
     column("face", masking="pixelation", blockSize=4, padding=9),
@@ -48,6 +49,15 @@ def test_pixelated_rows_are_those_of_the_local_engine(cluster, place, parts, par
     spark = apply_policy(asking(**parts), {DATASET: frame}, engine=cluster)
     assert lists(spark.table.toArrow()) == lists(pa.table(local.table))
     assert measured(local) == measured(spark)
+    assert local.certificate.maskings == spark.certificate.maskings
+
+
+def test_images_beside_noise_in_sampled_rows_are_those_of_the_local_engine(cluster, place):
+    noise = column("age", masking="noise", sdShare=0.5)
+    policy = asking(**ALONE | {"masked": [*MASKED, noise], "sampleSize": 7})
+    local = apply_policy(policy, {DATASET: place}, key=KEY)
+    spark = apply_policy(policy, {DATASET: place}, engine=cluster, key=KEY)
+    assert lists(spark.table.toArrow()) == lists(pa.table(local.table))
     assert local.certificate.maskings == spark.certificate.maskings
 
 
