@@ -6,14 +6,19 @@ import pyarrow.compute as pc
 from policy_engine.engines.arrays import is_text
 from policy_engine.engines.generalizations.decimals import is_number, parse_scaled
 from policy_engine.engines.text_types import parse_times_of_day
+from policy_engine.errors import DataError
 
 
 def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
     """Return a text for each row's person, missing where a row names nobody, (rows,).
 
     `kind` is the inferred type of a column of texts. Equal numbers, and equal points in time, are
-    the same person.
+    the same person. Raises DataError (C009) for a type that has no text.
     """
+    if pa.types.is_nested(column.type):
+        message = f"The unit of privacy is a column of type {column.type}, which names no person."
+        hint = "Allowed are numbers, texts, truth values, dates and times."
+        raise DataError.of("C009", message, hint)
     is_dictionary = pa.types.is_dictionary(column.type)
     encoded = column if is_dictionary else column.dictionary_encode()
     values = encoded.dictionary

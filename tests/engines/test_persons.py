@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.engines.persons import person_texts
+from policy_engine.errors import DataError
 
 STAMP = pa.timestamp("us")
 
@@ -57,3 +58,8 @@ def test_rows_that_name_nobody_have_no_text(values, kind):
 def test_persons_of_a_dictionary_are_those_of_its_rows():
     column = pa.array(["b", "a", None, "b"]).dictionary_encode()
     assert person_texts(column).to_pylist() == ["b", "a", None, "b"]
+
+
+def test_arrays_name_no_person():
+    with pytest.raises(DataError, match="C009 The unit of privacy"):
+        person_texts(pa.array([[1, 2], [1, 2]]))
