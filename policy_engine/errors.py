@@ -101,6 +101,7 @@ CODES = {
     "T010": "a label that the taxonomy lacks",
     "T011": "a way of generalising that does not fit the values",
     "T012": "more problems than are shown",
+    "T013": "a matrix that is not one of transition probabilities",
     "R001": "an empty table",
     "R002": "fewer rows than k",
     "R003": "a bound that the table as a whole does not hold",

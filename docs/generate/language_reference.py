@@ -401,6 +401,9 @@ def _setting(role: str, one: Parameter) -> tuple[str, ...]:
             column = {"@id": "http://example.com/Visits/Ward", "pe:masking": "rank-swapping"}
             settings = MASKED["rank-swapping"] | {"pe:order": "lexicographic"}
             return _row(one, _asked(role, [column | settings])[0])
+        if one.name == "pe:matrix":
+            column = {"@id": "http://example.com/Visits/Ward", "pe:masking": "pram"}
+            return _row(one, _asked(role, [column | {"pe:matrix": "ward.csv"}])[0])
         having = (notation for notation, settings in MASKED.items() if one.name in settings)
         return _row(one, _masked(next(having, next(iter(terms.maskings())))))
     is_sensitive = role == "mosaicrown:sensitive"

@@ -173,7 +173,9 @@ LimitOption = Annotated[
 TaxonomyOption = Annotated[
     list[str],
     typer.Option(
-        "--taxonomy", metavar="NAME=FILE", help="A taxonomy file that is not next to the policy."
+        "--taxonomy",
+        metavar="NAME=FILE",
+        help="The file of a taxonomy, or of a matrix, that is not next to the policy.",
     ),
 ]
 QuietOption = Annotated[

@@ -17,6 +17,7 @@ from policy_engine.data.table_files import (
     read_header,
     unreadable_file,
 )
+from policy_engine.data.transition_matrix import TransitionMatrix, read_matrix
 from policy_engine.errors import DataError, Problem, join_names
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ class Dataset(NamedTuple):
 class Catalog:
     """The given datasets.
 
-    `tables` are those in memory, by IRI; `taxonomies` are by their name in the policy.
+    `tables` are those in memory, by IRI; `taxonomies`, and `matrices` of transitions, are by their
+    name in the policy.
     """
 
     datasets: tuple[Dataset, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     taxonomies: Mapping[str, "Taxonomy"] = field(default_factory=dict, repr=False)
+    matrices: Mapping[str, TransitionMatrix] = field(default_factory=dict, repr=False)
 
     def dataset(self, iri: str) -> Dataset:
         """Return the dataset of an IRI. Raises DataError (C001) where the catalog lacks it."""
@@ -96,6 +99,18 @@ class Catalog:
             ]
             raise DataError(*problems)
         return {name: self.taxonomies[name].digest for name in names}
+
+    def matrix_digests(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return the sha-256 of matrices. Raises DataError (C012) with all that are not given."""
+        missing = [missing_matrix(name) for name in names if name not in self.matrices]
+        if missing:
+            raise DataError(*missing)
+        return {name: self.matrices[name].digest for name in names}
+
+
+def missing_matrix(name: str) -> Problem:
+    """Return the problem (C012) of a matrix that nobody gave."""
+    return Problem("C012", f"No matrix is given for {name!r}.", "Give taxonomies={NAME: FILE}.")
 
 
 def parse_location(location: str | Path) -> Location:
@@ -226,15 +241,43 @@ def find_taxonomies(
             f"Given: a {type(given).__name__}."
         )
         raise DataError.of("C012", message)
-    taxonomies = {}
-    for name in names:
-        source = given.get(name)
-        if source is None and folder and ":" not in name and ".." not in Path(name).parts:
-            source = folder / name if not Path(name).is_absolute() else None
-            source = source if source and is_file(source) else None
-        if source is not None:
-            taxonomies[name] = _to_taxonomy(source)
-    return taxonomies
+    sources = {name: _source(name, given, folder) for name in names}
+    return {name: _to_taxonomy(source) for name, source in sources.items() if source is not None}
+
+
+def find_matrices(
+    names: tuple[str, ...], given: Mapping[str, Any], folder: Path | None
+) -> dict[str, TransitionMatrix]:
+    """Return the matrices of transitions that a policy names, found as taxonomies are.
+
+    Raises DataError where one cannot be read.
+    """
+    sources = {name: _source(name, given, folder) for name in names}
+    return {name: _to_matrix(source) for name, source in sources.items() if source is not None}
+
+
+def _source(name: str, given: Mapping[str, Any], folder: Path | None) -> Any:
+    """Return what is given by a name, or the file of that name in a folder; None for neither."""
+    source = given.get(name)
+    if source is None and folder and ":" not in name and ".." not in Path(name).parts:
+        source = folder / name if not Path(name).is_absolute() else None
+        source = source if source and is_file(source) else None
+    return source
+
+
+def _to_matrix(source: Any) -> TransitionMatrix:
+    if isinstance(source, TransitionMatrix):
+        return source
+    if not isinstance(source, str | Path):
+        message = f"A {type(source).__name__} is not a matrix of transitions."
+        raise DataError.of("C012", message, "Give the path of a CSV file.")
+    path = Path(source)
+    if not is_file(path):
+        raise missing_file(path)
+    try:
+        return read_matrix(path.read_bytes(), path.name)
+    except OSError as error:
+        raise unreadable_file(path, error) from None
 
 
 def _to_taxonomy(source: Any) -> "Taxonomy":

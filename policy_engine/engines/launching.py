@@ -4,11 +4,17 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.data.catalog import Catalog, Dataset, find_taxonomies, make_catalog
+from policy_engine.data.catalog import (
+    Catalog,
+    Dataset,
+    find_matrices,
+    find_taxonomies,
+    make_catalog,
+)
 from policy_engine.data.storage import Location, exists, read_errors
 from policy_engine.data.table_files import file_format, is_file, unreadable_file
 from policy_engine.engines.engine import Engine, Progress, StoredData, silent
@@ -73,7 +79,10 @@ class Launcher:
         names = dict.fromkeys(name for item in transformations for name in item.taxonomies)
         folder = Path(policy.source).parent if policy.source else None
         taxonomy_sources = find_taxonomies(tuple(names), taxonomies or {}, folder)
-        return make_catalog(data, taxonomy_sources, self.dataset_describer())
+        matrix_names = dict.fromkeys(name for item in transformations for name in item.matrices)
+        matrices = find_matrices(tuple(matrix_names), taxonomies or {}, folder)
+        catalog = make_catalog(data, taxonomy_sources, self.dataset_describer())
+        return replace(catalog, matrices=matrices)
 
     def engine(
         self,
@@ -91,10 +100,10 @@ class Launcher:
         if self.spark:
             from policy_engine.engines.spark.run import SparkRun  # noqa: PLC0415 (pyspark)
 
-            return SparkRun(self.spark, *arguments, salt)
+            return SparkRun(self.spark, *arguments, salt, matrices=catalog.matrices)
         from policy_engine.engines.local import LocalEngine  # noqa: PLC0415 (slow to import)
 
-        return LocalEngine(*arguments, time_limit=time_limit, salt=salt)
+        return LocalEngine(*arguments, time_limit=time_limit, salt=salt, matrices=catalog.matrices)
 
 
 def check_limit(seconds: float | None, engine: "EngineName | SparkEngine") -> None:

@@ -15,6 +15,7 @@ from policy_engine.data import cells
 from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import MEMORY, make_catalog
 from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.data.transition_matrix import TransitionMatrix
 from policy_engine.engines import tables
 from policy_engine.engines.anonymizing import (
     Grouping,
@@ -60,10 +61,10 @@ if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
 class LocalEngine:
     """Runs plans in this process.
 
-    `tables` holds the inputs in memory, by IRI, `taxonomies` those that plans name, and `key` the
-    owner's key for pseudonyms. The pseudonyms depend on a `salt`, which is random unless it is
-    given. Each search for classes is stopped after `time_limit` seconds and takes the best result
-    by then.
+    `tables` holds the inputs in memory, by IRI, `taxonomies` and `matrices` of transitions those
+    that plans name, and `key` the owner's key for pseudonyms. The pseudonyms depend on a `salt`,
+    which is random unless it is given. Each search for classes is stopped after `time_limit`
+    seconds and takes the best result by then.
     """
 
     def __init__(
@@ -74,10 +75,12 @@ class LocalEngine:
         key: bytes | None = None,
         time_limit: float | None = None,
         salt: str = "",
+        matrices: Mapping[str, TransitionMatrix] | None = None,
     ) -> None:
         self._inputs = dict(tables or {})
         self._progress = progress
         self.taxonomies = taxonomies or {}
+        self._matrices = matrices or {}
         self._key, self._salt = key, salt or new_salt()
         self._time_limit = time_limit
         self._prepared: tuple[pa.Table, str, pa.Table, PreparedTable] | None = None
@@ -142,6 +145,7 @@ class LocalEngine:
         """
         from policy_engine.engines.masking.whole_tables import mask_table  # noqa: PLC0415
 
+        step = step.with_matrices(self._matrices)
         self._progress("masking", 0, table.num_rows)
         return mask_table(table, step, self._key, self.taxonomies)
 
@@ -149,7 +153,7 @@ class LocalEngine:
         """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
         from policy_engine.engines.masking.whole_tables import look_at_table  # noqa: PLC0415
 
-        return look_at_table(table, step, self.taxonomies)
+        return look_at_table(table, step.with_matrices(self._matrices), self.taxonomies)
 
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Generalise the quasi-identifiers, and put the rows in a new order.
@@ -296,7 +300,7 @@ class LocalEngine:
         """
         from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
 
-        table = self._read_stored(written)
+        table, step = self._read_stored(written), step.with_matrices(self._matrices)
         return judge_table(
             table, step, written.evidence, self.taxonomies, all_rows=written.has_all_rows
         )

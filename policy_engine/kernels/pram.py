@@ -32,6 +32,12 @@ def transition_matrix(keep: float, categories: int) -> Floats:
     return matrix
 
 
+def ordered_matrix(rows: Sequence[Sequence[float]], order: Sequence[int]) -> Floats:
+    """Return the matrix of some of the categories of another, in an order."""
+    places = np.array(order, dtype=np.int64)
+    return np.array(rows, dtype=np.float64)[np.ix_(places, places)]
+
+
 def invariant_matrix(matrix: Floats, counts: Ints) -> Floats:
     """Return a matrix R that on average keeps the `counts`, (categories,), of rows: T R = T.
 
@@ -186,6 +192,15 @@ def estimate_frequencies(matrix: Floats, counts: Ints) -> Floats:
 
 
 _SINGULAR = 1e-12
+
+
+def is_singular(matrix: Floats) -> bool:
+    """Tell whether frequencies before cannot be estimated from those after."""
+    try:
+        estimate_frequencies(matrix, np.zeros(len(matrix), dtype=np.int64))
+    except ValueError:
+        return True
+    return False
 
 
 def local_epsilon(matrix: Floats) -> float:

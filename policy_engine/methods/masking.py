@@ -73,6 +73,11 @@ class Masking(Column, ABC):
         return ()
 
     @property
+    def matrices(self) -> tuple[str, ...]:
+        """The names of the matrices of transitions that it needs."""
+        return ()
+
+    @property
     def keeps_order(self) -> bool:
         """Whether a greater value never becomes a smaller one than a lesser value does."""
         return False

@@ -85,6 +85,11 @@ class Perturbation(Masking, ABC):
         return 1
 
     @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories that may be published, where they are not those of the column."""
+        return ()
+
+    @property
     def decimals(self) -> int | None:
         """How many decimals the result has at most, None where they are those of the column."""
         return None

@@ -226,6 +226,11 @@ class Transformation(NamedTuple):
         return tuple(dict.fromkeys((*self.anonymization.columns.taxonomies, *masked)))
 
     @property
+    def matrices(self) -> tuple[str, ...]:
+        """The names of the matrices of transitions that its columns need."""
+        return tuple(dict.fromkeys(name for one in self.maskings for name in one.matrices))
+
+    @property
     def added(self) -> tuple[str, ...]:
         """The names of the columns of the output that are not columns of the input."""
         weight = self.sampling.weight_column if self.sampling else ""

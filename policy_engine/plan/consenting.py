@@ -154,8 +154,8 @@ class _ConsentCheck:
     def _setting_shortfalls(self, iri: str, required: Value, theirs: Value) -> Iterator[Shortfall]:
         for name, value in required.settings.items():
             other = theirs.settings.get(name)
-            if name == "taxonomy":
-                message = f"The taxonomy of {iri} is a file of the maker's, and cannot be compared."
+            if name in ("taxonomy", "matrix"):
+                message = f"The {name} of {iri} is a file of the maker's, and cannot be compared."
                 yield Shortfall(message, value.place, theirs.place)
             elif name != "weight" and (other is None or _values(other) != _values(value)):
                 setting = format_value(other.value) if other else "none"

@@ -299,9 +299,10 @@ def plan_of(
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
     target = (sanitised.rule if sanitised else rule).targets[0].iri
     joined = sanitised.joined if sanitised else ()
-    digests = (
-        catalog.taxonomy_digests(sanitised.taxonomies) if catalog is not None and sanitised else {}
-    )
+    digests: dict[str, str] = {}
+    if catalog is not None and sanitised:
+        digests |= catalog.taxonomy_digests(sanitised.taxonomies)
+        digests |= catalog.matrix_digests(sanitised.matrices)
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:

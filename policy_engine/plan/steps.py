@@ -5,6 +5,9 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
 
+from policy_engine.data.catalog import missing_matrix
+from policy_engine.data.transition_matrix import TransitionMatrix
+from policy_engine.errors import DataError
 from policy_engine.methods import Bound
 from policy_engine.methods.masking import (
     CellMasking,
@@ -13,6 +16,7 @@ from policy_engine.methods.masking import (
     is_known,
     masking_class,
 )
+from policy_engine.methods.maskings.pram import Pram
 from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
@@ -137,6 +141,19 @@ class Mask(_Frozen, Step):
         """The maskings that are functions of the single image."""
         return tuple(one for one in self.columns if isinstance(one, ImageMasking))
 
+    def with_matrices(self, matrices: Mapping[str, TransitionMatrix]) -> Self:
+        """Return it with the matrices of transitions that its maskings name.
+
+        Raises DataError (C012) with all that are not given.
+        """
+        missing = [name for one in self.columns for name in one.matrices if name not in matrices]
+        if missing:
+            raise DataError(*map(missing_matrix, dict.fromkeys(missing)))
+        columns = tuple(
+            one.bound_to(matrices) if isinstance(one, Pram) else one for one in self.columns
+        )
+        return self.model_copy(update={"columns": columns})
+
     @property
     def recodings(self) -> tuple[Recoding, ...]:
         """The maskings by the labels of a taxonomy."""
@@ -178,7 +195,7 @@ class Anonymize(Anonymization, Step):
     """Generalise the quasi-identifiers until every bound holds in every class.
 
     `taxonomies` has the digest of each taxonomy by its name, also of those that columns are masked
-    by, once the plan is bound to data.
+    by, and of matrices of transitions, once the plan is bound to data.
     """
 
     phase: ClassVar[Phase] = "table"

@@ -19,7 +19,7 @@ from policy_engine.engines.masking.numbers import (
     to_floats,
 )
 from policy_engine.engines.text_types import parse_times_of_day
-from policy_engine.errors import DataError, join_names
+from policy_engine.errors import DataError, Problem, join_names
 from policy_engine.kernels.moments import Moments, exponents
 from policy_engine.kernels.random_rounding import most_exact
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
@@ -162,7 +162,7 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
         message = f"The column {group[0].name!r} has {len(seen.counts):,} categories. "
         message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most."
         raise DataError.of("R013", message, "Give the column another masking, or another role.")
-    counts = _sorted_counts(seen.counts)
+    counts = _sorted_counts(_with_categories(group[0], seen.counts))
     return ColumnFacts(
         seen.rows,
         labels=counts.field(0),
@@ -271,6 +271,31 @@ def _add_counts(one: pa.StructArray | None, other: pa.StructArray | None) -> pa.
     sums = table.group_by("values").aggregate([("counts", "sum")])
     columns = [unchunk(sums.column(name)) for name in ("values", "counts_sum")]
     return pa.StructArray.from_arrays(columns, names=["values", "counts"])
+
+
+def _with_categories(masking: Perturbation, counts: pa.StructArray) -> pa.StructArray:
+    """Return the counts of categories with those that only the matrix of the masking has, as 0.
+
+    Raises DataError (R013) with those that the matrix lacks.
+    """
+    known = counts.field(0).cast(pa.string()).to_pylist()
+    if not masking.categories or not known:
+        return counts
+    lacking = sorted({*known} - {*masking.categories})
+    if lacking:
+        message = f"The matrix of {masking.name!r} lacks {len(lacking)} of its categories."
+        hint = "Add them to the matrix's file."
+        raise DataError(Problem("R013", message, hint, values=tuple(lacking)))
+    others = pa.array(sorted({*masking.categories} - {*known}), pa.string())
+    try:
+        labels = pa.concat_arrays([counts.field(0), others.cast(counts.field(0).type)])
+    except pa.ArrowInvalid:
+        message = f"The matrix of {masking.name!r} has categories that the type "
+        message += f"{counts.field(0).type} of the column cannot hold."
+        raise DataError.of("R013", message, "Leave them out of the matrix.") from None
+    zeros = pa.nulls(len(others), counts.field(1).type).fill_null(0)
+    times = pa.concat_arrays([counts.field(1), zeros])
+    return pa.StructArray.from_arrays([labels, times], names=["values", "counts"])
 
 
 def _sorted_counts(counts: pa.StructArray) -> pa.StructArray:

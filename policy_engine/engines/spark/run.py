@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.data.transition_matrix import TransitionMatrix
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     AnonymizedTable,
@@ -96,10 +97,11 @@ class SparkRun:
         taxonomies: Mapping[str, Taxonomy] = _NONE,
         key: bytes | None = None,
         salt: str = "",
+        matrices: Mapping[str, TransitionMatrix] = _NONE,
     ) -> None:
         self._engine, self._tables = engine, tables
         self._progress, self.taxonomies, self._key = progress, taxonomies, key
-        self._salt = salt or new_salt()
+        self._salt, self._matrices = salt or new_salt(), matrices
         self._held: list[DataFrame] = []
 
     @property
@@ -176,6 +178,7 @@ class SparkRun:
         Raises the errors of `mask_table`.
         """
         self._progress("masking", 0, 0)
+        step = step.with_matrices(self._matrices)
         with running(self._engine.spark, "masking"):
             frame, evidence = mask(
                 table.frame,
@@ -191,6 +194,7 @@ class SparkRun:
     def look_at_masked(self, table: InputRows, step: Mask) -> MaskingEvidence:
         """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
         with running(self._engine.spark, "masking"):
+            step = step.with_matrices(self._matrices)
             return look_at_masked(table.frame, step, self.taxonomies, is_csv=table.is_csv)
 
     def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[ColumnJudgement, ...]:
@@ -200,6 +204,7 @@ class SparkRun:
         """
         with running(self._engine.spark, "verifying"):
             frame, kind = self._read_stored(written)
+            step = step.with_matrices(self._matrices)
             if step.groups and written.anonymized:
                 # Cells that are beside others than they were masked with keep every bound.
                 check_same_rows(written.anonymized, frame, kind)

@@ -1,23 +1,48 @@
 """Post-randomisation: every category becomes another one with a known probability."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr, model_validator
 
+from policy_engine.methods.findings import Finding
+from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation, Takes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_ROUNDED = 1e-8
+"""How far a probability in a certificate is from that of the matrix, at most."""
 _MOST_DEVIATION = 23.1
 """No transition that may be random is further from its expectation, in standard deviations or,
 where that is less than 1, in rows: it would be less likely than 1e-13."""
 
 
+class TransitionMatrix(Protocol):
+    """The probabilities of each category (columns) given that of a row (rows)."""
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories, in the order of rows and columns."""
+        ...
+
+    @property
+    def rows(self) -> tuple[tuple[float, ...], ...]:
+        """The probabilities."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """A digest of both."""
+        ...
+
+
 class Pram(Perturbation):
     """Every category stays with the probability `keep`, or becomes one of the others.
 
+    Or each becomes another by the probabilities of a matrix, which is in a file.
     With the variant `invariant`, a second step brings the expected frequencies back to those of the
     input, so that published counts are unbiased as they are; fewer values stay then. The matrix of
     the probabilities is public: with it, frequencies of the plain variant are estimated without
@@ -29,8 +54,42 @@ class Pram(Perturbation):
     takes: ClassVar[Takes] = "categories"
 
     masking: Literal["pram"] = "pram"
-    keep: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)]
+    keep: Annotated[float | None, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)] = None
+    matrix_file: Annotated[str, Field(alias="matrix", strict=True)] = ""
     variant: Literal["plain", "invariant"] = "plain"
+    _given: TransitionMatrix | None = PrivateAttr(default=None)
+
+    @classmethod
+    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+        """Yield that the probabilities are missing (M002), or given twice (M003)."""
+        yield from one_of_conflicts(cls.notation, given, ("keep", "matrix"))
+
+    @model_validator(mode="after")
+    def _has_probabilities(self) -> "Pram":
+        if (self.keep is None) == (not self.matrix_file):
+            raise ValueError("one of keep and matrix is given")
+        return self
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """The name of its matrix, where that is in a file."""
+        return (self.matrix_file,) if self.matrix_file else ()
+
+    def bound_to(self, matrices: Mapping[str, TransitionMatrix]) -> "Pram":
+        """Return it with the matrix that it names."""
+        bound = self.model_copy()
+        bound._given = matrices.get(self.matrix_file)  # noqa: SLF001 (its own copy)
+        return bound
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories of its matrix, where that is in a file."""
+        return self._given.categories if self._given else ()
+
+    @property
+    def group(self) -> str:
+        """What its draws are made by: its parameters, and the content of its file."""
+        return super().group + (self._given.digest if self._given else "")
 
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
@@ -42,18 +101,50 @@ class Pram(Perturbation):
         from policy_engine.kernels.pram import is_from_keeping  # noqa: PLC0415 (compiled)
 
         is_invariant = self.variant == "invariant"
+        if self.keep is None:
+            return all(abs(sum(row) - 1) < _ROUNDED * len(row) for row in matrix)
         return not matrix or is_from_keeping(matrix, self.keep, is_invariant=is_invariant)
 
     def matrix(self, facts: ColumnFacts) -> "NDArray[Any]":
         """Return the probability of every published category (columns) given that of the input
         (rows)."""
-        from policy_engine.kernels.pram import invariant_matrix, transition_matrix  # noqa: PLC0415
+        from policy_engine.kernels.pram import invariant_matrix  # noqa: PLC0415
 
         assert facts.counts is not None  # noqa: S101 (those of categories)
-        matrix = transition_matrix(self.keep, len(facts.labels))
+        matrix = self._plain_matrix(facts)
         if self.variant == "plain":
             return matrix
         return invariant_matrix(matrix, facts.counts[: len(facts.labels)])
+
+    def _plain_matrix(self, facts: ColumnFacts) -> "NDArray[Any]":
+        """Return the matrix of the first draw."""
+        from policy_engine.kernels.pram import ordered_matrix, transition_matrix  # noqa: PLC0415
+
+        if self.keep is not None:
+            return transition_matrix(self.keep, len(facts.labels))
+        assert self._given is not None  # noqa: S101 (it is bound before columns are masked)
+        place = {category: n for n, category in enumerate(self._given.categories)}
+        order = [place[label] for label in facts.labels.cast("string").to_pylist()]
+        return ordered_matrix(self._given.rows, order)
+
+    def doubts(
+        self,
+        names: Sequence[str],
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,
+    ) -> Iterator[str]:
+        """Yield that a matrix rules out what a row was, or that counts do not follow from it."""
+        from policy_engine.kernels.pram import is_singular, local_epsilon  # noqa: PLC0415
+
+        matrix = self.matrix(facts)
+        [name] = names
+        if self.keep is None and local_epsilon(matrix) == math.inf:
+            yield (
+                f"The matrix of {name!r} has transitions that never happen: a published category "
+                "rules out what it cannot come from. Its epsilon is infinite."
+            )
+        if self.keep is None and self.variant == "plain" and is_singular(matrix):
+            yield f"The matrix of {name!r} is singular: counts cannot be estimated from it."
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the drawn categories."""

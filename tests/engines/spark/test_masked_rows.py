@@ -124,6 +124,20 @@ def test_coded_tails_of_a_file_are_those_of_the_local_engine(cluster, tmp_path, 
     assert made.local.certificate.maskings == made.spark.certificate.maskings
 
 
+@pytest.mark.parametrize("variant", everyday(("plain", "invariant"), "plain"))
+def test_categories_drawn_by_a_given_matrix_are_those_of_the_local_engine(
+    cluster, tmp_path, variant
+):
+    rows = ",a,b,c,d\na,0.4,0.2,0.2,0.2\nb,0,1,0,0\nc,0.1,0.2,0.3,0.4\nd,0,0,0,1\n"
+    (tmp_path / "job.csv").write_text(rows)
+    masked = [column("job", masking="pram", matrix="job.csv", variant=variant)]
+    files = {"job.csv": tmp_path / "job.csv"}
+    made = both(cluster, people(), masked=masked, taxonomies=files, **PLAIN)
+    assert rows_of(made.local) == sorted(map(tuple, made.spark.table.collect()), key=repr)
+    assert made.local.certificate.maskings == made.spark.certificate.maskings
+    assert made.local.release.doubts == made.spark.release.doubts
+
+
 @pytest.mark.parametrize("stored", [False, True])
 def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, stored):
     import pyarrow.csv as pacsv
