@@ -60,6 +60,8 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         return
     if asked.columns.privacy_unit:
         yield "counted in", f"distinct {escape(asked.columns.privacy_unit)}"
+    if asked.recoding.has_overlapping_classes:
+        yield "counted in", "rows that could be the same: a missing value matches any"
     yield "classes", f"{utility.classes:,}"
     yield "average class size", f"{utility.average_class_size:.2f}"
     yield "global certainty penalty", printed_loss(utility.global_certainty_penalty)
