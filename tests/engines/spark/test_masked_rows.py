@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from applying import applied, asking, measured, rows_of
-from both import both
+from both import both, released
 from building import DATASET, column
 from everyday import everyday
 
 from policy_engine import certify_output
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, DataError
 
 KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
@@ -157,3 +157,52 @@ def test_recoded_columns_are_those_of_the_local_engine(cluster, tmp_path, stored
         (row.asDict() for row in made.spark.table.collect()), key=repr
     )
     assert made.local.certificate.maskings == made.spark.certificate.maskings
+
+
+def test_types_and_spellings_are_those_of_the_local_engine(cluster):
+    random, rows = np.random.default_rng(5), 40
+    prices = random.integers(100, 9000, rows) / 100
+    table = pa.table(
+        {
+            "age": random.integers(20, 60, rows),
+            "note": np.arange(rows),
+            "short": pa.array(prices, pa.float32()),
+            "exact": pa.array(map(str, prices)).cast(pa.decimal128(9, 2)),
+            "empty": pa.nulls(rows, pa.decimal128(7, 2)),
+        }
+    )
+    masked = [
+        column("short", masking="noise", sdShare=0.3),
+        column("exact", masking="multiplicative-noise", logSd=0.3),
+        column("empty", masking="pram", keep=0.5),
+    ]
+    made = both(cluster, table, masked=masked, **PLAIN)
+    assert rows_of(made.local) == sorted(map(tuple, made.spark.table.collect()), key=repr)
+    kinds = [made.local.table.schema.field(name).type for name in ("short", "exact", "empty")]
+    assert kinds == [pa.float32(), pa.decimal128(9, 2), pa.decimal128(7, 2)]
+
+
+def test_texts_of_a_file_are_spelled_as_the_local_engine_spells_them(cluster, tmp_path):
+    texts = ["1", "1.0", "2.50", " 3"]
+    lines = [f"{20 + i % 3},{i},{texts[i % 4]},2020-01-{i % 9 + 1:02}" for i in range(24)]
+    text = "\n".join(["age,note,job,since", *lines])
+    (tmp_path / "people.csv").write_text(text + "\n")
+    masked = [
+        column("job", masking="pram", keep=0.5),
+        column("since", masking="noise", sdShare=0.5),
+    ]
+    made = both(cluster, tmp_path / "people.csv", masked=masked, **PLAIN)
+    assert sorted(made.local.table.to_pylist(), key=repr) == sorted(
+        made.spark.table.toArrow().to_pylist(), key=repr
+    )
+    [drawn] = [one for one in made.spark.certificate.maskings if one.column == "job"]
+    assert drawn.categories == ("1", "2.5", "3")
+
+
+def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp_path):
+    import pyarrow.parquet as pq
+
+    pq.write_table(people(), tmp_path / "people.parquet")
+    masked = [column("pay", masking="noise", sdShare=1e-12)]
+    with pytest.raises(DataError, match="R013 No value of the column 'pay' is changed by noise"):
+        released(cluster, tmp_path / "people.parquet", masked=masked, **PLAIN)
