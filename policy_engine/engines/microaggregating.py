@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.data.cells import read_cell
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.decimals import is_number
-from policy_engine.engines.generalizations.representatives import Means, Modes
+from policy_engine.engines.generalizations.representatives import Means, Modes, count_dominated
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.kernels.bounds import Ancestry
 from policy_engine.kernels.diversity import ValueHistogram, histogram
@@ -19,7 +19,6 @@ from policy_engine.kernels.microaggregation import (
     Attribute,
     Space,
     default_block_size,
-    dominated_classes,
     form_classes,
     merge_all,
     place,
@@ -49,12 +48,15 @@ class NearClasses:
 
     def doubts(self) -> Iterator[str]:
         """Yield the columns in which the mean of a class tells its largest value."""
-        count = len(self.rows.starts) - 1
-        groups = np.repeat(np.arange(count), np.diff(self.rows.starts))
         for name, column in self.means.items():
-            dominated = dominated_classes(column.values()[self.rows.order], groups, count)
-            if dominated:
-                yield dominance_doubt(name, dominated, f"{count:,} classes")
+            peaks = column.peaks(self.rows)
+            yield from doubts_of_means(name, count_dominated(peaks), len(peaks))
+
+
+def doubts_of_means(name: str, dominated: int, classes: int) -> Iterator[str]:
+    """Yield the warning that the means of some classes tell their largest value."""
+    if dominated:
+        yield dominance_doubt(name, dominated, f"{classes:,} classes")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Representatives: one number or value that replaces all values of a class."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -131,12 +132,18 @@ class Means(Medians):
     def _numbers(self) -> Decimals:
         return decimals(value_labels(self.column))
 
-    def values(self) -> NDArray[np.float64]:
-        """Return the numbers of the rows, (rows,), 0 where they are missing."""
-        quanta = self._numbers.quanta.astype(np.float64)
-        blank = np.zeros(int(self.column.has_missing))
-        numbers: NDArray[np.float64] = quanta * 10.0**self._numbers.exponent
-        return np.concatenate([blank, numbers])[self.column.codes]
+    def peaks(self, classes: Partition) -> list[tuple[int, int]]:
+        """Return the greatest value and the sum of every class, in units so small that a sum of
+        10**18 rows has 36 digits at most; none where a value is negative."""
+        quanta = self._numbers.quanta
+        if not len(quanta) or quanta[0] < 0:
+            return []
+        parts = quanta // max(1, int(quanta[-1]) // 10**18)
+        values = np.concatenate([np.zeros(int(self.column.has_missing)), parts]).astype(object)
+        values = values[self.column.codes[classes.order]]
+        starts = classes.starts[:-1]
+        greatest, sums = (part.reduceat(values, starts) for part in (np.maximum, np.add))
+        return [(int(one), int(total)) for one, total in zip(greatest, sums, strict=True)]
 
     def _class_bodies(self, classes: Partition) -> tuple[Ints, list[str | None]]:
         numbers, blank = self._numbers, int(self.column.has_missing)
@@ -148,6 +155,11 @@ class Means(Medians):
         number = [numbers_of_pairs.setdefault(pair, len(numbers_of_pairs)) for pair in pairs]
         bodies = [_mean(total, count, numbers.exponent) for total, count in numbers_of_pairs]
         return np.array(number, dtype=np.int64), bodies
+
+
+def count_dominated(peaks: Iterable[tuple[int, int]]) -> int:
+    """Return how many classes have a value that is more than half of their sum."""
+    return sum(2 * greatest > total for greatest, total in peaks)
 
 
 def centroid(

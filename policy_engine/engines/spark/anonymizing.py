@@ -16,7 +16,7 @@ from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import REDACTED, release_key
-from policy_engine.engines.microaggregating import ClassBounds, NearFormation
+from policy_engine.engines.microaggregating import ClassBounds, NearFormation, doubts_of_means
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
 from policy_engine.engines.spark.cell_ends import with_end_columns
@@ -78,7 +78,7 @@ class AnonymizedFrame:
 
     The first cuts of the `approximated` columns are at quantiles. `suppressed_cells` were nulled,
     by column, where single ones are. The cells of `numeric` columns are numbers, as texts, those of
-    `typed` columns values of the input.
+    `typed` columns values of the input; `doubts` are warnings.
     """
 
     frame: DataFrame
@@ -88,6 +88,7 @@ class AnonymizedFrame:
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def anonymize(
@@ -200,13 +201,40 @@ def _microaggregate(table: "_CodedFrame", output: Publish, overview: Overview) -
     release = AnonymizedFrame(
         formation.output_frame(table.frame, parts, tasks), table.rows, tasks, numeric=numeric
     )
-    if step.is_kept_by_union or _keeps_bounds(release, step, output, work):
+    if not (step.is_kept_by_union or _keeps_bounds(release, step, output, work)):
+        # Only all classes together tell which of them have equal cells.
+        whole = replace(formation, is_whole=True)
+        one_part = RowNodes(rows={0: table.rows})
+        release = replace(release, frame=whole.output_frame(table.frame, one_part, 1), tasks=1)
+    return _with_doubts(release, formation, work)
+
+
+def _with_doubts(
+    release: AnonymizedFrame, formation: ClassFormation, work: ClassWork
+) -> AnonymizedFrame:
+    """Return a release with what its owner should know of its means, which tasks have told."""
+    peaks = list(formation.peaks)
+    if not peaks:
         return release
-    # Only all classes together tell which of them have equal cells.
-    frame = replace(formation, is_whole=True).output_frame(
-        table.frame, RowNodes(rows={0: table.rows}), 1
-    )
-    return replace(release, frame=frame, tasks=1)
+    frame = work.hold(release.frame)
+    # Classes of several tasks whose cells are equal are one.
+    cells = [quote_name(name) for name in formation.columns if name in formation.quasi]
+    parts = [F.max(most).alias(most) for most in peaks[::2]]
+    parts += [F.sum(total).alias(total) for total in peaks[1::2]]
+    told = frame.where(F.coalesce(*map(F.col, peaks)).isNotNull())
+    classes = told.groupBy(*cells).agg(*parts)
+    counts = [
+        F.count_if(2 * F.col(most) > F.col(total))
+        for most, total in zip(peaks[::2], peaks[1::2], strict=True)
+    ]
+    found = classes.agg(F.count("*"), *counts).collect()[0]
+    names = dict.fromkeys(formation.peaks.values())
+    doubts = [
+        doubt
+        for name, dominated in zip(names, found[1:], strict=True)
+        for doubt in doubts_of_means(name, dominated, found[0])
+    ]
+    return replace(release, frame=frame.drop(*peaks), doubts=tuple(doubts))
 
 
 def _form_release(

@@ -3,13 +3,21 @@
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    DecimalType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
@@ -17,6 +25,7 @@ from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.ranges import Ranges
+from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import redacted_column
 from policy_engine.engines.microaggregating import NearFormation, partition_of
 from policy_engine.engines.spark.coding import PERSON, CodedRows, Coding
@@ -71,7 +80,24 @@ class ClassFormation:
             is_kept = name in self.coding.kept
             kind = coded.schema[f"kept{self.coding.kept.index(name)}"].dataType if is_kept else None
             fields.append(StructField(name, kind or StringType()))
-        return StructType(fields + [StructField(PERSON, StringType())] * bool(self.coding.person))
+        fields += [StructField(PERSON, StringType())] * bool(self.coding.person)
+        return StructType(fields + [StructField(name, _PEAK) for name in self.peaks])
+
+    @property
+    def peaks(self) -> dict[str, str]:
+        """The columns of means, by the columns that hold the greatest value of every class, and
+        its sum."""
+        means = [name for name, one in self.quasi.items() if isinstance(one, Means)]
+        pairs = enumerate(means if self.near else [])
+        return {peak_column(place, part): name for place, name in pairs for part in ("most", "sum")}
+
+
+_PEAK = DecimalType(38, 0)
+
+
+def peak_column(place: int, part: str) -> str:
+    """Return the name of the column for the greatest values, or the sums, of a column of means."""
+    return f"policy_engine__{part}{place}"
 
 
 _PLACE = [StructField("node", LongType()), StructField("task", IntegerType())]
@@ -152,8 +178,21 @@ class _TaskRows:
                 columns.append(self.kept[name].take(rows))
         if self.person is not None:
             columns.append(self.person.take(rows))
+        columns += self._peaks(classes)
         names = [*self.formation.columns, *([PERSON] * (self.person is not None))]
+        names += self.formation.peaks
         return pa.table(columns, names=names).combine_chunks()
+
+    def _peaks(self, classes: Partition) -> Iterator[pa.Array]:
+        """Yield the greatest value of every class at its first row, and its sum, for all means."""
+        rows, first = len(classes.order), classes.starts[:-1]
+        for name in dict.fromkeys(self.formation.peaks.values()):
+            mean = self._generalizer(name)
+            peaks = mean.peaks(classes) if isinstance(mean, Means) else []
+            for part in zip(*peaks, strict=True) if peaks else ((), ()):
+                values = np.full(rows, None, dtype=object)
+                values[first[: len(part)]] = [Decimal(one) for one in part]
+                yield pa.array(values.tolist(), pa.decimal128(38, 0))
 
     def _generalizer(self, name: str) -> Generalizer:
         if name in self.wide:
