@@ -189,6 +189,7 @@ CODES = {
     "W004": "an asset that may be read together with others under a rule that does not cover it",
     "W005": "a method that bounds nothing, without a privacy model beside it",
     "W006": "a count of rows that could be the same, which protects less than of those that are",
+    "W007": "quasi-identifiers that are released as they are, and show who is in the table",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

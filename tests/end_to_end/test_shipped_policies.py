@@ -7,8 +7,8 @@ from policy_engine.policy import load_policy
 
 POLICIES = sorted((ROOT / "policies").glob("*.jsonld"))
 
-HINTS = {"census-masked": ["W005"]}
-"""Masking alone bounds nothing, which its owner is told."""
+HINTS = {"census-masked": ["W005"], "diabetes-buckets": ["W007"]}
+"""Masking alone bounds nothing, and buckets do not hide who is there, as their owners are told."""
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)

@@ -234,6 +234,13 @@ def test_spark_has_no_buckets_and_says_why():
         make_plan(text, engine="spark")
 
 
+def test_exact_quasi_identifiers_are_warned_of():
+    [hint] = [one for one in read_policy(asking(**ASKED)).hints if one.code == "W007"]
+    assert "who is in the table" in hint.message
+    by_class = {**ASKED, "algorithm": "mondrian"}
+    assert "W007" not in [one.code for one in read_policy(asking(**by_class)).hints]
+
+
 def test_masked_and_redacted_columns_are_beside_the_quasi_identifiers(tmp_path):
     table = {**PEOPLE, "who": list("abcdefghijkl"), "pay": [float(one) for one in range(12)]}
     pay = column("pay", masking="rounding", base=4)

@@ -78,7 +78,7 @@ def with_warnings(policy: Policy) -> Policy:
     """Return a policy with what in it is allowed, and yet hardly meant."""
     warnings = (
         *(*_ungoverned_outputs(policy), *_uncovered_assets(policy)),
-        *(*_unbounded(policy), *_overlapping(policy)),
+        *(*_unbounded(policy), *_overlapping(policy), *_exact(policy)),
     )
     return replace(policy, hints=(*policy.hints, *warnings))
 
@@ -196,6 +196,20 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
 
 def _overlapping(policy: Policy) -> Iterator[Problem]:
     """Yield that suppressed cells are to match any value, which makes classes overlap."""
+    for options in _recodings(policy, "local-suppression"):
+        missing = options.get(f"{terms.PE}missing")
+        if missing is not None and missing.value == "wildcard":
+            yield Problem("W006", _OVERLAPPING, _NOT_OVERLAPPING, missing.place)
+
+
+def _exact(policy: Policy) -> Iterator[Problem]:
+    """Yield that quasi-identifiers are to be released as they are, with buckets beside them."""
+    for options in _recodings(policy, "bucketization"):
+        yield Problem("W007", _PRESENT, _NOT_PRESENT, options[_ALGORITHM].place)
+
+
+def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
+    """Yield what permissions by an algorithm ask for, the first value of each parameter."""
     for rule in policy.permissions:
         for action in rule.actions:
             named = {
@@ -203,13 +217,13 @@ def _overlapping(policy: Policy) -> Iterator[Problem]:
                 for part in action.refinements
                 if isinstance(part, Constraint) and part.right_operands
             }
-            algorithm, missing = (named.get(f"{terms.PE}{one}") for one in ("algorithm", "missing"))
-            if algorithm is None or algorithm.value != "local-suppression" or missing is None:
-                continue
-            if missing.value == "wildcard":
-                yield Problem("W006", _OVERLAPPING, _NOT_OVERLAPPING, missing.place)
+            if _ALGORITHM in named and named[_ALGORITHM].value == algorithm:
+                yield named
 
 
+_ALGORITHM = f"{terms.PE}algorithm"
+_PRESENT = "Quasi-identifiers are released as they are: they show who is in the table."
+_NOT_PRESENT = "Ask for classes, if that should not be known."
 _OVERLAPPING = (
     "A missing value matches any, so k counts rows that could be the same, not rows alike."
 )
