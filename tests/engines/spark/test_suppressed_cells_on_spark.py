@@ -71,6 +71,14 @@ def test_caps_weights_and_hidden_columns_are_as_on_the_local_engine(cluster):
     check(both(cluster, table, 3, quasi=quasi, **parts, **ASKED))
 
 
+def test_masked_columns_and_samples_are_beside_it(cluster):
+    noisy = column("score", masking="noise", sdShare=0.1)
+    table = people().append_column("score", pa.array(np.linspace(0, 9, 300)))
+    parts = {"masked": [noisy], "sampleShare": 0.8, "weightColumn": "weight"}
+    methods = {"method": ["k-anonymity", "masking"]}
+    check(both(cluster, table, 3, quasi=QUASI, **parts, **{**ASKED, **methods}))
+
+
 @pytest.mark.parametrize("missing", SENSES)
 def test_files_without_types_are_read_and_measured_alike(cluster, missing, tmp_path):
     pacsv.write_csv(people(), tmp_path / "people.csv")
