@@ -18,7 +18,8 @@ from policy_engine.decision.compliance.model import (
     DutyReport,
     PolicyReport,
 )
-from policy_engine.decision.compliance.reading import read_policies
+from policy_engine.decision.compliance.reading import leaves, read_policies
+from policy_engine.decision.compliance.reasoning import refuse_unread_conclusions
 from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
 from policy_engine.decision.compliance.unread import refuse_unread_of_world
 from policy_engine.decision.compliance.worlds import (
@@ -71,7 +72,9 @@ def compliance_report(
     )
     policies, requested_rules = _read(texts, limits, vocabulary)
     stated = load_owners(owners, policies, contexts)
-    world_time = time_of(texts[2])
+    operands = {leaf.left_operand for one in policies for leaf in leaves(one)}
+    operands.update(*(one.values for one in requested_rules))
+    world_time = time_of(texts[2], operands)
     times = [requested_time(texts[1], one) for one in requested_rules]
     moments = [(one, world_time or time) for one, time in zip(requested_rules, times, strict=True)]
     now = Literal(datetime.now(UTC).isoformat().replace("+00:00", "Z"), f"{terms.XSD}dateTime")
@@ -107,7 +110,8 @@ def _read(
         request, vocabulary, has_policies=has_policies, has_world=has_world
     )
     for text, error in zip(texts, errors, strict=True):
-        refuse_misspelt_names(text, error)
+        refuse_misspelt_names(text, error, vocabulary)
+        refuse_unread_conclusions(text, error)
     if world.text not in (policy.text, request.text):
         refuse_unread_of_world(world)
     refuse_unclear_nodes(world, policies, requested_rules)

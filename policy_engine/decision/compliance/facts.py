@@ -17,7 +17,7 @@ from policy_engine.decision.facts import DATE_TIME, PURPOSE
 from policy_engine.decision.model import World
 from policy_engine.policy.hierarchy import PARTS, Hierarchy
 from policy_engine.policy.model import COUNT, JOINTLY
-from policy_engine.policy.structure import PURPOSE_PROPERTIES, VALUE
+from policy_engine.policy.structure import PURPOSE_PROPERTIES, REFINEMENT, SOURCE, VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 
@@ -121,11 +121,22 @@ def memberships(
 ) -> Hierarchy:
     """Return who and what belongs to what, according to a hierarchy, the world and other texts.
 
-    Of these, whose memberships are `stated`, it has the classes that purposes are of.
+    Of these, whose memberships are `stated`, it has the classes that purposes are of. Whatever is
+    part of a collection is part of its source: without refinements the two are the same.
     """
-    kinds = (edge for text in (*others, world) for edge in text.edges(_SUBCLASS, TYPE))
+    texts = (*others, world)
+    kinds = (edge for text in texts for edge in text.edges(_SUBCLASS, TYPE))
     purposes = tuple(edge for edge in kinds if edge[1] not in _PURPOSE_CLASSES)
-    return stated.joined([hierarchy_of(world, vocabulary), Hierarchy(purpose=purposes)])
+    sources = tuple(edge for text in texts for edge in _sources(text))
+    more = Hierarchy(party=sources, asset=sources, purpose=purposes)
+    return stated.joined([hierarchy_of(world, vocabulary), more])
+
+
+def _sources(graph: StatementGraph) -> Iterator[tuple[str, str]]:
+    """Yield the collections without refinements, each with its source."""
+    for node in graph.having(SOURCE):
+        if not graph.objects(node, REFINEMENT):
+            yield from ((graph.name(node), graph.name(one)) for one in graph.nodes(node, SOURCE))
 
 
 def with_own_purposes(
@@ -184,8 +195,8 @@ def _names_in(graph: StatementGraph) -> Iterator[str]:
     yield from graph.written
     objects = chain.from_iterable(of for said in graph.about.values() for of in said.values())
     for literal in {one for one in objects if isinstance(one, Literal)}:
-        texts = (one for one in _values((literal,)) or () if isinstance(one, str))
-        yield from map(compared_name, texts)
+        texts = _values((literal._replace(language=""),)) or ()
+        yield from (compared_name(one) for one in texts if isinstance(one, str))
 
 
 def _tell(told: Told, graph: StatementGraph, node: str) -> None:
@@ -203,6 +214,16 @@ def _facts(told: Told) -> dict[str, tuple[Literals, ...]]:
 def _values(operand_terms: Terms) -> tuple[Literals, ...] | None:
     """Return the values of terms; none if one of them cannot be read."""
     try:
-        return tuple(value_of(term).value for term in operand_terms) or None
+        return tuple(map(_value, operand_terms)) or None
     except ValueError:
         return None
+
+
+def _value(term: Term) -> Literals:
+    """Return the value of a term. Raises ValueError for one that compares with nothing.
+
+    Such are texts of a language, of which right operands are read without it.
+    """
+    if isinstance(term, Literal) and term.language:
+        raise ValueError(f"{term.text!r:.40} is a text of a language")
+    return value_of(term).value

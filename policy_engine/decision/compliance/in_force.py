@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from policy_engine import terms
 from policy_engine.decision.compliance.graph import StatementGraph, shown_term
-from policy_engine.decision.compliance.names import DUBLIN_CORE
+from policy_engine.decision.compliance.names import REPLACED
 from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.model import Policy
 from policy_engine.policy.structure import INHERIT
-
-REPLACED = f"{DUBLIN_CORE}isReplacedBy"
 
 
 def ended_policies(

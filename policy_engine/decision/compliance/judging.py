@@ -33,6 +33,7 @@ from policy_engine.decision.compliance.model import (
     Premise,
     RuleReport,
 )
+from policy_engine.decision.compliance.purposes import refuse_unknown_purposes
 from policy_engine.decision.compliance.reading import leaves, value_of, values
 from policy_engine.decision.compliance.refined_collections import refuse_lost_refinements
 from policy_engine.decision.compliance.requested_rules import RequestedRule
@@ -98,7 +99,9 @@ class Setting:
         known_assets = cache(lambda: named_assets(policies, hierarchy))
         facts = world_of(texts[2])
         refuse_lost_refinements(texts[0], policies, hierarchy, facts)
-        stated = (facts, world_values_of(texts[2]))
+        told = world_values_of(texts[2])
+        refuse_unknown_purposes(texts, policies, requested, told, hierarchy, vocabulary)
+        stated = (facts, told)
         ended = ended_policies(policies, texts[0], texts[2])
         parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, ended, speaking)
         return [cls(policy, *parts) for policy in policies]

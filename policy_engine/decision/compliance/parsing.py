@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,11 @@ _COMMENT = re.compile(rb"#[^\r\n]*")
 _NUMBER = re.compile(
     r"[-+]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf(?:inity)?)|nan", re.IGNORECASE
 )
+_FINE_TIME = re.compile(
+    r"\s*(-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T)?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}[0-9]*[1-9][0-9]*"
+    r"(Z|[-+][0-9]{2}:[0-9]{2})?\s*"
+)
+"""A time with digits beyond microseconds, which would be cut."""
 _NUMERIC = {f"{terms.XSD}{name}" for name in NUMERIC_TYPES}
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -31,7 +36,8 @@ def statements(
 
     Raises PolicyError for a text that is not RDF in its syntax (F001), relative IRIs (L006),
     something that JSON-LD would drop (L002) or fetch (L001), a number that is no value of its data
-    type, such as one beyond the range of doubles (P007), a constraint that a logical one names
+    type, such as one beyond the range of doubles (P007), a time that is finer than microseconds
+    (P007), a constraint that a logical one names
     twice (P014), and a text that is too large (J003).
     """
     source = str(path) if path else ""
@@ -42,7 +48,8 @@ def statements(
     for one in statements_read.items:
         if isinstance(one.value, Literal) and one.value.language:
             _check_language(one.value.language, Place("", *one.spot), source)
-    problems = [*islice(_number_problems(statements_read.items), MAX_PROBLEMS)]
+    wrong = chain(_number_problems(statements_read.items), _time_problems(statements_read.items))
+    problems = [*islice(wrong, MAX_PROBLEMS)]
     if problems:
         raise PolicyError(*problems, source=source)
     return statements_read.items
@@ -61,6 +68,14 @@ def _number_problems(items: Iterable[Statement]) -> Iterator[Problem]:
             except ValueError as error:
                 if _NUMBER.fullmatch(text.strip(" \t\r\n")):
                     yield Problem("P007", f"{error}.", place=Place("", *one.spot))
+
+
+def _time_problems(items: Iterable[Statement]) -> Iterator[Problem]:
+    """Yield the times that are finer than microseconds: compared without that, some are equal."""
+    for one in items:
+        if isinstance(one.value, Literal) and _FINE_TIME.fullmatch(one.value.text):
+            message = f"{one.value.text!r:.60} is finer than microseconds, to which times are read."
+            yield Problem("P007", message, place=Place("", *one.spot))
 
 
 def _check_language(tag: str, place: Place, source: str) -> None:

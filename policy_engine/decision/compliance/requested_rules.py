@@ -18,10 +18,12 @@ from policy_engine.decision.compliance.names import (
     REQUESTED_TARGET,
     REQUESTING_PARTY,
 )
+from policy_engine.decision.compliance.namespaces import nearly
 from policy_engine.decision.compliance.unread import said_of
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.decision.facts import PURPOSE as PURPOSE_OPERAND
 from policy_engine.errors import RequestError, did_you_mean, join_names
+from policy_engine.policy.reading.nodes import DESCRIPTIONS
 from policy_engine.policy.structure import (
     ACTION,
     ASSIGNEE,
@@ -231,7 +233,9 @@ class _Requests:
         """Refuse a property or a class that would change the request if it were understood."""
         self._read.add(node)
         for prop in self.graph.about.get(node, {}):
-            if prop.startswith((terms.ODRL, terms.SOTW)) and prop not in {*properties, TYPE}:
+            # What is almost a name that is read, is refused as that later on.
+            is_told = prop in {*properties, TYPE} or prop.startswith(DESCRIPTIONS) or nearly(prop)
+            if not is_told:
                 near = did_you_mean(terms.local_name(prop), map(terms.local_name, properties))
                 refuse(self.graph, f"{prop} is not allowed in a request. {node} has it.", near)
         for kind in self.graph.types(node):

@@ -27,6 +27,10 @@ _OF_THINGS = {
 }
 _NOW = "http://example.com/request/currentTime"
 _DUBLIN_CORE = (DUBLIN_CORE, "http://purl.org/dc/elements/1.1/")
+_OWL_TIME = ("http://www.w3.org/2006/time#", "https://www.w3.org/2006/time#")
+_NAMES_OF_TIME = {"currenttime", "currentdate", "currentdatetime", "now"}
+"""The local names, in small letters, of what others call the time of a world."""
+_MOMENTS = {f"{terms.XSD}{name}" for name in ("dateTime", "dateTimeStamp", "date")}
 _DATES = ("issued", "date", "created", "modified", "valid", "available")
 
 
@@ -41,13 +45,13 @@ def world_nodes(world: StatementGraph) -> tuple[str, ...]:
     return tuple(node for name in names for node in world.named[name])
 
 
-def time_of(world: StatementGraph) -> Term | None:
+def time_of(world: StatementGraph, operands: Container[str] = ()) -> Term | None:
     """Return the time that the world gives; None if it gives none.
 
-    Raises RequestError (D003) for several times, one that is not valid, or one that is told
-    otherwise than it may be.
+    A world may also tell other times, of left operands that are used. Raises RequestError (D003)
+    for several times, one that is not valid, or one that is told otherwise than it may be.
     """
-    return _moment(world, _times(world))
+    return _moment(world, _times(world, operands))
 
 
 def requested_time(graph: StatementGraph, request: RequestedRule) -> Term | None:
@@ -138,7 +142,7 @@ def _is_nearly_world(kind: str) -> bool:
     return kind not in _WORLDS and terms.local_name(kind).casefold() == "sotw"
 
 
-def _times(world: StatementGraph) -> tuple[Term, ...]:
+def _times(world: StatementGraph, operands: Container[str]) -> tuple[Term, ...]:
     """Return the times that a world tells: at its state, or at a node that is its current time."""
     nodes = world_nodes(world)
     told = [one for node in nodes for one in world.values(node, CURRENT_TIME)]
@@ -148,6 +152,8 @@ def _times(world: StatementGraph) -> tuple[Term, ...]:
     times += (one for node in nodes for one in world.values(node, DATE_TIME))
     times += (one for name in names for one in _issued(world, name))
     _refuse_other_dates(world, names, nodes if not times else ())
+    if not times:
+        _refuse_other_times(world, nodes, operands)
     return (*times,)
 
 
@@ -179,6 +185,26 @@ def _refuse_other_dates(
                 f"{world.name(node)!r} has the date {dates[0]!r}, which is not read as a time."
             )
             refuse(world, message, "The state of the world tells its time by sotw:currentTime.")
+
+
+def _refuse_other_times(
+    world: StatementGraph, states: Container[str], operands: Container[str]
+) -> None:
+    """Refuse times of a world that tells none as it may: the clock would be believed instead."""
+    for node in world.about:
+        for prop in sorted(world.about[node]):
+            is_named = (
+                prop.startswith(_OWL_TIME) or terms.local_name(prop).lower() in _NAMES_OF_TIME
+            )
+            is_odrl = prop in terms.instances(f"{terms.ODRL}LeftOperand")
+            is_own = node in states and not is_odrl and prop not in operands
+            if is_named or (is_own and any(map(_is_moment, world.objects(node, prop)))):
+                message = f"{world.name(node)!r} tells a time by {prop!r}, which is not read."
+                refuse(world, message, "The state of the world tells its time by sotw:currentTime.")
+
+
+def _is_moment(term: Term) -> bool:
+    return isinstance(term, Literal) and term.type in _MOMENTS
 
 
 def _is_date(prop: str) -> bool:

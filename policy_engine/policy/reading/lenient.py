@@ -17,10 +17,10 @@ found in RDF, and the engine has no use for:
 Never lets pass: a property of ODRL's where it means nothing, any other that stands in a rule or a
 constraint, an operator, an action or a left operand that ODRL lacks, a literal in the place of a
 name, a value that is none of its type, a policy of two types, a rule of a policy of which nothing
-is said, a part of a policy that no policy holds, a nameless collection with two sources or with
-more than ODRL says of one, an action with a name of its own and an rdf:value, a name that is
-almost one of ODRL's, a request that is a policy, a parent that is not in the text, and whatever is
-too large.
+is said, a part of a policy that no policy holds, a purpose of anything but a rule, a nameless
+collection with two sources or with more than ODRL says of one, an action with a name of its own
+and an rdf:value, a name that is almost one of ODRL's, a request that is a policy, a parent that is
+not in the text, and whatever is too large.
 """
 
 import re

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policy_engine import terms
+from policy_engine.policy.structure import WIDER_PROPERTIES
 from policy_engine.policy.syntax.json_ld import POINTER, Node
 
 DESCRIPTIONS = (
@@ -60,3 +61,13 @@ def format_value(data: Mapping[str, Any]) -> str:
         return "a list"
     value = data.get("@value", data.get("@id"))
     return "an object without uid" if value is None else repr(value)
+
+
+def says_something_else(prop: str) -> bool:
+    """Tell whether a property is one of other vocabularies, or of what something is known to be.
+
+    That of the engine's own that means something on a rule alone, such as a purpose, is not.
+    """
+    is_own = prop.startswith((terms.MOSAICROWN, terms.PE))
+    is_of_things = prop in WIDER_PROPERTIES or prop in terms.instances(f"{terms.ODRL}LeftOperand")
+    return not prop.startswith(("@", terms.ODRL)) and (is_of_things or not is_own)

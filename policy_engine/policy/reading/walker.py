@@ -15,6 +15,7 @@ from policy_engine.policy.reading.nodes import (
     format_value,
     has_statements,
     property_values,
+    says_something_else,
 )
 from policy_engine.policy.structure import (
     KINDS,
@@ -264,7 +265,7 @@ class Walker:
     def check_odrl_properties(self, node: Node, allowed: AbstractSet[str], subject: str) -> None:
         """Note what `check_properties` does; leniently, other vocabularies' are allowed."""
         if self.is_lenient:
-            allowed = allowed | {prop for prop in node.data if not prop.startswith(("@", _ODRL))}
+            allowed = allowed | {prop for prop in node.data if says_something_else(prop)}
         self.check_properties(node, allowed, subject)
 
     def check_properties(self, node: Node, known: AbstractSet[str], subject: str) -> None:

@@ -11,6 +11,7 @@ from policy_engine.errors import PolicyError, RequestError
 IN_ITALY = f"odrl:refinement [ {limit('odrl:spatial', 'eq', ':IT')} ]"
 OF_NURSES = f"odrl:assignee [ odrl:source :nurse ; {IN_ITALY} ] ; odrl:action odrl:read"
 DATE_TIME = "^^xsd:dateTime"
+NOON = f'"2026-06-01T12:00:00Z"{DATE_TIME}'
 FRANCE, ITALY = ":nurse odrl:spatial :FR .", "[ odrl:uid :nurse ; odrl:spatial :IT ] ."
 
 
@@ -177,3 +178,36 @@ def test_state_of_the_world_in_another_text_is_refused(told):
         compliance_report(policy(more=told), request(), world())
     all_of_it = f"{policy(more=told)} {request().removeprefix(PREFIXES)}"
     assert compliance_report(all_of_it, all_of_it, all_of_it)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f":w a sotw:SotW ; <http://www.w3.org/2006/time#inXSDDateTimeStamp> {NOON} .",
+        f":w a sotw:SotW ; <http://www.w3.org/2006/time#hasTime> :t . :t :at {NOON} .",
+        f":w a sotw:SotW ; :currentTime {NOON} .",
+        ":w a sotw:SotW ; :CurrentTime 'noon' .",
+        f":w a sotw:SotW ; :moment {NOON} .",
+    ],
+)
+def test_time_that_a_world_tells_by_another_property_is_refused(said):
+    with pytest.raises(RequestError, match=r"D003 .* tells a time by .*, which is not read"):
+        compliance_report(policy(), request(), f"{PREFIXES}{said}")
+
+
+def test_time_of_a_left_operand_that_is_used_is_not_that_of_the_world():
+    text = constrained(limit(":audited", "lt", NOON))
+    said = f":w a sotw:SotW ; :audited {NOON} ."
+    assert compliance_report(text, request(), f"{PREFIXES}{said}").by_clock
+
+
+@pytest.mark.parametrize("kind", ["^^xsd:dateTime", ""])
+def test_time_finer_than_microseconds_is_refused(kind):
+    fine, exact = "2026-06-01T00:00:00.0000001Z", "2026-06-01T00:00:00.0000000Z"
+    with pytest.raises(PolicyError, match=r"P007 .* is finer than microseconds"):
+        compliance_report(constrained(limit("odrl:dateTime", "lt", f'"{fine}"{kind}')), request())
+    assert compliance_report(
+        constrained(limit("odrl:dateTime", "lt", f'"{exact}"{kind}')), request()
+    )
+    with pytest.raises(RequestError, match=r"P007 .* is finer than microseconds"):
+        compliance_report(policy(), request(), world(time=fine))

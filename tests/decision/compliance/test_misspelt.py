@@ -1,7 +1,16 @@
 """What a world or a request says under a misspelt name is refused: passed over, it would decide."""
 
 import pytest
-from compliance_texts import PREFIXES, constrained, evaluation_request, policy, request, world
+from compliance_texts import (
+    PARTS,
+    PREFIXES,
+    constrained,
+    evaluation_request,
+    for_purpose,
+    policy,
+    request,
+    world,
+)
 
 from policy_engine.decision.compliance import compliance_report
 from policy_engine.errors import PolicyEngineError
@@ -130,3 +139,144 @@ def test_term_that_is_used_as_what_it_is_not_is_refused(said, words):
     for texts in ((policy(more=said), request(), world()), (policy(), request(), world(said))):
         with pytest.raises(PolicyEngineError, match=words):
             compliance_report(*texts)
+
+
+MC, DPV = "https://www.mosaicrown.eu/ns/mosaicrown/1/", "https://w3id.org/dpv#"
+PE = "https://w3id.org/policy-engine/ns#"
+W3 = "http://www.w3.org"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (f"{MC}BelongsTo", "is not a term of the MOSAICrOWN profile"),
+        (f"{MC}belongsto", "is not a term of the MOSAICrOWN profile"),
+        (f"{MC}declinationof", "is not a term of the MOSAICrOWN profile"),
+        (f"{MC}Purpose", "is not a term of the MOSAICrOWN profile"),
+        (f"{MC}porpose", "is not a term of the MOSAICrOWN profile"),
+        (
+            "http://localhost:8000/ns/mosaicrown/belongsto",
+            "is not a term of the MOSAICrOWN profile",
+        ),
+        ("http://www.mosaicrown.eu/ns/mosaicrown/1/belongsTo", f"is not a name of '{MC}'"),
+        ("https://mosaicrown.eu/ns/mosaicrown/1/belongsTo", f"is not a name of '{MC}'"),
+        ("https://www.mosaicrown.eu/ns/mosaicrown/belongsTo", f"is not a name of '{MC}'"),
+        ("mosaicrown:belongsTo", f"is not a name of '{MC}'"),
+        (f"{PE}Label", "is not a term of policy_engine"),
+        ("http://w3id.org/policy-engine/ns#label", f"is not a name of '{PE}'"),
+        (f"{W3}/2004/02/skos/core#Broader", "is not a term of SKOS"),
+        (f"{W3}/2004/02/skos/core#broder", "is not a term of SKOS"),
+        ("https://www.w3.org/2004/02/skos/core#broader", "and almost one"),
+        (f"{W3}/2004/02/skos/core/broader", "and almost one"),
+        (f"{W3}/2000/01/rdf-schema#subclassOf", "is not a term of RDF Schema"),
+        ("https://www.w3.org/2000/01/rdf-schema#subClassOf", "and almost one"),
+        (f"{W3}/1999/02/22-rdf-syntax-ns#Type", "is not a term of RDF"),
+        ("https://www.w3.org/1999/02/22-rdf-syntax-ns#type", "and almost one"),
+        (f"{DPV}hasPurpose", f"is not read. The purpose is told by '{MC}purpose'"),
+        ("http://www.w3.org/ns/dpv#hasPurpose", f"is not a name of '{DPV}'"),
+        ("http://purl.org/dc/terms/isreplacedby", "isReplacedBy', and almost the same"),
+        ("https://purl.org/dc/terms/isReplacedBy", "isReplacedBy' is not a name of"),
+    ],
+)
+def test_property_that_is_almost_one_that_is_read_is_refused_in_every_text(name, words):
+    said = f"\n<http://example.com/w> <{name}> <http://example.com/v> ."
+    for code, texts in (
+        ("P005", (policy(more=said), request(), world())),
+        ("D003", (policy(), request(more=said), world())),
+        ("D003", (policy(), request(), world(said))),
+    ):
+        with pytest.raises(PolicyEngineError) as caught:
+            compliance_report(*texts)
+        assert [(one.code, words in one.message) for one in caught.value.problems] == [(code, True)]
+
+
+@pytest.mark.parametrize(
+    "name", [f"{MC}Purpose", f"{MC}porpose", f"{DPV}hasPurpose", "http://example.com/purpose"]
+)
+def test_rule_of_a_request_says_nothing_by_words_that_are_not_read(name):
+    with pytest.raises(PolicyEngineError, match=r"D003 .* is not allowed in a request"):
+        compliance_report(policy(), request(told=f"; <{name}> dpv:Marketing"), world())
+
+
+def test_request_may_be_described():
+    assert compliance_report(policy(), request(told="; dct:title 'A request'"), world())
+
+
+@pytest.mark.parametrize("name", [f"{MC}purpose", f"{DPV}hasPurpose", f"{MC}belongsTo", f"{MC}kk"])
+@pytest.mark.parametrize("way", ["policy", "request", "parameter"])
+def test_left_operand_that_is_none_of_its_vocabulary_is_refused(name, way):
+    of_limit = f"odrl:leftOperand <{name}> ; odrl:operator odrl:eq ; odrl:rightOperand :ads"
+    asked = f"sotw:describesFeature <{name}> ; sotw:value :ads"
+    texts = {
+        "policy": (constrained(of_limit), request()),
+        "request": (policy(), request(told=f"; odrl:constraint [ {of_limit} ]")),
+        "parameter": (policy(), evaluation_request(f"; sotw:requestParameter [ {asked} ]")),
+    }[way]
+    with pytest.raises(PolicyEngineError, match=r"is not a (left operand|known left|term of)"):
+        compliance_report(*texts, world())
+
+
+@pytest.mark.parametrize(
+    ("purpose", "words"),
+    [
+        ("<http://w3id.org/dpv#Marketing>", "is not a name of"),
+        ("<https://w3id.org/dpv/owl#Marketing>", "is not a name of"),
+        ("<https://w3id.org/dpv/2.0#Marketing>", "is not a name of"),
+        ("<http://www.w3.org/ns/dpv#Marketing>", "is not a name of"),
+        ("dpv:Marketting", "'dpv:Marketting' is not a purpose of the Data Privacy Vocabulary"),
+        ("dpv:marketing", "'dpv:marketing' is not a purpose of the Data Privacy Vocabulary"),
+        ("'dpv:Marketting'", "'dpv:Marketting' is not a purpose of the Data Privacy Vocabulary"),
+        (f"<{MC}Marketing>", "is not a term of the MOSAICrOWN profile"),
+        ("odrl:read", "'odrl:read' is not a purpose of the MOSAICrOWN profile"),
+    ],
+)
+def test_purpose_that_its_vocabulary_lacks_is_refused_wherever_it_is_named(purpose, words):
+    of_limit = (
+        f"odrl:leftOperand odrl:purpose ; odrl:operator odrl:eq ; odrl:rightOperand {purpose}"
+    )
+    is_name = not purpose.startswith("'")
+    texts = [
+        (constrained(of_limit, "prohibition"), request(), world()),
+        (policy(), for_purpose(purpose), world()),
+        (policy(), request(), world(f"{STATE} odrl:purpose {purpose} .")),
+    ]
+    broader = f":ads skos:broader {purpose} ."
+    named = [
+        (policy(f"odrl:action odrl:read ; <{MC}purpose> {purpose}"), request(), world()),
+        (policy(more=broader), request(), world()),
+        (policy(), request(), world(broader)),
+        (policy(), for_purpose(":ads", broader), world()),
+    ]
+    for given in texts + named * is_name:
+        with pytest.raises(PolicyEngineError, match=words):
+            compliance_report(*given)
+
+
+def test_class_of_a_purpose_that_the_data_privacy_vocabulary_lacks_is_refused():
+    with pytest.raises(PolicyEngineError, match=r"'dpv:Marketting' is not a purpose"):
+        compliance_report(policy(), for_purpose(":ads", ":ads a dpv:Marketting ."), world())
+    assert compliance_report(policy(), for_purpose(":ads", ":ads a dpv:Marketing ."), world())
+
+
+@pytest.mark.parametrize(
+    "name", ["https://w3id.org/dpv/pd#Email", "https://w3id.org/dpv/legal/eu/gdpr#A6-1-a"]
+)
+def test_extensions_of_the_data_privacy_vocabulary_are_other_vocabularies(name):
+    assert compliance_report(policy(more=f":ward a <{name}> ."), for_purpose(f"<{name}>"), world())
+
+
+@pytest.mark.parametrize(
+    ("of_rule", "more"),
+    [
+        ("", f":policy <{MC}purpose> dpv:Marketing ."),
+        ("", f":nurse <{MC}purpose> dpv:Marketing ."),
+        ("", f":ward <{MC}purpose> dpv:Marketing ."),
+        ("odrl:action :read", f":read <{MC}purpose> dpv:Marketing ."),
+        ("odrl:assignee :all", f":all odrl:source :staff ; <{MC}purpose> dpv:Marketing ."),
+        ("odrl:action :few", f":few rdf:value odrl:read ; <{MC}purpose> dpv:Marketing ."),
+        ("", f":ward <{PE}endsWith> :other ."),
+    ],
+)
+def test_purpose_that_a_policy_tells_of_what_has_none_is_refused(of_rule, more):
+    with pytest.raises(PolicyEngineError, match=r"P005 .* is not a property of|P006"):
+        compliance_report(policy(of_rule or PARTS, more=more), request(), world())
