@@ -159,3 +159,15 @@ def test_no_fewer_rows_than_asked_are_coded_and_no_order_of_rows_decides(values,
     turned = pa.table(table(pa.array(values, pa.int64()))).take(list(range(len(values)))[::-1])
     assert pay(made) == expected == pay(applied(turned, **asked))
     assert expected.count(f">{threshold}") == made.certificate.maskings[0].figures["rowsCoded"]
+
+
+def test_a_tail_of_a_sample_is_certified_with_its_key(tmp_path):
+    rows = "".join(f"{n},{n * n}\n" for n in range(40))
+    (tmp_path / "in.csv").write_text(f"id,pay\n{rows}")
+    asked, key = {**top(tail=3, replacement="mean"), "sampleSize": 20}, b"\x03" * 32
+    made = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", key=key, **asked)
+    again = {"data": {DATASET: tmp_path / "in.csv"}}
+    found = certify_output(made.path, asking(**asked), key=key, **again)
+    assert found.maskings == made.certificate.maskings
+    with pytest.raises(DataError, match=r"V006 .* follows from the key"):
+        certify_output(made.path, asking(**asked), **again)

@@ -206,3 +206,34 @@ def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp
     masked = [column("pay", masking="noise", sdShare=1e-12)]
     with pytest.raises(DataError, match="R013 No value of the column 'pay' is changed by noise"):
         released(cluster, tmp_path / "people.parquet", masked=masked, **PLAIN)
+
+
+def test_what_follows_from_data_and_files_is_certified_on_a_cluster(cluster, tmp_path):
+    import pyarrow.csv as pacsv
+
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    (tmp_path / "job.csv").write_text(",a,b,c\na,0.4,0.4,0.2\nb,0.2,0.6,0.2\nc,0.3,0.3,0.4\n")
+    (tmp_path / "age.csv").write_text("".join(f"{n};{n // 10}0;*\n" for n in range(20, 60)))
+    masked = [
+        column("pay", masking="top-coding", tail=4, replacement="mean"),
+        column("hours", masking="bottom-coding", tail=4, replacement="label"),
+        column("job", masking="pram", matrix="job.csv"),
+        column("age", masking="recoding", taxonomy="age.csv", level=1),
+    ]
+    asked = {"method": "masking", "insensitive": ["note"], "masked": masked}
+    files = {name: tmp_path / name for name in ("job.csv", "age.csv")}
+    place = tmp_path / "out" / "a.csv"
+    made = applied(tmp_path / "people.csv", place, taxonomies=files, **asked)
+    again = {"data": {DATASET: tmp_path / "people.csv"}, "taxonomies": files, "engine": cluster}
+    found = {
+        one.column: one.figures for one in certify_output(place, asking(**asked), **again).maskings
+    }
+    expected = {one.column: one.figures for one in made.certificate.maskings}
+    for name in ("pay", "hours"):
+        assert found[name]["rowsCoded"] == expected[name]["rowsCoded"] >= 4
+        assert found[name]["extremeLeft"] == expected[name]["extremeLeft"]
+    assert found["age"] == expected["age"]
+    (place.parent / "certificate.jsonld").unlink()
+    place.write_text(place.read_text().replace(",<", ",-", 1))
+    with pytest.raises(CertificateError, match="V001"):
+        certify_output(place, asking(**asked), **again)
