@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from policy_engine.engines.arrays import from_numpy, to_numpy
 from policy_engine.engines.masking.cells import (
     count_published,
     count_values,
@@ -43,9 +46,30 @@ def survey_tail(
     column: pa.ChunkedArray, coding: TailCoding, kind: pa.DataType | None
 ) -> TailSurvey:
     """Return what a part of a column tells of its tail. Raises DataError as `mask_column` does."""
+    rows = len(column) - column.null_count
     with exact_arithmetic():
-        counts = count_values(column, coding, kind)
-        return coding.survey(sum(counts.values()), counts.items())
+        return coding.survey(rows, count_values(_outer(column, coding), coding, kind).items())
+
+
+def _outer(column: pa.ChunkedArray, coding: TailCoding) -> pa.ChunkedArray | pa.Array:
+    """Return the values that can be in the tail, or next to it, and perhaps others.
+
+    Exact numbers are slow, and the nearest floats of numbers are never in another order.
+    """
+    array = plain_array(column)
+    try:
+        is_exact = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+        texts = array if is_exact else pc.utf8_trim_whitespace(array.cast(pa.string()))
+        floats = to_numpy(texts.cast(pa.float64(), safe=False), missing=np.nan)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column  # not numbers, as is told when they are read
+    sizes = floats if coding.is_top else -floats
+    if coding.threshold is not None:
+        least = coding.threshold if coding.is_top else -coding.threshold
+    else:
+        known = np.unique(sizes[~np.isnan(sizes)])
+        least = known[-min(len(known), (coding.tail or 0) + 2)] if len(known) else 0.0
+    return array.filter(from_numpy(sizes >= least))
 
 
 def merge_surveys(coding: TailCoding, one: TailSurvey, other: TailSurvey) -> TailSurvey:
