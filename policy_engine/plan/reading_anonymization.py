@@ -220,13 +220,14 @@ def _anonymization(
     in_roles = _roles_of(columns_by_role)
     problems += problems_of_join(rule, on, in_roles, action.place) if is_joined else ()
     roles = group_by_name(in_roles)
+    # A name is what is written: 007 is not 7.
     values = {
-        name: to_plain(part.right_operands[0].value)
+        name: part.right_operands[0].value
+        if name in _NAMES
+        else to_plain(part.right_operands[0].value)
         for name, part in parameters_.items()
         if name not in columns_by_role
     }
-    if "weightColumn" in values:
-        values["weightColumn"] = str(parameters_["weightColumn"].right_operands[0].value)
     sample = {name: values.pop(name) for name in parameters(Sampling) if name in values}
     strata = [(name, value) for _, name, value in columns_by_role.get(STRATA, ())]
     if strata:
@@ -238,8 +239,6 @@ def _anonymization(
     named_columns = {unit, *(name for some in roles.values() for name, _ in some)}
     problem_list += sample_problems(sample, strata, used, named_columns, unit)
     if scope is not None:
-        # As it is written: 007 is not 7.
-        scope = str(parameters_["pseudonymScope"].right_operands[0].value)
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
     problem_list += _column_problems(roles, datasets, values.get("algorithm"))
@@ -322,11 +321,14 @@ def _useless(given: Iterable[str]) -> Iterator[Finding]:
             yield Finding("M004", name, f"{message}privacy model as well.")
 
 
-def _scope_problems(scope: str, roles: Mapping[str, object]) -> Iterator[Finding]:
+def _scope_problems(scope: object, roles: Mapping[str, object]) -> Iterator[Finding]:
     if not roles.get("pseudonymize"):
         message = "pseudonymScope is about pseudonyms, and the policy asks for none."
         yield Finding("M004", "pseudonymScope", message)
-    if not scope.strip():
+    if not isinstance(scope, str):
+        message = f"pseudonymScope is not allowed to be {scope!r}. Allowed is a text."
+        yield Finding("M003", "pseudonymScope", message)
+    elif not scope.strip():
         message = "pseudonymScope is not allowed to be empty. Allowed is a name, or an IRI."
         yield Finding("M003", "pseudonymScope", message)
     elif len(scope) > _LONGEST_SCOPE:
@@ -334,6 +336,7 @@ def _scope_problems(scope: str, roles: Mapping[str, object]) -> Iterator[Finding
         yield Finding("M003", "pseudonymScope", message)
 
 
+_NAMES = ("weightColumn", "pseudonymScope")
 _LONGEST_SCOPE = 1_000
 _LEFT_OUT = "identifier"
 _SETTINGS: Mapping[str, type[Column]] = {

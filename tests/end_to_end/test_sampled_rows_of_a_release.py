@@ -209,6 +209,7 @@ def test_an_output_of_another_sample_is_not_certified(made):
         ({"sampleSize": 2.5}, "M003"),
         ({"sampleShare": 0.5, "sampleSize": 10}, "M003"),
         ({"weightColumn": "weight"}, "M002"),
+        ({"sampleShare": 0.5, "weightColumn": 7}, "M003"),
         ({"sampleShare": 0.5, "stratifiedBy": ["age"]}, "M006"),
         ({"sampleShare": 0.5, "stratifiedBy": ["sex", "sex"]}, "M003"),
         ({"sampleShare": 0.5, "weightColumn": "SEX"}, "M005"),

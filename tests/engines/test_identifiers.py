@@ -157,6 +157,7 @@ def test_a_scope_is_the_text_that_is_written():
     ("changed", "code"),
     [
         ({"pseudonymScope": " "}, "M003"),
+        ({"pseudonymScope": 7}, "M003"),
         ({"pseudonymScope": "x" * 1001}, "M003"),
         ({"pseudonymScope": "x", "pseudonymize": [], "insensitive": ["name"]}, "M004"),
     ],
