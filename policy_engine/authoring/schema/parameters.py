@@ -257,7 +257,8 @@ def _refinement_rules() -> Iterator[Schema]:
     yield from (_not_repeated(iri) for iri in operands())
     both = "A sample has a share or a size, not both."
     sizes = [_contains(f"{_PE}{name}") for name in SIZES]
-    yield {"not": {"allOf": sizes}, "errorMessage": both}
+    # What is not an array, such as {"@list": [...]}, contains nothing, and everything.
+    yield when({"type": "array"}, {"not": {"allOf": sizes}, "errorMessage": both})
     for notation, term in terms.methods().items():
         one = {"anyOf": [{"const": notation}, one_of_terms(term.iri)]}
         single = {"anyOf": [one, _literal_of(one)]}

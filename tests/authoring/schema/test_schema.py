@@ -495,6 +495,14 @@ EDITS = {
 }
 
 
+def test_refinements_may_be_in_a_list_object():
+    document = masking()
+    action = document["permission"]["action"]
+    action["refinement"] = {"@list": action["refinement"]}
+    assert read_policies(json.dumps(document))
+    assert mistake(document) == ""
+
+
 @given(st.sampled_from(sorted(GOOD)), st.data())
 @settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_the_reader_accepts_validates(name, data):
