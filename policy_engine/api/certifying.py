@@ -30,7 +30,7 @@ from policy_engine.data.catalog import (
 )
 from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
-from policy_engine.engines.engine import Engine, WrittenTable
+from policy_engine.engines.engine import Engine, StoredData, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.errors import (
     CertificateError,
@@ -134,7 +134,7 @@ def certify_output(
             raise with_change(error, earlier, stored) from None
         finally:
             run.close()
-        check_digest(certified.certificate, stored)
+        _check_same(certified.certificate, stored, has_key=key is not None)
         if earlier:
             check_digest(earlier, stored)
         certificate = certified.certificate.model_copy(
@@ -267,6 +267,17 @@ def _is_made_again(plan: Plan, key: object) -> bool:
         message = "Which rows of the input were sampled follows from the key of the release."
         raise DataError.of("V006", message, "Give the key that it was made with.")
     return counted or (key is not None and (perturbed or plan.sample is not None))
+
+
+def _check_same(again: Certificate, stored: StoredData, *, has_key: bool) -> None:
+    """Raise CertificateError (V004) where a release differs from the one made again, DataError
+    (V006) where that can be since the key is not given."""
+    is_drawn = again.plan.anonymization().recoding.algorithm == "microaggregation"
+    if is_drawn and not has_key and again.output_digest != stored.digest:
+        message = "Which of the rows with equal quasi-identifiers are in which class follows from "
+        message += "the key of the release, so it cannot be made again identically."
+        raise DataError.of("V006", message, "Give the key that it was made with.")
+    check_digest(again, stored)
 
 
 def _masked_output(release: Release, engine: Engine) -> WrittenTable | None:

@@ -71,6 +71,8 @@ def form_classes(
         return Grouping(Partition(np.arange(prepared.rows), np.array([0, prepared.rows])), {})
     if step.recoding.algorithm == "local-suppression":
         return _suppress_cells(prepared, step, progress, words)
+    if step.recoding.algorithm == "microaggregation":
+        return _microaggregate(prepared, step, progress, words)
     for care in care_levels(step):
         grouping = _form_with_care(prepared, step, progress, care, is_over)
         if step.is_kept_by_union or not _breaks_merged(prepared, step, grouping, style):
@@ -83,8 +85,6 @@ def _form_with_care(
 ) -> Grouping:
     if step.recoding.algorithm == "full-domain":
         return _full_domain(prepared, step, progress, care, is_over)
-    if step.recoding.algorithm == "microaggregation":
-        return _microaggregate(prepared, step, progress)
     axes = prepared.axes(step)
     is_grid = step.recoding.dimensionality == "single"
     if is_grid:
@@ -107,11 +107,13 @@ def _form_with_care(
     return Grouping(classes, column_cells, stage=stage, open=classes.open)
 
 
-def _microaggregate(prepared: PreparedTable, step: Anonymize, progress: Progress) -> Grouping:
+def _microaggregate(
+    prepared: PreparedTable, step: Anonymize, progress: Progress, words: RowWords
+) -> Grouping:
     from policy_engine.engines.microaggregating import near_classes  # noqa: PLC0415 (compiled)
 
     progress("microaggregating", 0, prepared.rows)
-    classes = near_classes(prepared, step)
+    classes = near_classes(prepared, step, words())
     numeric, doubts = tuple(classes.means), tuple(classes.doubts())
     return Grouping(classes.rows, classes.cells, numeric=numeric, doubts=doubts)
 

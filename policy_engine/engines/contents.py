@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -66,11 +67,14 @@ def content_order(
     quasi: Sequence[NDArray[np.int32]],
     mark: NDArray[np.uint64],
     tie_ranks: Sequence[NDArray[np.integer]],
+    words: NDArray[Any] | None = None,
 ) -> NDArray[np.int64]:
     """Return the rows, (rows,), with equal quasi-identifiers together and, among those, in the
     order of the `mark`, which has no meaning.
 
-    `tie_ranks` order the rows with the same mark.
+    `tie_ranks` order the rows with the same mark. Random `words`, (rows,), come before the mark,
+    where that would let others work out which of the rows is which.
     """
     tuples, _ = classes_of(quasi)
-    return np.lexsort((*tie_ranks, mark, tuples))
+    secret = () if words is None else (words,)
+    return np.lexsort((*tie_ranks, mark, *secret, tuples))

@@ -165,7 +165,7 @@ class LocalEngine:
         if step.is_in_buckets:
             return self._bucketize(table, step, output)
         # Pseudonyms come first: otherwise the order of rows would follow the original identifiers.
-        words = partial(self._row_words, table, output)
+        words = partial(self._row_words, table, step, output)
         table, prepared = self._prepare(table, step, output)
         check_feasible(overview(prepared), step)
         is_over = deadline(self._time_limit) or never
@@ -185,14 +185,15 @@ class LocalEngine:
             engine_state=None if persons is None else persons[classes.order].astype(np.int64),
         )
 
-    def _row_words(self, table: pa.Table, output: Publish) -> NDArray[np.uint64]:
+    def _row_words(self, table: pa.Table, step: Anonymize, output: Publish) -> NDArray[np.uint64]:
         """Return random bits of every row, (rows,), by its released values and the owner's key."""
-        from policy_engine.engines.suppressing import (  # noqa: PLC0415 (compiled)
+        from policy_engine.engines.tied_rows import (  # noqa: PLC0415 (compiled)
             row_words,
-            suppression_key,
+            tie_secret,
         )
 
-        return row_words(table.select(list(output.columns)), suppression_key(self._key))
+        secret = tie_secret(self._key, step.recoding.algorithm)
+        return row_words(table.select(list(output.columns)), secret)
 
     def _bucketize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         from policy_engine.engines.bucketizing import bucketize  # noqa: PLC0415 (compiled)

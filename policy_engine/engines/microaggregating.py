@@ -176,10 +176,13 @@ class NearFormation:
         return lambda rows, groups, count: self.bounds.holding(personal.select(rows), groups, count)
 
 
-def near_classes(prepared: PreparedTable, step: Anonymize) -> NearClasses:
+def near_classes(
+    prepared: PreparedTable, step: Anonymize, words: NDArray[np.uint64]
+) -> NearClasses:
     """Return classes of k rows or more by MDAV, merged with the nearest until each of them holds.
 
-    Classes with equal cells are one, as in the output.
+    Random `words`, (rows,), decide which of the rows with equal quasi-identifiers is in which
+    class. Classes with equal cells are one, as in the output.
     """
     names = [name for name in prepared.sensitive if step.about(name)]
     sensitive = {name: prepared.sensitive[name].values() for name in names}
@@ -191,7 +194,7 @@ def near_classes(prepared: PreparedTable, step: Anonymize) -> NearClasses:
     bounds = ClassBounds(step, prepared.ancestries, overall)
     formation = NearFormation.of(bounds, prepared.quasi, prepared.rows)
     personal = PersonalRows(sensitive, persons)
-    order = prepared.content_order()
+    order = prepared.content_order(words)
     codes = np.column_stack([one.column.codes for one in prepared.quasi.values()])
     groups = np.empty(prepared.rows, dtype=np.int64)
     groups[order] = formation.groups(codes[order], personal.select(order))

@@ -44,12 +44,16 @@ class PreparedTable:
     persons: Codes | None
     texts: list[pa.ChunkedArray]
 
-    def content_order(self) -> NDArray[np.int64]:
-        """Return the rows in an order that depends on their content only, (rows,)."""
+    def content_order(self, words: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
+        """Return the rows in an order that depends on their content only, (rows,).
+
+        With random `words`, (rows,), those order the rows with equal quasi-identifiers.
+        """
         ranks = [codes for column in self.kept.values() for codes in column]
         ranks += [] if self.persons is None else [self.persons]
         quasi = [generalizer.column.codes for generalizer in self.quasi.values()]
-        return content_order(quasi, row_marks(map(unchunk, self.texts), self.rows), ranks)
+        marks = row_marks(map(unchunk, self.texts), self.rows)
+        return content_order(quasi, marks, ranks, words)
 
     def sensitive_rows(self) -> SensitiveRows:
         """Return the sensitive values and the persons, which no class may disclose."""

@@ -1,6 +1,5 @@
 """Local suppression: cells of quasi-identifiers are values of the input, or missing."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from policy_engine.engines import tables
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.encoding import ColumnCodes
-from policy_engine.engines.masking.perturbing import KEY_BYTES, content_keys, masking_key
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import classes_of, first_rows
@@ -29,8 +27,6 @@ Words = NDArray[np.uint64]
 Cells = tuple[Ints, list[str | None]]
 
 _FINEST_WEIGHT = 1000
-_ABOUT = b"policy-engine cells 1"
-"""What tells the secret of suppression from that of maskings and samples."""
 
 
 @dataclass(frozen=True)
@@ -104,18 +100,6 @@ def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression
     if found.exposed_rows:
         raise _capped_error(found.exposed_rows, quasi, step.k)
     return replace(found, cells=found.cells[:, np.argsort(order)])
-
-
-def row_words(table: pa.Table, secret: bytes) -> Words:
-    """Return random bits for every row, (rows,), by its content and a secret of `suppression_key`;
-    rows of equal content have equal ones."""
-    return content_keys(table, secret)[:, 0]
-
-
-def suppression_key(key: bytes | None) -> bytes:
-    """Return the secret by which rows are chosen, 16 bytes: from the owner's `key`, or one that is
-    kept nowhere."""
-    return hashlib.blake2b(_ABOUT, key=masking_key(key), digest_size=KEY_BYTES).digest()
 
 
 def typed_column(

@@ -2,22 +2,25 @@
 
 from collections import Counter
 from datetime import date
+from itertools import combinations
 from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from applying import applied, asking, measured, refused
-from building import column
+from building import DATASET, column
 from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine import certify_output
 from policy_engine.engines.microaggregating import ClassBounds
+from policy_engine.errors import DataError
 
 ASKED = {"method": "k-anonymity", "k": 3, "algorithm": "microaggregation"}
 AGES = [20, 21, 22, 40, 41, 42]
+KEY = b"k" * 32
 
 
 def classes(release, names):
@@ -156,8 +159,30 @@ def test_k_counts_persons_where_the_policy_says_so():
 def test_the_order_of_the_input_leaves_no_trace():
     table, order = people(), np.random.default_rng(2).permutation(60)
     mixed = {name: values[order] for name, values in table.items()}
-    asked = {"quasi": ["age", "job"], "sensitive": ["ill"], **ASKED}
+    asked = {"quasi": ["age", "job"], "sensitive": ["ill"], "key": KEY, **ASKED}
     assert applied(table, **asked).table.equals(applied(mixed, **asked).table)
+
+
+TIED = {"age": [30, 30, 30, 30, 30, 36], "id": range(6)}
+
+
+def beside_the_oldest(key):
+    made = applied(TIED, quasi=["age"], insensitive=["id"], key=key, **ASKED)
+    rows = zip(*(made.table[name].to_pylist() for name in TIED), strict=True)
+    return frozenset(number for age, number in rows if age == 32) - {5}
+
+
+def test_which_of_tied_rows_are_in_a_class_is_a_secret():
+    # By a rule that is known, the row that does not come first among the tied ones is the oldest.
+    found = {beside_the_oldest(bytes([one]) * 32) for one in range(33, 93)}
+    assert found == {frozenset(two) for two in combinations(range(5), 2)}
+    assert beside_the_oldest(KEY) == beside_the_oldest(KEY)
+
+
+def test_the_cells_do_not_depend_on_the_secret():
+    asked = {"quasi": ["age", "job"], **ASKED}
+    found = [classes(applied(people(), **asked), ["age", "job"]) for _ in range(3)]
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize(("largest", "doubts"), [(42, 0), (1000, 1)])
@@ -207,3 +232,15 @@ def test_whatever_the_column_every_cell_is_that_of_k_rows(values):
     made = applied(table, quasi=["x"], insensitive=["id"], **ASKED)
     assert min(classes(made, ["x"]).values()) >= 3
     assert sorted(made.table["id"].to_pylist()) == list(range(len(values)))
+
+
+def test_a_release_that_counts_persons_is_made_again_with_its_key(tmp_path):
+    ages = [20, *[30] * 60, 40]
+    table = {"age": ages, "id": range(62), "who": range(62)}
+    asked = {**ASKED, "quasi": ["age"], "insensitive": ["id"], "privacyUnit": "who"}
+    made = applied(table, tmp_path / "out" / "out.csv", key=KEY, **asked)
+    given = {DATASET: pa.table(table)}
+    again = certify_output(made.path, asking(**asked), given, key=KEY)
+    assert again.measurements == made.certificate.measurements
+    with pytest.raises(DataError, match="V006 Which of the rows with equal quasi-identifiers"):
+        certify_output(made.path, asking(**asked), given)

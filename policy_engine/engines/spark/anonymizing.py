@@ -99,12 +99,12 @@ def anonymize(
         return _one_class(frame, step, output, work)
     if step.recoding.algorithm == "local-suppression":
         return _suppress_cells(frame, step, output, work)
+    if step.recoding.algorithm == "microaggregation":
+        return _microaggregate(frame, step, output, work)
     table = _CodedFrame.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
-    if step.recoding.algorithm == "microaggregation":
-        return _microaggregate(table, output, overview)
     for care in care_levels(step):
         release = _form_release(table, output, overview, care)
         if not can_merge(step, output.cells, care) or _keeps_bounds(release, step, output, work):
@@ -154,8 +154,7 @@ def _suppress_cells(
     frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
 ) -> AnonymizedFrame:
     """Return the release with few cells nulled. Raises the errors of `nulled_rows`."""
-    hashed = with_row_hashes(frame, output.columns, work.key)
-    table = _CodedFrame.of(hashed, step, replace(work, released=(*work.released, HASH)))
+    table = _CodedFrame.with_hashes(frame, step, output, work)
     work.progress("counting", table.rows, table.rows)
     check_feasible(table.overview(), step)
     work.progress("suppressing cells", 0, table.rows)
@@ -183,9 +182,14 @@ def _keeps_bounds(
     return all(measurement.holds for measurement in measured.measurements)
 
 
-def _microaggregate(table: "_CodedFrame", output: Publish, overview: Overview) -> AnonymizedFrame:
+def _microaggregate(
+    frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
+) -> AnonymizedFrame:
     """Return the release with classes of near rows."""
-    step, work = table.step, table.work
+    table = _CodedFrame.with_hashes(frame, step, output, work)
+    work.progress("counting", table.rows, table.rows)
+    overview = table.overview()
+    check_feasible(overview, step)
     # Every column has its codes: only ranges may have too many values for them.
     quasi = {name: one for name, one in table.quasi.items() if isinstance(one, Generalizer)}
     overall = {name: one.overall for name, one in overview.histograms.items()}
@@ -322,6 +326,14 @@ class _CodedFrame:
         new_partitions = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
         coded_frame = work.hold(coding.code_rows(frame, new_partitions))
         return cls(step, work, rows, quasi, sensitive, coding, coded_frame, tasks)
+
+    @classmethod
+    def with_hashes(
+        cls, frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
+    ) -> "_CodedFrame":
+        """Return the same, with random bits of every row as one more column that is kept."""
+        hashed = with_row_hashes(frame, output.columns, work.key, step.recoding.algorithm)
+        return cls.of(hashed, step, replace(work, released=(*work.released, HASH)))
 
     def overview(self) -> Overview:
         """Return the figures of the table as a single class."""

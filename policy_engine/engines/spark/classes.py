@@ -32,6 +32,7 @@ from policy_engine.engines.spark.coding import PERSON, CodedRows, Coding
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.near_parts import personal_rows
 from policy_engine.engines.spark.nodes import RowNodes, group_by_node
+from policy_engine.engines.spark.suppressing import HASH
 from policy_engine.engines.spark.values import Task, gather_tables
 from policy_engine.kernels.axis import Axis, Interval
 from policy_engine.kernels.bounds import ClassConstraint
@@ -142,13 +143,17 @@ def _class_task(formation: ClassFormation) -> Task:
 
 @dataclass(frozen=True)
 class _TaskRows:
-    """The rows of a task: their codes, and the columns that stay unchanged."""
+    """The rows of a task: their codes, and the columns that stay unchanged.
+
+    Random `words` (rows,) order the rows with equal quasi-identifiers, where classes are near.
+    """
 
     formation: ClassFormation
     rows: CodedRows
     node: Ints
     wide: Mapping[str, ColumnCodes]
     kept: Mapping[str, pa.Array]
+    words: Ints | None
     person: pa.Array | None
 
     @classmethod
@@ -163,7 +168,8 @@ class _TaskRows:
         for place, (name, one) in enumerate(coding.wide.items()):
             wide[name] = one.encode(name, unchunk(table.column(f"wide{place}")))
             rows.codes[:, list(coding.quasi).index(name)] = wide[name].codes
-        return cls(asked, rows, node, wide, kept, person)
+        words = to_numpy(kept.pop(HASH)).astype(np.int64) if HASH in kept else None
+        return cls(asked, rows, node, wide, kept, words, person)
 
     def output(self) -> pa.Table:
         classes = self._classes()
@@ -252,7 +258,8 @@ class _TaskRows:
         node_texts = [column.take(from_numpy(rows)) for column in texts]
         kept = [rank[rows] for rank in ranks]
         kept += [] if self.rows.persons is None else [self.rows.persons[rows]]
-        return rows[content_order(quasi, row_marks(node_texts, len(rows)), kept)]
+        words = None if self.words is None else self.words[rows]
+        return rows[content_order(quasi, row_marks(node_texts, len(rows)), kept, words)]
 
     def _partition(self, rows: CodedRows) -> Partition:
         formation, dims = self.formation, len(self.formation.axes)

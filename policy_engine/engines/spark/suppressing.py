@@ -28,12 +28,11 @@ from policy_engine.engines.suppressing import (
     Codes,
     Ints,
     cell_texts,
-    row_words,
     shown_codes,
     suppress_tuples,
-    suppression_key,
     typed_values,
 )
+from policy_engine.engines.tied_rows import row_words, tie_secret
 from policy_engine.errors import DataError
 from policy_engine.kernels.local_suppression import Suppression
 from policy_engine.kernels.match_counts import match_counts
@@ -45,9 +44,11 @@ _TUPLE, _IS_PARTED, _RANK = "tuple", "parted", "rank"
 _SIGN = np.uint64(2**63)
 
 
-def with_row_hashes(frame: DataFrame, names: Sequence[str], key: bytes | None) -> DataFrame:
+def with_row_hashes(
+    frame: DataFrame, names: Sequence[str], key: bytes | None, algorithm: str
+) -> DataFrame:
     """Return a frame with random bits of every row, in the order of those of `row_words`."""
-    secret = suppression_key(key)
+    secret = tie_secret(key, algorithm)
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
