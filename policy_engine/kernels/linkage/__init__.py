@@ -1,13 +1,23 @@
 """Which records of a release are those of which persons, by what an intruder knows of them."""
 
 from policy_engine.kernels.linkage.fellegi_sunter import Agreement, probabilistic_links
+from policy_engine.kernels.linkage.likelihood import (
+    LikelihoodLinks,
+    MaskedColumn,
+    Transitions,
+    likelihood_links,
+)
 from policy_engine.kernels.linkage.nearest import links
 from policy_engine.kernels.linkage.tree import Tree, plant
 from policy_engine.kernels.linkage.windows import records_within, windows
 
 __all__ = [
     "Agreement",
+    "LikelihoodLinks",
+    "MaskedColumn",
+    "Transitions",
     "Tree",
+    "likelihood_links",
     "links",
     "plant",
     "probabilistic_links",

@@ -1,0 +1,364 @@
+"""Record linkage by the likelihood of a published mechanism: a transparency attack.
+
+Who knows how a file was masked, and with which parameters, takes for a person the masked record
+that the person's values were most likely to become (Nin, Herranz and Torra: Rethinking rank
+swapping to decrease disclosure risk, Data and Knowledge Engineering 64(1), 2008, for the notion).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.linkage.tree import STACK, Tree, plant
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Shape = Literal["even", "normal", "laplace", "triangle", "transitions"]
+
+_CODES: dict[Shape, int] = {"even": 0, "normal": 1, "laplace": 2, "triangle": 3, "transitions": 4}
+_NORMAL, _LAPLACE, _TRIANGLE, _TRANSITIONS = 1, 2, 3, 4
+
+_ROUNDING = 1e-10
+"""Log-likelihoods that differ by less than this share of them, or of 1, are equal."""
+_NEARLY_ONE = 1e-6
+_LEAST = np.log(_NEARLY_ONE)
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """How likely each cell is that a value may become: rows of logarithms, the largest being 0.
+
+    Row i is `logs[begins[i]:begins[i + 1]]`, for neighbouring cells; of all others, `beyond[i]`,
+    (rows,), is the logarithm. A person's value has the row `row`, which begins at the cell
+    `start`, (persons,) each; a masked value takes up the cells `first` to `last`, (records,) each,
+    and counts as their mean. Larger masked values have no smaller cells.
+    """
+
+    logs: Floats
+    begins: Ints
+    beyond: Floats
+    row: Ints
+    start: Ints
+    first: Ints
+    last: Ints
+
+
+@dataclass(frozen=True)
+class MaskedColumn:
+    """What an intruder knows of a column, what was released of it, and how it was masked.
+
+    `known` (persons,) and `released` (records,) are finite, in the unit of the mechanism: at the
+    distance d of a released value from a known one, the log-likelihood is, but for a constant of
+    the person, 0 in the shape `even`, -d**2 / 2 in `normal`, -d in `laplace`, log(1 - d) in
+    `triangle`, which ends at 1, and what `transitions` say in that shape. Beyond `low` and
+    `high`, (persons,) each, a released value cannot be the person's. `bonus` (records,) is added
+    to the log-likelihoods of a record for every person, such as the logarithm of a density.
+    """
+
+    shape: Shape
+    known: Floats
+    released: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    transitions: Transitions | None = None
+    bonus: Floats | None = None
+
+
+@dataclass(frozen=True)
+class LikelihoodLinks:
+    """By person: the probability of a right link, and the log-likelihood of the own record.
+
+    (persons,) each; a log-likelihood is told but for a constant of the person, and -inf for what
+    the mechanism does not make, and for a person without a record.
+    """
+
+    linked: Floats
+    log_likelihood: Floats
+
+
+def likelihood_links(columns: Sequence[MaskedColumn], own: Ints) -> LikelihoodLinks:
+    """Return what an intruder reaches who takes the record with the greatest likelihood.
+
+    `columns`, at least one, were masked independently of each other, or have been made so, as
+    those of correlated noise. Of t equally likely records an intruder takes one: a link is right
+    with the probability 1/t if the person's `own` record, (persons,), is among them, otherwise
+    with 0; -1 is a person without a record. No order of rows decides anything.
+    """
+    tree = plant(np.column_stack([column.released for column in columns]))
+    places = np.full(len(tree.rows) + 1, -1, dtype=np.int64)
+    places[tree.rows] = np.arange(len(tree.rows))
+    persons = len(own)
+    linked, logs = np.zeros(persons), np.full(persons, -np.inf)
+    # Persons whose records are neighbours visit the same nodes, which are then at hand.
+    turns = np.argsort(places[own], kind="stable")
+    stack = np.empty(STACK, dtype=np.int64)
+    model, masked = _model(columns, persons), _masked(columns, tree)
+    _link(tree, model, masked, places[own], turns, stack, linked, logs)
+    return LikelihoodLinks(linked, logs)
+
+
+class _Model(NamedTuple):
+    """What is known of persons, (persons, columns) each, and the rows of all transitions."""
+
+    shapes: Ints
+    known: Floats
+    low: Floats
+    high: Floats
+    row: NDArray[np.int32]
+    start: NDArray[np.int32]
+    logs: Floats
+    sums: Floats
+    peaks: Floats
+    begins: Ints
+    beyond: Floats
+    levels: Ints
+
+
+class _Masked(NamedTuple):
+    """The cells of records in the order of a tree, (records, columns), those of its nodes, (nodes,
+    columns), and the bonus of each, (records,) and (nodes,)."""
+
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    least: NDArray[np.int32]
+    most: NDArray[np.int32]
+    bonus: Floats
+    worst: Floats
+    best: Floats
+
+
+def _model(columns: Sequence[MaskedColumn], persons: int) -> _Model:
+    tables = [column.transitions for column in columns]
+    given = [table for table in tables if table is not None]
+    rows = np.cumsum([0] + [0 if table is None else len(table.beyond) for table in tables])
+    row, start = (np.zeros((persons, len(columns)), dtype=np.int32) for _ in range(2))
+    for place, table in enumerate(tables):
+        if table is not None:
+            row[:, place], start[:, place] = table.row + rows[place], table.start
+    entries = np.cumsum([0] + [len(table.logs) for table in given])
+    logs = np.concatenate([np.empty(0), *(table.logs for table in given)])
+    offsets = zip(given, entries.tolist(), strict=False)
+    begins = np.concatenate([*(table.begins[:-1] + one for table, one in offsets), entries[-1:]])
+    sums = np.append(0.0, np.cumsum(np.exp(logs)))
+    longest = int(np.diff(begins).max(initial=1))
+    levels = np.array([max(size, 1).bit_length() - 1 for size in range(longest + 1)])
+    beyond = np.concatenate([np.empty(0), *(table.beyond for table in given)])
+    shapes = np.array([_CODES[column.shape] for column in columns])
+    known = np.column_stack([column.known for column in columns])
+    low, high = _ends(columns, persons)
+    peaks = _peaks(logs, int(levels[-1]) + 1)
+    return _Model(shapes, known, low, high, row, start, logs, sums, peaks, begins, beyond, levels)
+
+
+def _ends(columns: Sequence[MaskedColumn], persons: int) -> tuple[Floats, Floats]:
+    """Return the windows of all columns, (persons, columns), with no rows if there are none."""
+    if all(column.low is None and column.high is None for column in columns):
+        return np.empty((0, 0)), np.empty((0, 0))
+    low, high = (np.full((persons, len(columns)), end) for end in (-np.inf, np.inf))
+    for place, column in enumerate(columns):
+        if column.low is not None:
+            low[:, place] = column.low
+        if column.high is not None:
+            high[:, place] = column.high
+    return low, high
+
+
+def _peaks(logs: Floats, levels: int) -> Floats:
+    """Return the greatest of the next 2**level entries from each on, (levels, entries)."""
+    peaks = np.empty((levels, len(logs)))
+    peaks[:1] = logs
+    for level in range(1, levels):
+        half = 1 << (level - 1)
+        peaks[level] = peaks[level - 1]
+        ahead = peaks[level - 1, half:]
+        np.maximum(peaks[level, : len(ahead)], ahead, out=peaks[level, : len(ahead)])
+    return peaks
+
+
+def _masked(columns: Sequence[MaskedColumn], tree: Tree) -> _Masked:
+    first, last = (np.zeros((len(tree.rows), len(columns)), dtype=np.int32) for _ in range(2))
+    bonus = np.zeros(len(tree.rows))
+    for place, column in enumerate(columns):
+        if column.transitions is not None:
+            first[:, place] = column.transitions.first[tree.rows]
+            last[:, place] = column.transitions.last[tree.rows]
+        if column.bonus is not None:
+            bonus += column.bonus[tree.rows]
+    # None adds anything then: a sum that has fallen below what is looked for stays below it.
+    bonus -= bonus.max(initial=-np.inf)
+    least, most = _by_node(first, tree, np.minimum), _by_node(last, tree, np.maximum)
+    worst, best = _by_node(bonus, tree, np.minimum), _by_node(bonus, tree, np.maximum)
+    return _Masked(first, last, least, most, bonus, worst, best)
+
+
+def _by_node(values: NDArray[Any], tree: Tree, extreme: np.ufunc) -> NDArray[Any]:
+    """Return the least or the greatest value of each node, (nodes, ...)."""
+    half = len(tree.starts) // 2
+    found = np.zeros((len(tree.starts), *values.shape[1:]), dtype=values.dtype)
+    found[half:] = extreme.reduceat(values, tree.starts[half:], axis=0)
+    while half > 1:
+        found[half // 2 : half] = extreme(
+            found[half : 2 * half : 2], found[half + 1 : 2 * half : 2]
+        )
+        half //= 2
+    return found
+
+
+@compiled
+def _link(tree, model, masked, own, turns, stack, linked, logs):  # type: ignore[no-untyped-def]
+    for person in turns:
+        place = own[person]
+        if place >= 0:
+            log = _score(tree.points[place], model, masked, person, place, -np.inf)
+            logs[person] = log
+            if log > -np.inf:
+                ties = _search(tree, model, masked, person, log, stack)
+                if ties > 0:
+                    linked[person] = 1.0 / ties
+
+
+@compiled
+def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped-def]
+    """Return how many records are as likely as a log-likelihood; 0 if any is more so."""
+    rounding = _ROUNDING * (1 + abs(log))
+    tied, better = log - rounding, log + rounding
+    half, ties, waiting = len(tree.starts) // 2, 0, 1
+    stack[0] = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if _is_one(tree.low[node], tree.high[node]) and masked.worst[node] == masked.best[node]:
+            place = tree.starts[node]
+            found = _score(tree.points[place], model, masked, person, place, tied)
+            if found > better:
+                return 0
+            if found >= tied:
+                ties += tree.ends[node] - tree.starts[node]
+        elif node < half:
+            left = _most(tree, model, masked, person, 2 * node, tied)
+            right = _most(tree, model, masked, person, 2 * node + 1, tied)
+            likeliest = 2 * node + (right > left)
+            if min(left, right) >= tied:
+                stack[waiting] = likeliest ^ 1
+                waiting += 1
+            if max(left, right) >= tied:
+                stack[waiting] = likeliest
+                waiting += 1
+        else:
+            for place in range(tree.starts[node], tree.ends[node]):
+                found = _score(tree.points[place], model, masked, person, place, tied)
+                if found > better:
+                    return 0
+                if found >= tied:
+                    ties += 1
+    return ties
+
+
+@inlined
+def _is_one(low, high):  # type: ignore[no-untyped-def]
+    same = True
+    for column in range(len(low)):
+        if low[column] != high[column]:
+            same = False
+            break
+    return same
+
+
+@inlined
+def _score(point, model, masked, person, place, enough):  # type: ignore[no-untyped-def]
+    """Return the log-likelihood of a record; any smaller number if it is below `enough`."""
+    total = masked.bonus[place]
+    for column in range(len(point)):
+        if len(model.low) > 0 and not (
+            model.low[person, column] <= point[column] <= model.high[person, column]
+        ):
+            total = -np.inf
+            break
+        shape = model.shapes[column]
+        if shape == _TRANSITIONS:
+            first, last = masked.first[place, column], masked.last[place, column]
+            total += _mean(model, person, column, first, last)
+        else:
+            total += _density(shape, abs(point[column] - model.known[person, column]))
+        if total < enough:
+            break
+    return total
+
+
+@inlined
+def _most(tree, model, masked, person, node, enough):  # type: ignore[no-untyped-def]
+    """Return at least the greatest log-likelihood in a node; any number below `enough` if less."""
+    total = masked.best[node]
+    for column in range(len(model.shapes)):
+        low, high = tree.low[node, column], tree.high[node, column]
+        if len(model.low) > 0 and (
+            high < model.low[person, column] or low > model.high[person, column]
+        ):
+            total = -np.inf
+            break
+        shape = model.shapes[column]
+        if shape == _TRANSITIONS:
+            first, last = masked.least[node, column], masked.most[node, column]
+            total += _peak(model, person, column, first, last)
+        else:
+            known = model.known[person, column]
+            total += _density(shape, max(low - known, known - high, 0.0))
+        if total < enough:
+            break
+    return total
+
+
+@inlined
+def _density(shape, distance):  # type: ignore[no-untyped-def]
+    log = 0.0
+    if shape == _NORMAL:
+        log = -0.5 * distance * distance
+    elif shape == _LAPLACE:
+        log = -distance
+    elif shape == _TRIANGLE:
+        # A value that is nearly a multiple is rounded as one.
+        log = np.log(1 - distance) if distance < 1 - _NEARLY_ONE else _LEAST
+        if distance > 1 + _NEARLY_ONE:
+            log = -np.inf
+    return log
+
+
+@inlined
+def _mean(model, person, column, first, last):  # type: ignore[no-untyped-def]
+    """Return the log of the mean likelihood of cells."""
+    row, start = model.row[person, column], model.start[person, column]
+    begin, end = model.begins[row], model.begins[row + 1]
+    low, high = begin + first - start, begin + last - start
+    if first == last:
+        log = model.logs[low] if begin <= low < end else model.beyond[row]
+    else:
+        cells = high - low + 1
+        low, high = max(low, begin), min(high, end - 1)
+        total = 0.0
+        if low <= high:
+            total = model.sums[high + 1] - model.sums[low]
+            total += (cells - (high - low + 1)) * np.exp(model.beyond[row])
+        else:
+            total = cells * np.exp(model.beyond[row])
+        log = np.log(total / cells)
+    return log
+
+
+@inlined
+def _peak(model, person, column, first, last):  # type: ignore[no-untyped-def]
+    """Return the greatest log-likelihood of cells."""
+    row, start = model.row[person, column], model.start[person, column]
+    begin, end = model.begins[row], model.begins[row + 1]
+    low, high = begin + first - start, begin + last - start
+    log = model.beyond[row] if low < begin or high >= end else -np.inf
+    low, high = max(low, begin), min(high, end - 1)
+    if low <= high:
+        # The two longest runs of a power of 2 cells cover them all.
+        level = model.levels[high - low + 1]
+        behind = high + 1 - (1 << level)
+        log = max(log, model.peaks[level, low], model.peaks[level, behind])
+    return log

@@ -1,0 +1,145 @@
+"""What maskings make of known values, as columns for `likelihood_links`: by the density of random
+noise, by what a value becomes, or by the intervals that released values stand for.
+
+All take the `known` values of persons, (persons,), and the `released` ones of records, (records,),
+as finite floats; a column on which several depend together takes (persons, columns) and (records,
+columns). Random masking of each is described in the kernel that does it.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.linkage.likelihood import MaskedColumn
+
+Floats = NDArray[np.float64]
+
+_LEAST_VARIANCE = 1e-12
+"""Of correlated noise in any direction, as a share of that of one column."""
+
+
+def added_noise(
+    known: Floats, released: Floats, deviation: float, distribution: Literal["normal", "laplace"]
+) -> MaskedColumn:
+    """Return a column with noise of a standard deviation, above 0 and in the unit of the values."""
+    scale = deviation / np.sqrt(2) if distribution == "laplace" else deviation
+    return MaskedColumn(distribution, known / scale, released / scale)
+
+
+def multiplied_noise(known: Floats, released: Floats, deviation: float) -> MaskedColumn:
+    """Return a column multiplied by lognormal noise of mean 1; `deviation` is its logarithm's.
+
+    Values keep their sign, and zeros stay such. Logarithms are compared, so that a likelihood is
+    the same in any unit.
+    """
+    logs, known_logs = _logarithms(released), _logarithms(known)
+    # Positive and negative values are on either side of 0, and no logarithm crosses it.
+    most = float(np.concatenate([np.abs(logs), np.abs(known_logs)]).max())
+    beyond = 2 * most + deviation**2 + 1
+    centre = np.sign(known) * (known_logs - deviation**2 / 2 + beyond)
+    end, sign = 2 * beyond + most, np.sign(known)
+    low, high = np.where(sign > 0, 0.5, sign * end), np.where(sign < 0, -0.5, sign * end)
+    points = np.sign(released) * (logs + beyond)
+    centre, points, low, high = (part / deviation for part in (centre, points, low, high))
+    return MaskedColumn("normal", centre, points, low, high)
+
+
+def _logarithms(values: Floats) -> Floats:
+    return np.asarray(np.log(np.abs(np.where(values == 0, 1.0, values))))
+
+
+def correlated_noise(
+    known: Floats,
+    released: Floats,
+    means: Floats,
+    covariance: Floats,
+    share: float,
+    steps: Floats,
+    *,
+    keeps_covariance: bool,
+) -> list[MaskedColumn]:
+    """Return columns with normal noise of a `share` of their `covariance`, (columns, columns).
+
+    As independent columns, whose distances are those of Mahalanobis. Where the covariance is kept
+    (Kim, 1986), distances from the `means`, (columns,), were divided by the root of 1 + share.
+    Published values are multiples of `steps`, (columns,): what columns determine of each other,
+    they determine but for rounding. Zero is no rounding.
+    """
+    deviations = np.sqrt(np.diag(covariance))
+    scales = np.where(deviations > 0, deviations, 1.0)
+    shrinkage = np.sqrt(1 + share) if keeps_covariance else 1.0
+    rounding = np.diag((steps * shrinkage / scales) ** 2 / 12)
+    noise = share * covariance / np.outer(scales, scales) + rounding
+    variances, directions = np.linalg.eigh(noise)
+    spreads = np.sqrt(np.maximum(variances, share * _LEAST_VARIANCE))
+    before = (known - means) / scales @ directions / spreads
+    after = (released - means) * shrinkage / scales @ directions / spreads
+    return [MaskedColumn("normal", *both) for both in zip(before.T, after.T, strict=True)]
+
+
+def rounded_at_random(known: Floats, released: Floats, base: float) -> MaskedColumn:
+    """Return a column rounded at random to one of the two multiples of a base beside each value."""
+    return MaskedColumn("triangle", known / base, released / base)
+
+
+def nearest_means(known: Floats, released: Floats, scales: Floats) -> list[MaskedColumn]:
+    """Return columns of group means, as microaggregation of several columns makes them.
+
+    Groups are of rows that are near to each other on the columns' `scales`, (columns,), as a rule
+    their standard deviations: the nearer a mean, the likelier it is that of a person's group. The
+    rows of a group share it.
+    """
+    before, after = (known / scales).T, (released / scales).T
+    return [MaskedColumn("normal", *both) for both in zip(before, after, strict=True)]
+
+
+def became(known: Floats, released: Floats) -> MaskedColumn:
+    """Return a column that was masked value by value, as rounding, coding and recoding do.
+
+    `known` are the values that those known to the intruder become, `released` those published,
+    both in one numbering if they are labels.
+    """
+    places = np.unique(np.concatenate([known, released]), return_inverse=True)[1]
+    asked, points = np.split(places.reshape(-1).astype(np.float64), [len(known)])
+    return MaskedColumn("even", asked, points, asked, asked)
+
+
+def intervals(
+    known: Floats, low: Floats, high: Floats, density: Literal["none", "known"] = "none"
+) -> list[MaskedColumn]:
+    """Return a column of generalised cells, each from `low` to `high`, (records,), ends included.
+
+    A value is in its cell. With the density `known`, of the cells with a value in them those that
+    few of the `known` values are in are the likelier, in inverse proportion: as if each of those
+    values were equally likely to be the cell's. Categories are numbers in an order in which each
+    cell is a run.
+    """
+    ordered = np.sort(known)
+    after = np.searchsorted(ordered, high, side="right")
+    before = np.searchsorted(ordered, low, side="left")
+    counts = np.maximum(after - before, 1)
+    bonus = -np.log(counts) if density == "known" else None
+    width = max(float(np.mean(high - low)), np.finfo(float).tiny)
+    ends = (MaskedColumn("even", known, low, high=known, bonus=bonus),)
+    return [_scaled(column, width) for column in (*ends, MaskedColumn("even", known, high, known))]
+
+
+def _scaled(column: MaskedColumn, width: float) -> MaskedColumn:
+    """Return a column that weighs as one with cells of width 1 where a tree is split."""
+    low, high = (None if end is None else end / width for end in (column.low, column.high))
+    known, released = column.known / width, column.released / width
+    return MaskedColumn(column.shape, known, released, low, high, bonus=column.bonus)
+
+
+def group_intervals(known: Floats, released: Floats, original: Floats) -> list[MaskedColumn]:
+    """Return a column of group means as cells, which reach from the least to the greatest member.
+
+    Of one column, optimal groups do not overlap: as many of the `original` values, (records,), in
+    their order, are those of the least mean as rows have it, and so on. An intruder who has those
+    values knows the groups.
+    """
+    _, group, counts = np.unique(released, return_inverse=True, return_counts=True)
+    ordered, ends = np.sort(original), np.cumsum(counts)
+    low, high = ordered[ends - counts], ordered[ends - 1]
+    return intervals(known, low[group.reshape(-1)], high[group.reshape(-1)])
