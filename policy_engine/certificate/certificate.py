@@ -36,7 +36,7 @@ from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.release.staging import name_problem
 
 if TYPE_CHECKING:
-    from policy_engine.engines.masking.evidence import ColumnJudgement
+    from policy_engine.engines.masking.columns import ColumnJudgement
 
 
 def _file_name(name: str) -> str:

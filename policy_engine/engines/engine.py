@@ -24,7 +24,8 @@ from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
-    from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
+    from policy_engine.engines.masking.columns import ColumnJudgement
+    from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.kernels.grouping import ClassTotals
 
 FIRST_ROWS = 1_000

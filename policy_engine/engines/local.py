@@ -55,7 +55,8 @@ from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish, Sample
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
-    from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
+    from policy_engine.engines.masking.columns import ColumnJudgement
+    from policy_engine.engines.masking.evidence import MaskingEvidence
 
 
 class LocalEngine:

@@ -103,10 +103,13 @@ def test_cells_that_do_not_keep_their_masking_are_counted(engine, tmp_path):
         certify_output(out, asking(**MASKED), engine=engine)
 
 
-def test_dates_are_not_masked(engine, tmp_path):
+def test_all_columns_that_cannot_be_masked_are_told_at_once(engine, tmp_path):
     (tmp_path / "in.csv").write_text("age,pay,debt\n20,2026-01-01,1\n20,2026-01-02,2\n")
-    with pytest.raises(DataError, match="R013 The column 'pay' holds values of the type date32"):
+    with pytest.raises(DataError) as told:
         applied(engine, tmp_path / "in.csv", tmp_path / "out.csv", **MASKED)
+    unchanged, dates = sorted(problem.message for problem in told.value.problems)
+    assert unchanged.startswith("No value of the column 'debt' is below the threshold -100")
+    assert dates.startswith("The column 'pay' holds values of the type date32")
     assert not (tmp_path / "out.csv").exists()
 
 

@@ -2,43 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
-from policy_engine.engines.masking.images import ImageEvidence
-from policy_engine.engines.masking.numbers import as_spelled, plain_array, to_floats
-from policy_engine.engines.masking.perturbing import KEY_BYTES, KnownGroup
-from policy_engine.engines.masking.recoding import (
-    Recoded,
-    Recoder,
-    RecodingEvidence,
-    judge_recoded,
-)
+from policy_engine.engines.arrays import from_numpy, to_numpy
+from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn, rounded
+from policy_engine.engines.masking.marks import add_marks, column_mark, typed_values
+from policy_engine.engines.masking.numbers import as_spelled, to_floats
+from policy_engine.engines.masking.perturbing import KnownGroup
 from policy_engine.engines.masking.surveys import Group, Kinds, codes_of, columns_of, is_present
-from policy_engine.engines.masking.tails import (
-    CodedCells,
-    TailEvidence,
-    judge_coded,
-    tail_doubts,
-)
-from policy_engine.engines.row_keys import row_keys
-from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, join_names
-from policy_engine.methods.masking import Masking
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
-from policy_engine.methods.tail_coding import TailCode
 
-_DIGITS = 3
-"""Figures of more decimals would tell the variance of the input too well."""
 _MATRIX_DIGITS = 12
-_PUBLIC_KEY = bytes(KEY_BYTES)
-_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"
 
 
 @dataclass(frozen=True)
@@ -79,28 +59,28 @@ class GroupEvidence:
 
 
 @dataclass(frozen=True)
-class MaskingEvidence:
-    """What is known of all masked columns.
+class SingleEvidence:
+    """What is known of a column that is masked by itself: the column with what the whole of it
+    tells, and what its rows show before and after masking."""
 
-    `cells` counts, for each that was masked value by value here, the cells with a value and those
-    that are unchanged. Where another run made the output, `rows` is the number of all rows, and
-    `marks` are those of such columns once they are masked. `images` are the columns of these,
-    `tails` those whose tails are coded, `recoded` those that are recoded by a taxonomy.
-    """
+    column: SingleColumn[Any, Any]
+    compared: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class MaskingEvidence:
+    """What is known of all masked columns: of those that are masked together, and of the others by
+    their names. Where another run made the output, `rows` is the number of rows of its input."""
 
     groups: tuple[GroupEvidence, ...] = ()
-    cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    singles: Mapping[str, SingleEvidence] = field(default_factory=dict)
     rows: int | None = None
-    marks: Mapping[str, int] = field(default_factory=dict)
-    images: Mapping[str, ImageEvidence] = field(default_factory=dict)
-    tails: Mapping[str, TailEvidence] = field(default_factory=dict)
-    recoded: Mapping[str, RecodingEvidence] = field(default_factory=dict)
 
     def doubts(self, k: int = 1) -> Iterator[str]:
         """Yield what the owner should know of the columns that were masked here, classes having k
         rows or more."""
-        for tail in self.tails.values():
-            yield from tail_doubts(tail, k)
+        for single in self.singles.values():
+            yield from single.column.doubts(k)
         for one in self.groups:
             if one.pairs is not None and one.pairs.rows:
                 names = [masking.name for masking in one.group]
@@ -108,17 +88,6 @@ class MaskingEvidence:
                 for name, unchanged in zip(names, one.pairs.unchanged.tolist(), strict=True):
                     if unchanged == one.pairs.rows:
                         yield f"{one.group[0].masking} left every value of {name!r} as it was."
-
-
-class ColumnJudgement(NamedTuple):
-    """What a masked column shows: how many cells break its masking, and other figures; of random
-    categories, the matrix by which they were drawn."""
-
-    masking: Masking
-    broken: int
-    figures: Mapping[str, float]
-    categories: tuple[str, ...] = ()
-    matrix: tuple[tuple[float, ...], ...] = ()
 
 
 def see_pairs(known: KnownGroup, before: pa.Table, after: pa.Table, kinds: Kinds) -> Pairs:
@@ -160,64 +129,9 @@ def _values(
     if takes == "numbers":
         first, second = (to_floats(name, column, known.seen.forms[name]) for column in columns)
         return first, second
-    typed = [_typed(column, kinds.get(name)) for column in columns]
+    typed = [typed_values(column, kinds.get(name)) for column in columns]
     ranks = to_numpy(pc.rank(pa.concat_arrays(typed), tiebreaker="dense")).astype(np.int64)
     return ranks[: len(typed[0])], ranks[len(typed[0]) :]
-
-
-def _typed(column: pa.ChunkedArray, inferred: pa.DataType | None) -> pa.Array:
-    plain = plain_array(column)
-    is_typed = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
-    return plain if is_typed else pc.utf8_trim_whitespace(plain).cast(inferred)
-
-
-def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None) -> int:
-    """Return a number that depends on the values of a column, and not on their order or on how a
-    file writes them."""
-    plain = plain_array(column).drop_null()
-    if is_text(plain.type) and inferred is not None and pa.types.is_time(inferred):
-        return _mark(parse_times_of_day(pc.utf8_trim_whitespace(plain)))
-    if is_text(plain.type) and not pa.types.is_timestamp(inferred or plain.type):
-        # By how each text is written, not by what all texts have in common, which masking changes.
-        texts = pc.utf8_trim_whitespace(plain)
-        is_number = pc.match_substring_regex(texts, _NUMBER)
-        numbers = texts.filter(is_number).cast(pa.float64())
-        rest = texts.filter(pc.invert(is_number))
-        return (_mark(numbers) + _mark(rest)) % 2**64
-    typed = _typed(column, inferred).drop_null()
-    if pa.types.is_integer(typed.type):
-        typed = typed.cast(pa.float64(), safe=False)
-    elif pa.types.is_date(typed.type):
-        typed = typed.cast(pa.string())
-    elif pa.types.is_time(typed.type):
-        typed = typed.cast(pa.time64("ns"))
-    elif pa.types.is_decimal(typed.type):
-        typed = typed.cast(pa.string()).cast(pa.float64())
-    elif pa.types.is_timestamp(typed.type):
-        typed = typed.cast(pa.timestamp("us", typed.type.tz), safe=False).cast(pa.int64())
-    elif pa.types.is_floating(typed.type):
-        # A float of few bits is the number that a CSV file has of it.
-        is_double = pa.types.is_float64(typed.type)
-        typed = typed if is_double else typed.cast(pa.string()).cast(pa.float64())
-    return _mark(typed)
-
-
-def _mark(values: pa.Array) -> int:
-    return int(row_keys([values], _PUBLIC_KEY)[:, 0].sum(dtype=np.uint64)) if len(values) else 0
-
-
-def add_marks(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
-    """Return the marks of columns whose parts have these."""
-    return tuple((first + second) % 2**64 for first, second in zip(one, other, strict=True))
-
-
-def group_evidence(
-    known: KnownGroup, table: pa.Table, kinds: Kinds, pairs: Pairs | None = None
-) -> GroupEvidence:
-    """Return what is known of columns, the whole input being at hand."""
-    names = [one.name for one in known.group]
-    marks = tuple(column_mark(table.column(name), kinds.get(name)) for name in names)
-    return GroupEvidence(known.group, known.facts, marks, pairs)
 
 
 def evidence_of(
@@ -266,7 +180,7 @@ def judge(
             broken += int(one.count_broken(pairs.tally, evidence.before)[place])
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
         told |= {**figures[place], **paired[place]}
-        yield ColumnJudgement(one, broken, _rounded(told), *_matrix(one, evidence.before))
+        yield ColumnJudgement(one, broken, rounded(told), *_matrix(one, evidence.before))
 
 
 def _matrix(
@@ -285,76 +199,3 @@ def _expected_mark(evidence: GroupEvidence, place: int) -> int | None:
     if evidence.pairs is not None:
         return evidence.pairs.marks[place]
     return evidence.marks[place] if evidence.group[0].takes == "order" else None
-
-
-def judge_cells(
-    masking: Masking,
-    broken: int,
-    mark: int,
-    evidence: MaskingEvidence | None,
-    *,
-    all_rows: bool,
-    figures: Mapping[str, float] = MappingProxyType({}),
-) -> ColumnJudgement:
-    """Return what a column that was masked value by value shows, as it was written.
-
-    `mark` is that of the output. Where other values than those of the input were masked, and no row
-    was left out, one cell more is broken at least. `figures` are those that its cells show besides.
-    """
-    expected = evidence.marks.get(masking.name) if evidence else None
-    if all_rows and expected not in (None, mark):
-        broken = max(broken, 1)
-    counts = evidence.cells.get(masking.name) if evidence else None
-    unchanged = {} if counts is None else {"unchanged": counts[1] / max(counts[0], 1)}
-    return ColumnJudgement(masking, broken, _rounded({**unchanged, **figures}))
-
-
-def judge_tail(
-    code: TailCode,
-    seen: CodedCells,
-    broken: int,
-    mark: int,
-    evidence: MaskingEvidence | None,
-    *,
-    all_rows: bool,
-) -> ColumnJudgement:
-    """Return what a column whose tail is coded shows; otherwise as `judge_cells`."""
-    tail = evidence.tails.get(code.name) if evidence else None
-    broken, figures = judge_coded(code, seen, broken, tail, all_rows=all_rows)
-    return judge_cells(code.coding, broken, mark, evidence, all_rows=all_rows, figures=figures)
-
-
-def judge_labels(
-    recoder: Recoder, seen: Recoded, evidence: MaskingEvidence | None, *, all_rows: bool
-) -> ColumnJudgement:
-    """Return what a column that was recoded by a taxonomy shows, as it was written."""
-    known = evidence.recoded.get(recoder.recoding.name) if evidence else None
-    broken, figures = judge_recoded(recoder, seen, known, all_rows=all_rows)
-    return ColumnJudgement(recoder.recoding, broken, _rounded(figures))
-
-
-def judge_images(
-    masking: Masking,
-    broken: int,
-    mark: int,
-    evidence: MaskingEvidence | None,
-    *,
-    all_rows: bool,
-) -> ColumnJudgement:
-    """Return what a column of images shows, as it was written.
-
-    `mark` is that of the output, `broken` how many of its images are not what the masking
-    publishes; `all_rows` means that no row was left out. A column whose images are not those of the
-    input, masked, counts as broken in every one.
-    """
-    known = evidence.images.get(masking.name) if evidence else None
-    if known is None:
-        return ColumnJudgement(masking, broken, {})
-    if all_rows and mark != known.mark:
-        broken = max(broken, known.images, 1)
-    unchanged = known.unchanged / max(known.pixels, 1)
-    return ColumnJudgement(masking, broken + known.unlike, _rounded({"unchanged": unchanged}))
-
-
-def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(float(value), _DIGITS) + 0.0 for name, value in figures.items()}

@@ -7,7 +7,6 @@ derive from both what is known of the whole (`facts_of`), and mask each part.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +22,9 @@ from policy_engine.engines.masking.surveys import (
     Survey,
     codes_of,
     columns_of,
-    facts_of,
-    find_moments,
     floats_of,
     is_present,
     ranks_of,
-    survey,
     to_labels,
 )
 from policy_engine.engines.row_keys import row_keys
@@ -85,11 +81,15 @@ class KnownGroup:
     seen: Survey
     facts: ColumnFacts
 
-    @classmethod
-    def of(cls, table: pa.Table, group: Group, kinds: Kinds) -> "KnownGroup":
-        """Return a group with what a whole table tells of it. Raises the errors of `survey`."""
-        seen = survey(table, group, kinds)
-        return cls(group, seen, facts_of(group, seen, find_moments(table, group, seen)))
+    @property
+    def name(self) -> str:
+        """The name of its first column."""
+        return self.group[0].name
+
+    @property
+    def needs_all_rows(self) -> bool:
+        """Whether its columns cannot be masked in parts of a table."""
+        return self.group[0].needs_all_rows
 
     @property
     def label(self) -> int:
@@ -162,20 +162,19 @@ class KnownGroup:
         return pa.chunked_array([pa.nulls(table.num_rows, kind)])
 
 
-def check_types(table_schema: pa.Schema, groups: Sequence[Group], kinds: Kinds) -> None:
+def check_types(table_schema: pa.Schema, group: Group, kinds: Kinds) -> None:
     """Raise DataError (R013) for categories and ranks of values that Arrow does not compare, and
     for ranks of values that have no order, such as texts whose order nobody has chosen."""
-    for group in groups:
-        for name in columns_of(group) if group[0].takes != "numbers" else ():
-            kind = kinds.get(name) or value_type(table_schema.field(name).type)
-            is_order = group[0].takes == "order"
-            if is_order and is_text(kind) and getattr(group[0], "order", None) is None:
-                message = f"The column {name!r} holds texts, and nothing says in which order."
-                raise DataError.of("R013", message, _order_hint(group[0]))
-            if _is_unordered(kind) or (is_order and pa.types.is_boolean(kind)):
-                lacking = "have no order" if is_order else "cannot be told apart"
-                message = f"The column {name!r} holds values of the type {kind}, which {lacking}."
-                raise DataError.of("R013", message, "Give the column another role.")
+    for name in columns_of(group) if group[0].takes != "numbers" else ():
+        kind = kinds.get(name) or value_type(table_schema.field(name).type)
+        is_order = group[0].takes == "order"
+        if is_order and is_text(kind) and getattr(group[0], "order", None) is None:
+            message = f"The column {name!r} holds texts, and nothing says in which order."
+            raise DataError.of("R013", message, _order_hint(group[0]))
+        if _is_unordered(kind) or (is_order and pa.types.is_boolean(kind)):
+            lacking = "have no order" if is_order else "cannot be told apart"
+            message = f"The column {name!r} holds values of the type {kind}, which {lacking}."
+            raise DataError.of("R013", message, "Give the column another role.")
 
 
 def _is_unordered(kind: pa.DataType) -> bool:

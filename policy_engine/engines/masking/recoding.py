@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +11,9 @@ import pyarrow.compute as pc
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_texts, is_text
 from policy_engine.engines.encoding import check_listed, value_texts
+from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn, rounded
 from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.engines.masking.parts import Look
 from policy_engine.errors import DataError
 from policy_engine.methods.maskings.recoding import Recoding
 
@@ -43,12 +46,6 @@ class Recoder:
         labels = dict(zip(taxonomy.leaf_labels, levels[recoding.level], strict=True))
         return cls(recoding, taxonomy, labels)
 
-    def mask(self, column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
-        """Return a column recoded, missing values missing. All its values have been checked."""
-        distinct = _texts(column, kind).dictionary_encode()
-        labels = [self.labels[value] for value in distinct.dictionary.to_pylist()]
-        return pa.chunked_array([from_texts(labels).take(distinct.indices)])
-
 
 @dataclass(frozen=True)
 class Recoded:
@@ -57,9 +54,12 @@ class Recoded:
     counts: Mapping[str, int]
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray, kind: pa.DataType | None) -> "Recoded":
-        """Return the counts of a column, whose texts are inferred to be of a type."""
-        counts = pc.value_counts(_texts(column, kind).drop_null())
+    def of(cls, table: pa.Table, name: str, kind: pa.DataType | None) -> "Recoded":
+        """Return the counts of a column, whose texts are inferred to be of a type.
+
+        Raises DataError (R013) for values that no taxonomy lists.
+        """
+        counts = pc.value_counts(_texts(table, name, kind).drop_null())
         values = counts.field("values").to_pylist(), counts.field("counts").to_pylist()
         return cls(dict(zip(*values, strict=True)))
 
@@ -93,11 +93,12 @@ class RecodingEvidence:
         return cls(values.rows, unchanged, labels)
 
 
-def _texts(column: pa.ChunkedArray | pa.Array, kind: pa.DataType | None) -> pa.Array:
-    """Return values as the texts that a taxonomy lists."""
-    plain = plain_array(column)
+def _texts(table: pa.Table, name: str, kind: pa.DataType | None) -> pa.Array:
+    """Return the values of a column as the texts that a taxonomy lists."""
+    plain = plain_array(table.column(name))
     if pa.types.is_nested(plain.type) or pa.types.is_binary(plain.type):
-        message = f"The column holds values of the type {plain.type}, which no taxonomy lists."
+        message = f"The column {name!r} holds values of the type {plain.type}, which no taxonomy "
+        message += "lists."
         raise DataError.of("R013", message, "Give the column another masking, or another role.")
     if is_text(plain.type) and kind is not None and not is_text(kind):
         return pc.utf8_trim_whitespace(plain.cast(pa.string()))
@@ -124,3 +125,59 @@ def judge_recoded(
     if evidence is not None:
         figures = {"unchanged": evidence.unchanged / max(evidence.rows, 1), **figures}
     return broken, figures
+
+
+@dataclass(frozen=True)
+class LabelColumn(SingleColumn[None, Recoded]):
+    """A column that is recoded by a taxonomy; `kind` is the type that its texts are inferred to be
+    of, and `values` what is known of its values."""
+
+    recoder: Recoder
+    kind: pa.DataType | None
+    values: RecodingEvidence | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.recoder.recoding.name
+
+    @property
+    def survey(self) -> Look[Recoded]:
+        """How often each value occurs."""
+        return self._counts(self.kind)
+
+    def informed(self, seen: Recoded, kind: pa.DataType) -> Self:  # noqa: ARG002 (labels are texts)
+        """Return the column with what is known of its values.
+
+        Raises DataError (R007) with all that the taxonomy does not list.
+        """
+        return replace(self, values=RecodingEvidence.of(self.recoder, seen))
+
+    @property
+    def makes_texts(self) -> bool:
+        """Whether the masked column is one of texts: labels are."""
+        return True
+
+    def mask(self, table: pa.Table) -> pa.ChunkedArray:
+        """Return the column recoded, missing values missing. All its values have been checked."""
+        distinct = _texts(table, self.name, self.kind).dictionary_encode()
+        labels = [self.recoder.labels[value] for value in distinct.dictionary.to_pylist()]
+        return pa.chunked_array([from_texts(labels).take(distinct.indices)])
+
+    def compare(self, before: pa.ChunkedArray, after: pa.ChunkedArray) -> None:
+        """Return nothing: the counts of values tell all."""
+
+    def merge(self, one: None, other: None) -> None:
+        """Return nothing: the counts of values tell all."""
+
+    def output(self, kind: pa.DataType | None) -> Look[Recoded]:  # noqa: ARG002 (labels are texts)
+        """Return how often each label of an output occurs."""
+        return self._counts(None)
+
+    def _counts(self, kind: pa.DataType | None) -> Look[Recoded]:
+        return Look((self.name,), lambda table: Recoded.of(table, self.name, kind), Recoded.merge)
+
+    def judge(self, seen: Recoded, compared: None, *, all_rows: bool) -> ColumnJudgement:  # noqa: ARG002 (as above)
+        """Return what an output shows, as it was written."""
+        broken, figures = judge_recoded(self.recoder, seen, self.values, all_rows=all_rows)
+        return ColumnJudgement(self.recoder.recoding, broken, rounded(figures))

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.data.catalog import INFERRED
-from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
 from policy_engine.engines.masking.numbers import (
     NumberForm,
     as_spelled,
@@ -93,6 +93,18 @@ def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
         if one.decimals is not None:
             _check_precision(one.name, values[:, place], one.decimals)
     return Survey(len(values), forms, exponents(values), summary=group[0].summarise(values))
+
+
+def exact_column(
+    table: pa.Table, name: str, kind: pa.DataType | None
+) -> tuple[pa.ChunkedArray, pa.DataType | None]:
+    """Return a column as it is masked value by value, and the inferred type of its texts."""
+    field, column = table.schema.field(name), table.column(name)
+    if INFERRED in (field.metadata or {}):
+        # The inferred type would disclose the digits of the original values.
+        inferred = value_type(field.type)
+        return column.cast(inferred).cast(pa.string()), inferred
+    return column, kind
 
 
 def _form_of(table: pa.Table, name: str, kinds: Kinds) -> NumberForm:

@@ -1,6 +1,5 @@
 """Columns whose tails are coded: what the input tells of them, and what the output shows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,7 +17,7 @@ from policy_engine.engines.masking.cells import (
 )
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.errors import DataError, PolicyEngineError
-from policy_engine.methods.masking import CellMasking, CellRule, Number, exactly
+from policy_engine.methods.masking import Number, exactly
 from policy_engine.methods.tail_coding import Tail, TailCode, TailCoding, TailSurvey
 
 
@@ -43,7 +42,7 @@ class CodedCells:
 
 
 def survey_tail(
-    column: pa.ChunkedArray, coding: TailCoding, kind: pa.DataType | None
+    column: pa.ChunkedArray, kind: pa.DataType | None, coding: TailCoding
 ) -> TailSurvey:
     """Return what a part of a column tells of its tail. Raises DataError as `mask_column` does."""
     rows = len(column) - column.null_count
@@ -149,18 +148,11 @@ def _outermost(values: list[Number], code: TailCode) -> Number | None:
     return (max if code.coding.is_top else min)(values, default=None)
 
 
-def rule_of(masking: CellMasking, tails: Mapping[str, TailEvidence]) -> CellRule:
-    """Return what becomes of the values of a column that is masked value by value."""
-    return tails[masking.name].code if masking.name in tails else masking
+def public_code(coding: TailCoding) -> TailCode:
+    """Return the code that any output has to have.
 
-
-def code_to_judge(coding: TailCoding, tails: Mapping[str, TailEvidence]) -> TailCode:
-    """Return the code that an output has to have.
-
-    Raises DataError (V006) where it depends on the input, and nothing is known of that.
+    Raises DataError (V006) where it depends on the input.
     """
-    if coding.name in tails:
-        return tails[coding.name].code
     if coding.is_public:
         return coding.public_code()
     message = f"The output alone does not show whether columns were masked by {coding.masking}."

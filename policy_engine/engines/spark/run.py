@@ -24,7 +24,8 @@ from policy_engine.engines.engine import (
     silent,
 )
 from policy_engine.engines.identifiers import new_salt
-from policy_engine.engines.masking.evidence import ColumnJudgement, MaskingEvidence
+from policy_engine.engines.masking.columns import ColumnJudgement
+from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import cell_columns, end_columns
 from policy_engine.engines.samples import SampleEvidence

@@ -8,26 +8,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.engines.masking.evidence import (
+    GroupEvidence,
     MaskingEvidence,
-    add_marks,
-    column_mark,
     evidence_of,
-    group_evidence,
     judge,
     see_pairs,
 )
-from policy_engine.engines.masking.perturbing import KnownGroup, RowKeys, masking_key
+from policy_engine.engines.masking.known import KnownColumns
+from policy_engine.engines.masking.marks import add_marks, column_mark
+from policy_engine.engines.masking.parts import WholeTable
+from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.errors import DataError
 from policy_engine.methods.masking import masking_class
+from policy_engine.plan.steps import Mask
 
 NOON = datetime(2020, 2, 28, 12)  # noqa: DTZ001 (as a file writes it)
 SWAP = (masking_class("rank-swapping")(name="pay", p=0.4),)
 TABLE = pa.table({"pay": [10, 20, 30, 40, None]})
 
 
+def known_group(group, table):
+    [known] = KnownColumns.of(WholeTable(table, {}), Mask(columns=group), {}).groups
+    return known
+
+
 def seen(group, table, masked):
-    known = KnownGroup.of(table, group, {})
-    return known, group_evidence(known, table, {}, see_pairs(known, table, masked, {}))
+    known = known_group(group, table)
+    marks = tuple(column_mark(table.column(one.name), None) for one in group)
+    pairs = see_pairs(known, table, masked, {})
+    return known, GroupEvidence(group, known.facts, marks, pairs)
 
 
 def judged(group, table, masked, written=None, *, all_rows=True):
@@ -92,7 +101,7 @@ def test_marks_of_parts_add_up_in_any_order(values, random):
 def test_pairs_of_parts_add_up():
     group = (masking_class("random-rounding")(name="pay", base=10),)
     before, after = pa.table({"pay": [13, 27, 40]}), pa.table({"pay": [10, 30, 47]})
-    known = KnownGroup.of(before, group, {})
+    known = known_group(group, before)
     parts = [see_pairs(known, before.slice(i, 1), after.slice(i, 1), {}) for i in range(3)]
     merged = parts[0].merge(parts[1]).merge(parts[2])
     whole = see_pairs(known, before, after, {})

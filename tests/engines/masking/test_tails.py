@@ -23,12 +23,12 @@ def test_a_tail_is_that_of_the_exact_values(kind, values, bound, coding):
     known = [value for value in values if value is not None]
     column = pa.chunked_array([pa.array(values, pa.int64()).cast(pa.string()).cast(kind)])
     inferred = pa.int64() if kind == pa.string() else None
-    seen = survey_tail(column, made, inferred)
+    seen = survey_tail(column, inferred, made)
     whole = made.survey(len(known), Counter(known).items())
     assert (seen.rows, made.tail_of(seen)) == (len(known), made.tail_of(whole))
 
 
 def test_numbers_of_texts_that_are_written_differently_are_one_value():
     texts = pa.chunked_array([["7.50", "7.5", " 7.500", "1", "9"]])
-    seen = survey_tail(texts, TopCoding(name="pay", tail=2), pa.float64())
+    seen = survey_tail(texts, pa.float64(), TopCoding(name="pay", tail=2))
     assert TopCoding(name="pay", tail=2).tail_of(seen) == (1, 4, Decimal("31.5"), 9)

@@ -1,0 +1,83 @@
+"""What the masked columns of an output show, as they were written."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from policy_engine.engines.masking.columns import ColumnJudgement
+from policy_engine.engines.masking.evidence import (
+    MaskingEvidence,
+    SingleEvidence,
+    evidence_of,
+    judge,
+)
+from policy_engine.engines.masking.known import marks_look, moments_looks, single_columns
+from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
+from policy_engine.engines.masking.recoding import Taxonomies
+from policy_engine.engines.masking.surveys import (
+    Group,
+    Kinds,
+    Survey,
+    facts_of_output,
+    survey_output,
+)
+from policy_engine.plan.steps import Mask
+
+
+def judge_columns(
+    parts: Parts,
+    step: Mask,
+    evidence: MaskingEvidence | None,
+    taxonomies: Taxonomies,
+    *,
+    all_rows: bool,
+) -> tuple[ColumnJudgement, ...]:
+    """Return what the masked columns of an output show, in the order of the step.
+
+    `evidence` is what is known of the input, `all_rows` means that no row was left out. Raises
+    DataError (V006) where the output alone does not show it.
+    """
+    groups = _judge_groups(parts, step, evidence, all_rows=all_rows)
+    singles = _judge_singles(parts, step, evidence, taxonomies, all_rows=all_rows)
+    by_name = {one.masking.name: one for one in (*groups, *singles)}
+    return tuple(by_name[name] for name in step.names)
+
+
+def _judge_singles(
+    parts: Parts,
+    step: Mask,
+    evidence: MaskingEvidence | None,
+    taxonomies: Taxonomies,
+    *,
+    all_rows: bool,
+) -> Iterator[ColumnJudgement]:
+    """Yield what the columns show that are masked by themselves."""
+    known = dict(evidence.singles) if evidence else {}
+    if not known:
+        faults = Faults()
+        columns = single_columns(step, taxonomies, {}, faults)
+        faults.check(step.names)
+        known = {name: SingleEvidence(column) for name, column in columns.items()}
+    seen = parts.look({n: one.column.output(parts.kinds.get(n)) for n, one in known.items()})
+    for name, one in known.items():
+        yield one.column.judge(seen[name], one.compared, all_rows=all_rows)
+
+
+def _judge_groups(
+    parts: Parts, step: Mask, evidence: MaskingEvidence | None, *, all_rows: bool
+) -> Iterator[ColumnJudgement]:
+    """Yield what the columns show that are masked together."""
+    known = {one.group[0].name: one for one in evidence_of(step.groups, evidence)}
+    groups = {name: one.group for name, one in known.items()}
+    seen = parts.look({name: _output(group, parts.kinds) for name, group in groups.items()})
+    surveys = {name: survey for name, (survey, _) in seen.items()}
+    moments = parts.look(moments_looks(surveys, groups))
+    for name, one in known.items():
+        survey, marks = seen[name]
+        after = facts_of_output(survey, moments.get(name), one.before)
+        yield from judge(one, after, marks, all_rows=all_rows, rare=parts.count_rare(one.group))
+
+
+def _output(group: Group, kinds: Kinds) -> Look[tuple[Survey, tuple[int, ...]]]:
+    names = tuple(one.name for one in group)
+    survey = Look(names, partial(survey_output, group=group, kinds=kinds), Survey.merge)
+    return side_by_side(survey, marks_look(group, kinds))

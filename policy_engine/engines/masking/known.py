@@ -1,0 +1,230 @@
+"""What has to be known of columns before they are masked, and what their rows show afterwards."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from policy_engine.engines.arrays import value_type
+from policy_engine.engines.masking.cell_columns import PlainColumn, TailColumn
+from policy_engine.engines.masking.columns import SingleColumn
+from policy_engine.engines.masking.evidence import (
+    GroupEvidence,
+    MaskingEvidence,
+    Pairs,
+    SingleEvidence,
+    check_changed,
+    see_pairs,
+)
+from policy_engine.engines.masking.image_columns import ImageColumn
+from policy_engine.engines.masking.marks import add_marks, column_mark
+from policy_engine.engines.masking.parts import Faults, Look, Parts
+from policy_engine.engines.masking.perturbing import KnownGroup, check_types
+from policy_engine.engines.masking.recoding import LabelColumn, Recoder, Taxonomies
+from policy_engine.engines.masking.surveys import (
+    Group,
+    Kinds,
+    Survey,
+    columns_of,
+    facts_of,
+    find_moments,
+    survey,
+)
+from policy_engine.kernels.moments import Moments
+from policy_engine.methods.masking import CellMasking
+from policy_engine.methods.tail_coding import TailCoding
+from policy_engine.plan.steps import Mask
+
+Singles = Mapping[str, SingleColumn[Any, Any]]
+Looks = dict[str, Look[Any]]
+Columns = dict[str, pa.ChunkedArray]
+
+
+def masked_name(name: str) -> str:
+    """Return the name of a masked column, while the original one is beside it."""
+    return f"\ufffd{name}"
+
+
+def single_columns(
+    step: Mask, taxonomies: Taxonomies, kinds: Kinds, faults: Faults
+) -> dict[str, SingleColumn[Any, Any]]:
+    """Return the columns of a step that are masked by themselves, by their names."""
+    singles: dict[str, SingleColumn[Any, Any]] = {}
+    for cells in step.cell_maskings:
+        singles[cells.name] = _cells(cells, kinds.get(cells.name))
+    for recoding in step.recodings:
+        with faults.of(recoding.name):
+            recoder = Recoder.of(recoding, taxonomies)
+            singles[recoding.name] = LabelColumn(recoder, kinds.get(recoding.name))
+    for images in step.image_maskings:
+        singles[images.name] = ImageColumn(images)
+    return singles
+
+
+def _cells(masking: CellMasking, kind: pa.DataType | None) -> TailColumn | PlainColumn:
+    if isinstance(masking, TailCoding):
+        return TailColumn(masking, kind)
+    return PlainColumn(masking, kind)
+
+
+@dataclass(frozen=True)
+class KnownColumns:
+    """The columns of a step, with what is known of all of their values: `groups` of those that are
+    masked at random or by what other rows hold, and `singles`."""
+
+    groups: tuple[KnownGroup, ...]
+    singles: Singles
+
+    @classmethod
+    def of(cls, parts: Parts, step: Mask, taxonomies: Taxonomies) -> "KnownColumns":
+        """Return what an input tells of the columns of a step.
+
+        Raises DataError with all columns that do not hold what their masking takes.
+        """
+        faults = Faults()
+        singles = single_columns(step, taxonomies, parts.kinds, faults)
+        for group in step.groups:
+            with faults.of(group[0].name):
+                check_types(parts.schema, group, parts.kinds)
+        groups = {one[0].name: one for one in step.groups if one[0].name not in faults}
+        looks = {name: one.survey for name, one in singles.items() if one.survey}
+        looks |= {name: _survey(group, parts.kinds) for name, group in groups.items()}
+        seen = parts.look(looks, faults)
+        for name in singles.keys() & seen.keys():
+            with faults.of(name):
+                kind = parts.kinds.get(name) or value_type(parts.schema.field(name).type)
+                singles[name] = singles[name].informed(seen[name], kind)
+        surveys = {name: seen[name] for name in groups if name in seen}
+        known = cls(tuple(_known_groups(parts, groups, surveys, faults)), singles)
+        if faults:
+            # What is wrong with the others is told with it.
+            known.try_singles(parts, faults)
+        faults.check(step.names)
+        return known
+
+    def mask_singles(self, table: pa.Table) -> Columns:
+        """Return the columns of a part of a table that are masked by themselves.
+
+        Raises DataError with all that do not hold what their masking takes.
+        """
+        faults, columns = Faults(), {}
+        for name, column in self.singles.items():
+            with faults.of(name):
+                columns[name] = column.mask(table)
+        faults.check()
+        return columns
+
+    def try_singles(self, parts: Parts, faults: Faults) -> None:
+        """Keep what is wrong with the columns of which nothing is known to be wrong."""
+
+        def see(table: pa.Table, column: SingleColumn[Any, Any]) -> None:
+            column.mask(table)
+
+        parts.look(
+            {
+                name: Look((name,), partial(see, column=column), lambda _, __: None)
+                for name, column in self.singles.items()
+                if name not in faults
+            },
+            faults,
+        )
+
+    def evidence(self, parts: Parts, *, is_masked: bool) -> MaskingEvidence:
+        """Return what the rows show before and after masking.
+
+        The masked columns are beside the original ones if `is_masked`. Otherwise those that are
+        masked by themselves are masked once more, and nothing is known of pairs of the others.
+        Raises DataError with the columns that no row of was changed.
+        """
+        looks: Looks = {
+            name: _comparison(column, is_masked=is_masked) for name, column in self.singles.items()
+        }
+        looks |= {one.name: marks_look(one.group, parts.kinds) for one in self.groups}
+        seen = parts.look(looks)
+        pairs = self._pairs(parts) if is_masked else {}
+        groups = (
+            GroupEvidence(one.group, one.facts, seen[one.name], pairs.get(one.name))
+            for one in self.groups
+        )
+        singles = {n: SingleEvidence(one, seen[n]) for n, one in self.singles.items()}
+        return MaskingEvidence(tuple(groups), singles)
+
+    def _pairs(self, parts: Parts) -> dict[str, Pairs]:
+        """Return what the same rows show before and after masking, by the names of groups.
+
+        Raises DataError (R013) with all columns that should have changed and did not.
+        """
+        pairs: dict[str, Pairs] = {}
+        for whole in (False, True):
+            groups = {one.name: one for one in self.groups if one.needs_all_rows == whole}
+            looks = {name: _comparison_of_group(one, parts.kinds) for name, one in groups.items()}
+            pairs |= parts.look(looks, whole=whole)
+        faults = Faults()
+        for one in self.groups:
+            with faults.of(one.name):
+                check_changed(one.group, pairs[one.name])
+        faults.check()
+        return pairs
+
+
+def _survey(group: Group, kinds: Kinds) -> Look[Survey]:
+    see = partial(survey, group=group, kinds=kinds)
+    return Look(columns_of(group), see, Survey.merge)
+
+
+def moments_looks(surveys: Mapping[str, Survey], groups: Mapping[str, Group]) -> Looks:
+    """Return the looks at the moments of the groups that have numbers, by their names."""
+    return {
+        name: Look(
+            columns_of(groups[name]),
+            partial(find_moments, group=groups[name], seen=seen),
+            Moments.__add__,
+        )
+        for name, seen in surveys.items()
+        if seen.exponents is not None
+    }
+
+
+def _known_groups(
+    parts: Parts, groups: Mapping[str, Group], surveys: Mapping[str, Survey], faults: Faults
+) -> Iterator[KnownGroup]:
+    moments = parts.look(moments_looks(surveys, groups), faults)
+    for name, seen in surveys.items():
+        with faults.of(name):
+            facts = facts_of(groups[name], seen, moments.get(name))
+            yield KnownGroup(groups[name], seen, facts)
+
+
+def _comparison(column: SingleColumn[Any, Any], *, is_masked: bool) -> Look[Any]:
+    """Return what a column shows before and after masking; it is masked here unless `is_masked`."""
+    names = (column.name, masked_name(column.name))
+
+    def see(table: pa.Table) -> Any:
+        after = table.column(names[1]) if is_masked else column.mask(table)
+        return column.compare(table.column(names[0]), after)
+
+    return Look(names if is_masked else names[:1], see, column.merge)
+
+
+def _comparison_of_group(known: KnownGroup, kinds: Kinds) -> Look[Pairs]:
+    names = [one.name for one in known.group]
+    masked_names = [masked_name(name) for name in names]
+    used = columns_of(known.group)
+
+    def see(table: pa.Table) -> Pairs:
+        after = table.select(masked_names).rename_columns(names)
+        return see_pairs(known, table.select(list(used)), after, kinds)
+
+    return Look((*used, *masked_names), see, Pairs.merge)
+
+
+def marks_look(group: Group, kinds: Kinds) -> Look[tuple[int, ...]]:
+    """Return the look at the marks of the columns of a group."""
+    names = tuple(one.name for one in group)
+
+    def see(table: pa.Table) -> tuple[int, ...]:
+        return tuple(column_mark(table.column(name), kinds.get(name)) for name in names)
+
+    return Look(names, see, add_marks)
