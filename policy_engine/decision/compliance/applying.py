@@ -1,17 +1,20 @@
 """How a rule applies to a request, part by part, with the same functions as in a decision."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from typing import cast
 
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.facts import Terms, purposes_of, with_told
+from policy_engine.decision.compliance.member_index import MemberIndex
 from policy_engine.decision.compliance.reading import value_of
 from policy_engine.decision.compliance.requested_rules import RequestedRule
+from policy_engine.decision.compliance.sizes import CountedFacts, Work
 from policy_engine.decision.conditions import State
 from policy_engine.decision.facts import RequestFacts
 from policy_engine.decision.inclusion import ExpandedRequest
@@ -25,7 +28,7 @@ from policy_engine.decision.rule_verdicts import (
     verdicts_about,
     worst_state,
 )
-from policy_engine.policy.hierarchy import Hierarchy, Part
+from policy_engine.policy.hierarchy import Part
 from policy_engine.policy.model import Policy, Rule
 
 _STATES: tuple[State, ...] = ("unsatisfied", "unknown", "satisfied")
@@ -35,23 +38,26 @@ class Applicability:
     """The application of a policy's rules to one rule of a request, at one moment.
 
     The `world` has the facts about parties, assets and actions, `told` those about left operands,
-    and `known_assets` gives the assets named elsewhere, as for `RefinedMembers`. A decision answers
-    yes or no; only a report gives the result of each part. A request that could give its purpose or
-    delivery channel but does not, has none: something that is permitted for all but some purposes
-    is permitted without one. A prohibition is not lifted by that.
+    and `known_assets` gives the assets named elsewhere, as for `RefinedMembers`; the comparisons
+    are counted as `work`. A decision answers yes or no; only a report gives the result of each
+    part. A request that could give its purpose or delivery channel but does not, has none:
+    something that is permitted for all but some purposes is permitted without one. A prohibition is
+    not lifted by that.
     """
 
     def __init__(
         self,
         policy: Policy,
         request: RequestedRule,
-        hierarchy: Hierarchy,
+        closures: Closures,
         world: World,
         told: Mapping[str, Terms],
         time: Term,
         known_assets: Callable[[], Mapping[str, Sequence[str]]],
+        work: Work,
     ) -> None:
-        self.closures = Closures(hierarchy)
+        self.closures = closures
+        self._work = work
         self._policy = policy
         self._asked = request
         self._world = world
@@ -79,16 +85,22 @@ class Applicability:
         """
         if not names:
             return "unknown"
+        index, needs = MemberIndex(part, members, self.closures, self._work), self.closures.needs
         if clause.rule.kind == "permission":
-            return worst(self._is_covered(clause, part, one, members) for one in names)
-        pairs = ((one, member) for one in names for member in members)
-        return best(self._is_met(clause, part, one, member) for one, member in pairs)
+            return worst(self._is_covered(clause, part, one, index.covering(one)) for one in names)
+        pairs = (
+            (one, member)
+            for one in names
+            for member in index.overlapping(needs(one) if part == "action" else (one,))
+        )
+        states = (self._is_met(clause, part, one, member) for one, member in pairs)
+        return best(chain(["unsatisfied"], states))
 
     def facts(self, clause: Clause) -> RequestFacts:
         """Return the facts that the conditions of a rule are evaluated against."""
         is_closed = clause.rule.kind == "permission"
         request, world = self._expanded("action", "").request, self._worlds[is_closed]
-        facts = RequestFacts(request, world, self._time, self.closures)
+        facts = CountedFacts(request, world, self._time, self.closures, self._work)
         # Equal moments must give equal answers, whatever the zone that a request writes them in.
         facts.zone = UTC
         facts.purposes = purposes_of(self._told, is_closed=is_closed)
@@ -96,11 +108,11 @@ class Applicability:
         return facts
 
     def _is_covered(
-        self, clause: Clause, part: Part, name: str, members: Sequence[Member]
+        self, clause: Clause, part: Part, name: str, members: Collection[Member]
     ) -> State:
         expanded, facts = self._expanded(part, name), self.facts(clause)
-        verdicts = covering_verdicts(part, name, members, expanded, facts)
-        unnamed = [self._unnamed(clause, part, name, one) for one in members]
+        verdicts = covering_verdicts(part, name, [*members], expanded, facts)
+        unnamed = [self._unnamed(clause, part, name, one) for one in members if is_blank(one.iri)]
         return best([*unnamed, "unsatisfied" if verdicts is None else worst_state(verdicts)])
 
     def _is_met(self, clause: Clause, part: Part, name: str, member: Member) -> State:
@@ -109,15 +121,14 @@ class Applicability:
         expanded, facts = self._expanded(part, name), self.facts(clause)
         verdicts = overlapping_verdicts(part, names, [member], expanded, facts)
         if verdicts is None:
-            return self._unnamed(clause, part, name, member)
+            is_nameless = is_blank(member.iri)
+            return self._unnamed(clause, part, name, member) if is_nameless else "unsatisfied"
         is_so = name in closures.up(part, member.iri)
         is_so = is_so or any(member.iri in closures.up(part, one) for one in names)
         return worst(["satisfied" if is_so else "unknown", worst_state(verdicts)])
 
     def _unnamed(self, clause: Clause, part: Part, name: str, member: Member) -> State:
         """Return whether a name lies within an unnamed member: it may, or it cannot."""
-        if not is_blank(member.iri):
-            return "unsatisfied"
         expanded, facts = self._expanded(part, name), self.facts(clause)
         verdicts = verdicts_about(name, part, member, expanded, facts)
         return worst(["unknown", worst_state(verdicts)])
@@ -136,6 +147,7 @@ class Applicability:
         action = name if part == "action" and name else (*actions, "")[0]
         if action not in self._requests:
             party, targets = (*self._asked.parties, "")[0], self._asked.targets
+            self._work.add(len(targets))
             request = Request.model_construct(assignee=party, action=action, targets=targets)
             self._requests[action] = ExpandedRequest(request, self.closures, self._members)
         return self._requests[action]

@@ -21,6 +21,7 @@ from policy_engine.decision.compliance.model import (
 from policy_engine.decision.compliance.reading import leaves, read_policies
 from policy_engine.decision.compliance.reasoning import refuse_unread_conclusions
 from policy_engine.decision.compliance.requested_rules import RequestedRule, read_requests
+from policy_engine.decision.compliance.sizes import refuse_large_reports
 from policy_engine.decision.compliance.unread import refuse_unread_of_world
 from policy_engine.decision.compliance.worlds import (
     refuse_told_elsewhere,
@@ -37,8 +38,6 @@ from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import Vocabulary
 
 _GRAVITY: Mapping[Deontic, int] = {"Violated": 0, "Fulfilled": 1, "NonSet": 2}
-MAX_REPORTS = 100_000
-"""The maximum number of pairs of a policy's rule and a request's rule in one report."""
 
 
 def compliance_report(
@@ -85,7 +84,7 @@ def compliance_report(
     )
     seed_texts = (*seed_texts, repr(stated.statements).encode()) if stated else seed_texts
     seed = _seed(*seed_texts, now.text.encode() if by_clock else b"")
-    _check_size(policies, requested_rules)
+    refuse_large_reports(policies, requested_rules)
     reports: list[PolicyReport] = []
     for setting in Setting.of(policies, requested_rules, texts, seed, stated):
         cases: dict[str, list[ComplianceCase]] = {}
@@ -148,13 +147,6 @@ def _gravity(report: DutyReport) -> tuple[object, ...]:
 
 def _without_names(report: ConstraintReport) -> ConstraintReport:
     return replace(report, node="", premises=tuple(map(_without_names, report.premises)))
-
-
-def _check_size(policies: Sequence[Policy], requested_rules: Sequence[RequestedRule]) -> None:
-    count = sum(len(policy.rules) for policy in policies) * len(requested_rules)
-    if count > MAX_REPORTS:
-        message = f"The report would cover {count:,} pairs of rules. Allowed are {MAX_REPORTS:,}."
-        raise RequestError.of("D003", message, "Split the request into several.")
 
 
 def _seed(*texts: bytes) -> uuid.UUID:

@@ -8,9 +8,11 @@ from typing import Any, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import STRING, TYPE, Literal, Term
+from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.graph import StatementGraph, refuse
 from policy_engine.decision.compliance.reading import hierarchy_of, value_of
 from policy_engine.decision.compliance.requested_rules import CHANNEL, TOLD, RequestedRule
+from policy_engine.decision.compliance.sizes import CountedClosures, Work
 from policy_engine.decision.compliance.worlds import world_nodes
 from policy_engine.decision.conditions import compared_name
 from policy_engine.decision.facts import DATE_TIME, PURPOSE
@@ -139,30 +141,61 @@ def _sources(graph: StatementGraph) -> Iterator[tuple[str, str]]:
             yield from ((graph.name(node), graph.name(one)) for one in graph.nodes(node, SOURCE))
 
 
-def with_own_purposes(
-    hierarchy: Hierarchy, request: StatementGraph, rule: RequestedRule
-) -> Hierarchy:
-    """Return the memberships, with the request's own statements about the kinds of its purposes.
+class OwnClosures:
+    """The closures of all memberships, with what a request says of the kinds of its purposes.
 
-    A request says nothing else about memberships: nobody becomes a member by saying so.
+    A request says nothing else about memberships: nobody becomes a member by saying so. Rules with
+    equal purposes share their closures.
     """
-    own = own_purposes(request, [rule])
-    return hierarchy.joined([Hierarchy(purpose=own)]) if own else hierarchy
+
+    def __init__(self, hierarchy: Hierarchy, request: StatementGraph, work: Work) -> None:
+        self._closures = CountedClosures(hierarchy, work)
+        self._kinds = _kinds(request)
+        self._work = work
+        self._by_purposes: dict[Terms, Closures] = {}
+
+    def __call__(self, rule: RequestedRule) -> Closures:
+        """Return the closures for a rule of the request."""
+        purposes = rule.values.get(PURPOSE, ())
+        if purposes not in self._by_purposes:
+            self._by_purposes[purposes] = self._extended([*_above(self._kinds, [rule])])
+        return self._by_purposes[purposes]
+
+    def _extended(self, own: Sequence[tuple[str, str]]) -> Closures:
+        self._work.add(len(own))
+        more, stated = Hierarchy(purpose=tuple(own)), self._closures
+        return CountedClosures(stated.extended(more).hierarchy, self._work) if own else stated
 
 
 def own_purposes(
     request: StatementGraph, rules: Iterable[RequestedRule]
 ) -> tuple[tuple[str, str], ...]:
     """Return what a request says its purposes are kinds of, and these: pairs of their names."""
-    above: dict[str, list[str]] = {}
-    for purpose, kind in request.edges(*_KIND_OF):
+    return (*_above(_kinds(request), rules),)
+
+
+def _kinds(request: StatementGraph) -> Mapping[str, Sequence[str]]:
+    """Return what a request says things are kinds of."""
+    kinds: dict[str, list[str]] = {}
+    for one, kind in request.edges(*_KIND_OF):
         if kind not in _PURPOSE_CLASSES:
-            above.setdefault(purpose, []).append(kind)
+            kinds.setdefault(one, []).append(kind)
+    return kinds
+
+
+def _above(
+    kinds: Mapping[str, Sequence[str]], rules: Iterable[RequestedRule]
+) -> Iterator[tuple[str, str]]:
+    """Yield the purposes of rules with their kinds, and these with theirs."""
     told = (term for rule in rules for term in rule.values.get(PURPOSE, ()))
-    queue = [*dict.fromkeys(terms.canonical(one) for one in told if isinstance(one, str))]
+    names = dict.fromkeys(terms.canonical(one) for one in told if isinstance(one, str))
+    queue, reached = [*names], {*names}
     for purpose in queue:
-        queue += (kind for kind in above.get(purpose, ()) if kind not in queue)
-    return tuple((purpose, kind) for purpose in queue for kind in above.get(purpose, ()))
+        above = kinds.get(purpose, ())
+        yield from ((purpose, kind) for kind in above)
+        wider = dict.fromkeys(one for one in above if one not in reached)
+        queue += wider
+        reached.update(wider)
 
 
 def refuse_kinds_of_known_purposes(

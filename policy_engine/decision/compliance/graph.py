@@ -151,6 +151,16 @@ class StatementGraph:
                 subjects.setdefault((predicate, value), []).append(node)
         return {key: tuple(nodes) for key, nodes in subjects.items()}
 
+    def has_more_members(self, most: int) -> bool:
+        """Return whether the statements have more members of lists than that many together.
+
+        A list that several have is written once, and read for each of them.
+        """
+        statements = (pair for of in self.about.values() for pair in of.items())
+        values = (value for prop, values in statements if prop != REST for value in values)
+        cells = (cell for value in values for cell in self._cells(value))
+        return next(islice(cells, most, None), None) is not None
+
     def broken_lists(self) -> Iterator[Spot]:
         """Yield the positions of lists that do not have one member and one rest at each node."""
         ends: dict[Term, bool] = {NIL: True}
@@ -250,8 +260,8 @@ def read_graph(
     `what` names the text (policy, request, world) and is part of the names of its blank nodes.
     The names of properties and classes have one spelling. Raises DataError if there is no such
     file, and `error` for a text that cannot be read, for a broken list: no end or several ends, or
-    not exactly one member at each node (F001), and for a node with several names, a class that is
-    not an IRI, and an empty list or a list in a list (P007).
+    not exactly one member at each node (F001), too many members of lists (J003), and for a node
+    with several names, a class that is not an IRI, and an empty list or a list in a list (P007).
     """
     path = _path(given)
     text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
@@ -279,6 +289,9 @@ def read_graph(
     if broken:
         message = "A list needs one rdf:first and one rdf:rest at each node, and an end."
         raise error(*(Problem("F001", message, place=place) for place in broken), source=source)
+    if graph.has_more_members(limits.values):
+        message = f"The lists have too many values. {limits.values:,} are allowed."
+        raise error(Problem("J003", message), source=source)
     wrong = chain(
         *(graph.name_problems(), graph.class_problems()),
         *(graph.empty_lists(), graph.nested_lists()),

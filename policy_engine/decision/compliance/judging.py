@@ -9,16 +9,17 @@ from typing import Literal, TypeAlias, cast
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Term, is_blank
+from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.applying import Applicability, best, is_at_least
 from policy_engine.decision.compliance.conflicts import resolved
 from policy_engine.decision.compliance.duty_reports import DutyState, duties_of
 from policy_engine.decision.compliance.facts import (
+    OwnClosures,
     Terms,
     memberships,
     refuse_kinds_of_known_purposes,
     shown,
     told_by,
-    with_own_purposes,
     world_of,
     world_values_of,
 )
@@ -37,6 +38,7 @@ from policy_engine.decision.compliance.purposes import refuse_unknown_purposes
 from policy_engine.decision.compliance.reading import leaves, value_of, values
 from policy_engine.decision.compliance.refined_collections import refuse_lost_refinements
 from policy_engine.decision.compliance.requested_rules import RequestedRule
+from policy_engine.decision.compliance.sizes import Work, refuse_many_duties
 from policy_engine.decision.compliance.speaking import Speaking
 from policy_engine.decision.conditions import State, Verdict, evaluate
 from policy_engine.decision.deadlines import without_deadlines
@@ -68,6 +70,8 @@ class Setting:
     world: World
     world_values: Mapping[str, Terms]
     known_assets: Callable[[], Mapping[str, Sequence[str]]]
+    work: Work
+    closures: Callable[[RequestedRule], Closures]
     ended: Mapping[str, str]
     speaking: Speaking | None = None
 
@@ -83,12 +87,13 @@ class Setting:
         """Return the settings of the policies of one text, in the world of the texts.
 
         Raises PolicyError for a collection whose refinements would be lost, and
-        RequestError for reports on duties that are not clear, and for what the `requested` rules
-        say of purposes that are not their own.
+        RequestError for reports on duties that are not clear or too many, and for what the
+        `requested` rules say of purposes that are not their own.
         """
         duty_states: dict[str, list[DutyState]] = {}
         for one in duties_of(texts[2], policies):
             duty_states.setdefault(one.duty, []).append(one)
+        refuse_many_duties(policies, requested, duty_states)
         first = policies[0]
         vocabulary = first.vocabulary
         hierarchy = memberships(first.hierarchy, texts[2], vocabulary, texts[:1])
@@ -103,7 +108,10 @@ class Setting:
         refuse_unknown_purposes(texts, policies, requested, told, hierarchy, vocabulary)
         stated = (facts, told)
         ended = ended_policies(policies, texts[0], texts[2])
-        parts = (texts, seed, hierarchy, duty_states, *stated, known_assets, ended, speaking)
+        work = Work(policies, facts.values)
+        closures = OwnClosures(hierarchy, texts[1], work)
+        shared = (known_assets, work, closures, ended, speaking)
+        parts = (texts, seed, hierarchy, duty_states, *stated, *shared)
         return [cls(policy, *parts) for policy in policies]
 
     @cached_property
@@ -284,11 +292,9 @@ class ComplianceCase:
 
     @cached_property
     def _applicability(self) -> Applicability:
-        hierarchy = with_own_purposes(self._setting.hierarchy, self._texts[1], self.asked)
-        world, known_assets = self._setting.world, self._setting.known_assets
-        return Applicability(
-            self.policy, self.asked, hierarchy, world, self._told, self.time, known_assets
-        )
+        setting, closures = self._setting, self._setting.closures(self.asked)
+        given = (self.policy, self.asked, closures, setting.world, self._told, self.time)
+        return Applicability(*given, setting.known_assets, setting.work)
 
 
 def _why_unknown(name: str, names: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import FIRST, TYPE, Term, is_blank
+from policy_engine.data.rdf.statements import FIRST, REST, TYPE, Term, is_blank
 from policy_engine.decision.compliance.graph import UID, StatementGraph
 from policy_engine.decision.compliance.namespaces import OWL, RDFS
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem
@@ -41,7 +41,8 @@ def refuse_unread_conclusions(graph: StatementGraph, error: type[PolicyEngineErr
 
 def _lost(graph: StatementGraph) -> Iterator[tuple[tuple[Term, ...], str, str]]:
     for node, properties in graph.about.items():
-        for prop in sorted(properties):
+        # Otherwise the rest of a list would be read again at each of its nodes.
+        for prop in sorted(properties.keys() - {FIRST, REST}):
             for value in graph.objects(node, prop):
                 hint = _hint(graph, node, prop, value)
                 if hint:

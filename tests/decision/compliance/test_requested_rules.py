@@ -13,7 +13,7 @@ from compliance_texts import (
 )
 
 from policy_engine.data.rdf.statements import Literal
-from policy_engine.decision.compliance import compliance_report, evaluating
+from policy_engine.decision.compliance import compliance_report, sizes
 from policy_engine.decision.compliance.graph import read_graph
 from policy_engine.decision.compliance.requested_rules import read_requests
 from policy_engine.errors import RequestError
@@ -379,7 +379,7 @@ def test_each_request_has_the_time_that_it_tells():
 
 
 def test_report_is_on_as_many_pairs_of_rules_as_are_allowed(monkeypatch):
-    monkeypatch.setattr(evaluating, "MAX_REPORTS", 2)
+    monkeypatch.setattr(sizes, "MAX_REPORTS", 2)
     text = policy(more=":policy odrl:prohibition :not . :not odrl:action odrl:sell .")
     [found] = compliance_report(text, request(), world()).policies
     assert len(found.rules) == 2
