@@ -1,0 +1,238 @@
+"""Record linkage by the distance of a family that links most, the worst case for a release.
+
+Abril, Navarro-Arribas and Torra: Improving record linkage with supervised learning for disclosure
+risk assessment, Information Fusion 13(4), 2012, state it as a programme in which a person costs 1
+unless all other records are farther than the person's own.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.linkage.learned.distances import Distances, Floats, sets_of
+from policy_engine.kernels.linkage.learned.forms import negative_directions, semidefinite
+from policy_engine.kernels.linkage.learned.linked import apart, linked, nearest
+from policy_engine.kernels.linkage.learned.rivals import Rivals, find_rivals, reach
+from policy_engine.kernels.linkage.learned.solver import (
+    NARROWER,
+    Members,
+    Rows,
+    Solution,
+    fewest_missed,
+    widest,
+)
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_ROUNDING = 1e-6
+"""Of the solver's bound, which is the number of persons missed: far more than it errs by."""
+_FIRST_ROWS = 6
+_MORE_ROWS = 4
+_WIDENINGS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedLinkage:
+    """How many persons the best distance found links, and how many none of the family passes.
+
+    `parameters` are those of the distance. `linked` of the `persons` are nearer to their own of
+    the `records` than to any other, counted again on all pairs; no distance of the family links
+    more than `bound`. `rounds` programmes were solved, the last with `rows` rivals.
+
+    It `stopped` because the bound is "reached", because "time" was up, or because the rest is
+    within the "margin": a programme was solved, but some of its links are narrower than a link is.
+    """
+
+    distances: str
+    parameters: Floats
+    linked: int
+    bound: int
+    persons: int
+    records: int
+    rows: int
+    rounds: int
+    stopped: Literal["reached", "time", "margin"]
+
+    @property
+    def gap(self) -> int:
+        """How many more persons a distance of the family may link."""
+        return self.bound - self.linked
+
+
+def learn(
+    differences: Floats,
+    own: Ints,
+    distances: Distances,
+    starts: Sequence[tuple[Distances, Floats]] = (),
+    seconds: float = 10.0,
+) -> LearnedLinkage:
+    """Return the linkage by the best distance of a family that is found in so many seconds.
+
+    `differences` (persons, records, columns) are between what is known of persons and the records,
+    finite and scaled as an intruder would; `own` (persons,) are the right records, -1 for none.
+    `starts` are distances of other families, with their parameters: if they are members of this
+    one too, the result links no fewer. A start is also what the differences of the right pairs
+    suggest.
+
+    The intruder knows the right links, so this is the worst case, not what an intruder can do; and
+    a distance with many parameters fits these records rather than others (see `held_out`). The
+    optimum does not depend on the order of the rows, and which distance attains it does not either;
+    what is found when time is up depends on the machine.
+    """
+    deadline = time.monotonic() + seconds
+    search = _Search(find_rivals(differences, own, distances), distances)
+    search.consider(distances.inner)
+    for parameters in _suggested(differences, own, distances):
+        search.consider(parameters)
+    for family, parameters in starts:
+        search.consider(translated(family, parameters, distances))
+    stopped = search.run(deadline)
+    return LearnedLinkage(
+        distances=distances.name,
+        parameters=search.best,
+        linked=int(linked(differences, own, distances, search.best).sum()),
+        bound=search.rivals.always + search.bound,
+        persons=len(own),
+        records=differences.shape[1],
+        rows=int(search.chosen.sum()),
+        rounds=search.rounds,
+        stopped=stopped,
+    )
+
+
+def translated(family: Distances, parameters: Floats, distances: Distances) -> Floats:
+    """Return the parameters of a distance of one family in another, or of one that is near it."""
+    values = family.features(sets_of(family.columns).astype(np.float64)) @ parameters
+    return distances.from_sets(values)
+
+
+def _suggested(differences: Floats, own: Ints, distances: Distances) -> list[Floats]:
+    """Return members that weigh a column by how near the right records are in it."""
+    right = differences[own >= 0, own[own >= 0]]
+    right = right[np.lexsort(right.T)]
+    moments = right.T @ right / max(1, len(right))
+    least = max(float(np.trace(moments)), 1.0) * _LEAST_MOMENT
+    weights = 1 / np.maximum(np.diag(moments), least)
+    found = [distances.from_sets(sets_of(distances.columns) @ (weights / weights.sum()))]
+    if distances.ordered is None:
+        inverse = np.asarray(
+            np.linalg.inv(moments + least * np.eye(len(moments))), dtype=np.float64
+        )
+        found.append(semidefinite(inverse[np.triu_indices(len(inverse))]))
+    return found
+
+
+_LEAST_MOMENT = 1e-6
+
+
+class _Search:
+    """The best member so far, and the rivals and directions that the programmes have had."""
+
+    def __init__(self, rivals: Rivals, distances: Distances) -> None:
+        self.rivals, self.distances = rivals, distances
+        self.persons = rivals.persons()
+        self.chosen: Bools = np.zeros(len(rivals.others), dtype=bool)
+        self.members = Members(distances.constraints, distances.total)
+        self.margins = rivals.margins[self.persons]
+        self.best, self.count = distances.inner, -1
+        self.bound, self.rounds = len(rivals.own), 0
+
+    def run(self, deadline: float) -> Literal["reached", "time", "margin"]:
+        self._choose(apart(self.rivals, self.distances, self.best), _FIRST_ROWS)
+        while self.count < self.bound:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return "time"
+            solution = self._solve(left)
+            values = self.consider(solution.parameters)
+            is_short = values < self.margins * NARROWER
+            is_broken = is_short & ~self.chosen & ~solution.is_missed[self.persons]
+            self._widen(~is_short | ~solution.is_missed[self.persons] & ~is_broken, deadline)
+            self._choose(np.where(is_broken, values, np.inf), _MORE_ROWS)
+            is_new = self._cut(solution.parameters) or is_broken.any()
+            if solution.is_optimal and not is_new:
+                return "reached" if self.count == self.bound else "margin"
+        return "reached"
+
+    def consider(self, parameters: Floats) -> Floats:
+        """Take a member if it links the most; how far it sets the rivals apart."""
+        member = _admitted(parameters, self.distances)
+        values = apart(self.rivals, self.distances, member)
+        count = int((nearest(values - self.margins, self.rivals) >= 0).sum())
+        if count > self.count:
+            self.best, self.count = member, count
+        return values
+
+    def _solve(self, seconds: float) -> Solution:
+        self.rounds += 1
+        solution = fewest_missed(
+            self._rows(self.chosen), self.members, len(self.rivals.own), self.best, seconds
+        )
+        missed = math.ceil(solution.least_missed - _ROUNDING)
+        self.bound = min(self.bound, len(self.rivals.own) - missed)
+        return solution
+
+    def _rows(self, chosen: Bools) -> Rows:
+        persons, others = self.persons[chosen], self.rivals.others[chosen]
+        mine = self.rivals.own[persons]
+        rows = self.distances.features(others) - self.distances.features(mine)
+        least, _ = reach(mine, others, self.distances)
+        scale = np.abs(rows).max(axis=1)
+        return Rows(
+            apart=rows / scale[:, np.newaxis],
+            persons=persons,
+            least=least / scale,
+            margins=self.margins[chosen] / scale,
+        )
+
+    def _widen(self, is_far: Bools, deadline: float) -> None:
+        """Consider the member by which the persons that a solution links are linked best."""
+        is_linked = np.logical_and.reduceat(is_far, self.rivals.starts[:-1])[self.persons]
+        chosen = self.chosen & is_linked
+        for _ in range(_WIDENINGS):
+            left = deadline - time.monotonic()
+            found = widest(self._rows(chosen), self.members, left) if left > 0 else None
+            if found is None:
+                return
+            values = self.consider(found[0])
+            is_short = is_linked & ~chosen & (values < found[1] * self.margins)
+            chosen |= self._nearest(np.where(is_short, values, np.inf), _MORE_ROWS)
+            if not self._cut(found[0]) and not is_short.any():
+                return
+
+    def _cut(self, parameters: Floats) -> bool:
+        """Add the directions of which a form is negative to the constraints; whether any is."""
+        if self.distances.ordered is not None:
+            return False
+        directions = negative_directions(parameters)
+        rows = self.distances.features(directions)
+        self.members = Members(np.vstack([self.members.constraints, rows]), self.members.total)
+        return len(rows) > 0
+
+    def _choose(self, values: Floats, count: int) -> None:
+        self.chosen |= self._nearest(values, count)
+
+    def _nearest(self, values: Floats, count: int) -> Bools:
+        """Return which are each person's rivals of the least values, without infinite ones."""
+        order = np.lexsort((values, self.persons))
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return (ranks - self.rivals.starts[self.persons] < count) & np.isfinite(values)
+
+
+def _admitted(parameters: Floats, distances: Distances) -> Floats:
+    """Return the parameters, or if they are not a member's by rounding, a member's beside them."""
+    if distances.ordered is None:
+        return semidefinite(parameters)
+    parameters = parameters / (distances.total @ parameters)
+    short = np.minimum(distances.constraints @ parameters, 0)
+    slack = distances.constraints @ distances.inner
+    share = float((-short / (slack - short)).max())
+    # No zero is negative.
+    return parameters + share * (distances.inner - parameters) + 0.0
