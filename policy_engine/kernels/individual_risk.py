@@ -77,6 +77,11 @@ def journalist_risks(frequencies: Ints, population: Ints) -> IntruderRisks:
     return IntruderRisks(1 / int(population.min()), mean)
 
 
+def share_above(frequencies: Ints, risks: Floats, threshold: float) -> float:
+    """Return the share of the records whose class has a risk above a threshold."""
+    return int(frequencies[risks > threshold].sum()) / int(frequencies.sum())
+
+
 def k_map(population: Ints) -> int:
     """Return the size of the rarest class in the population: the k of k-map (Sweeney, 2001).
 

@@ -13,6 +13,7 @@ from policy_engine.kernels.individual_risk import (
     k_map,
     presence,
     prosecutor_risks,
+    share_above,
 )
 
 
@@ -89,6 +90,12 @@ def test_intruders_know_the_sample_or_the_population():
     outside = journalist_risks(frequencies, population)
     assert outside.largest == 1 / 2
     assert outside.mean == pytest.approx((1 / 4 + 2 / 2 + 5 / 50) / 8)
+
+
+def test_records_above_a_threshold_are_counted():
+    frequencies = np.array([1, 2, 5])
+    above = [share_above(frequencies, 1 / frequencies, threshold) for threshold in (0, 0.2, 0.5)]
+    assert above == [1, 3 / 8, 1 / 8]
 
 
 def test_population_classes_bound_presence_and_the_map():

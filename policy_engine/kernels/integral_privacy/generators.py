@@ -50,7 +50,9 @@ def generated_models(
     for at, model in enumerate(models):
         places[model].append(at)
     found = [
-        _generated(model, [samples[at] for at in chosen], min(accuracies[at] for at in chosen))
+        _generated(
+            model, [samples[at] for at in chosen], float(min(accuracies[at] for at in chosen))
+        )
         for model, chosen in places.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.generators, *_preference(one))))
