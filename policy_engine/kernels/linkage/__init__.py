@@ -1,11 +1,13 @@
 """Which records of a release are those of which persons, by what an intruder knows of them."""
 
+from policy_engine.kernels.linkage.assignment import AssignmentLinks, assignment_links
 from policy_engine.kernels.linkage.fellegi_sunter import Agreement, probabilistic_links
 from policy_engine.kernels.linkage.likelihood import (
     LikelihoodLinks,
     MaskedColumn,
     Transitions,
     likelihood_links,
+    log_likelihoods,
 )
 from policy_engine.kernels.linkage.nearest import links
 from policy_engine.kernels.linkage.tree import Tree, plant
@@ -13,12 +15,15 @@ from policy_engine.kernels.linkage.windows import records_within, windows
 
 __all__ = [
     "Agreement",
+    "AssignmentLinks",
     "LikelihoodLinks",
     "MaskedColumn",
     "Transitions",
     "Tree",
+    "assignment_links",
     "likelihood_links",
     "links",
+    "log_likelihoods",
     "plant",
     "probabilistic_links",
     "records_within",

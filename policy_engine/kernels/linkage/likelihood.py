@@ -24,8 +24,6 @@ _NORMAL, _LAPLACE, _TRIANGLE, _TRANSITIONS = 1, 2, 3, 4
 
 _ROUNDING = 1e-10
 """Log-likelihoods that differ by less than this share of them, or of 1, are equal."""
-_NEARLY_ONE = 1e-6
-_LEAST = np.log(_NEARLY_ONE)
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,17 @@ def likelihood_links(columns: Sequence[MaskedColumn], own: Ints) -> LikelihoodLi
     model, masked = _model(columns, persons), _masked(columns, tree)
     _link(tree, model, masked, places[own], turns, stack, linked, logs)
     return LikelihoodLinks(linked, logs)
+
+
+def log_likelihoods(columns: Sequence[MaskedColumn]) -> Floats:
+    """Return the log-likelihood of every record for every person, (persons, records).
+
+    As those of `likelihood_links` they are told but for a constant of the person: for small files.
+    """
+    tree = plant(np.column_stack([column.released for column in columns]))
+    found = np.empty((len(columns[0].known), len(tree.rows)))
+    _fill(tree, _model(columns, len(found)), _masked(columns, tree), found)
+    return found
 
 
 class _Model(NamedTuple):
@@ -222,6 +231,14 @@ def _link(tree, model, masked, own, turns, stack, linked, logs):  # type: ignore
 
 
 @compiled
+def _fill(tree, model, masked, found):  # type: ignore[no-untyped-def]
+    for person in range(len(found)):
+        for place in range(len(tree.rows)):
+            log = _score(tree.points[place], model, masked, person, place, -np.inf)
+            found[person, tree.rows[place]] = log
+
+
+@compiled
 def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped-def]
     """Return how many records are as likely as a log-likelihood; 0 if any is more so."""
     rounding = _ROUNDING * (1 + abs(log))
@@ -320,10 +337,7 @@ def _density(shape, distance):  # type: ignore[no-untyped-def]
     elif shape == _LAPLACE:
         log = -distance
     elif shape == _TRIANGLE:
-        # A value that is nearly a multiple is rounded as one.
-        log = np.log(1 - distance) if distance < 1 - _NEARLY_ONE else _LEAST
-        if distance > 1 + _NEARLY_ONE:
-            log = -np.inf
+        log = np.log(1 - distance) if distance < 1 else -np.inf
     return log
 
 

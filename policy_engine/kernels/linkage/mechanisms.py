@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 _LEAST_VARIANCE = 1e-12
 """Of correlated noise in any direction, as a share of that of one column."""
+_LEAST_WIDTH = 1e-12
+"""Of cells, as a share of the greatest value: narrower ones are as points."""
 
 
 def added_noise(
@@ -120,7 +122,8 @@ def intervals(
     before = np.searchsorted(ordered, low, side="left")
     counts = np.maximum(after - before, 1)
     bonus = -np.log(counts) if density == "known" else None
-    width = max(float(np.mean(high - low)), np.finfo(float).tiny)
+    greatest = float(np.abs(np.concatenate([known, low, high])).max())
+    width = max(float(np.mean(high - low)), greatest * _LEAST_WIDTH) or 1.0
     ends = (MaskedColumn("even", known, low, high=known, bonus=bonus),)
     return [_scaled(column, width) for column in (*ends, MaskedColumn("even", known, high, known))]
 

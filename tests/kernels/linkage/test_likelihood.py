@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.linkage import MaskedColumn, Transitions, likelihood_links
+from policy_engine.kernels.linkage import (
+    MaskedColumn,
+    Transitions,
+    likelihood_links,
+    log_likelihoods,
+)
 
 SHAPES = ["even", "normal", "laplace", "triangle", "transitions"]
 
@@ -111,6 +116,18 @@ def test_links_are_those_of_all_pairs(given_files):
     assert likelihood_links(columns, own).linked.tolist() == pytest.approx(
         brute_links(columns, own)
     )
+
+
+@given(files())
+def test_log_likelihoods_of_all_pairs_differ_as_the_densities_do(given_files):
+    columns, own = given_files
+    found = log_likelihoods(columns)
+    for person in range(len(own)):
+        records = range(found.shape[1])
+        sums = [sum(log_likelihood(one, person, row) for one in columns) for row in records]
+        shifts = {round(a - b, 9) for a, b in zip(found[person], sums, strict=True) if a > -np.inf}
+        assert len(shifts) <= 1
+        assert np.array_equal(np.isfinite(sums), np.isfinite(found[person]))
 
 
 @given(files(), st.randoms(use_true_random=False))

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from places import SHARED_DATA
 
-from policy_engine.kernels.linkage import likelihood_links, links, plant, records_within, windows
+from policy_engine.kernels.linkage import (
+    assignment_links,
+    likelihood_links,
+    links,
+    log_likelihoods,
+    plant,
+    records_within,
+    windows,
+)
 from policy_engine.kernels.linkage.mechanisms import added_noise
 from policy_engine.kernels.linkage.shifts import (
     drawn_by_matrix,
@@ -166,6 +174,16 @@ def test_likelihood_links_three_quarters_of_census_where_no_window_is_sharp():
     released = swapped(table, 0.06, "distribution")
     columns = swap_columns(table, released, 0.06, "distribution")
     assert 0.7 < likelihood_links(columns, np.arange(1_080)).linked.mean() < 0.9
+
+
+def test_nine_tenths_of_census_are_linked_one_to_one_by_likelihood():
+    table, own = census(), np.arange(1_080)
+    released = swapped(table, 0.1, "plain")
+    columns = swap_columns(table, released, 0.1, "plain")
+    assigned = assignment_links(-log_likelihoods(columns), own)
+    scales = table.std(axis=0)
+    assert assigned.linked.mean() > 0.85 > likelihood_links(columns, own).linked.mean() > 0.7
+    assert links(plant(released / scales), table / scales, own).mean() < 0.5
 
 
 def test_simulated_noise_is_linked_nearly_as_often_as_by_its_density():
