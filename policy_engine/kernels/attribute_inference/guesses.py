@@ -1,0 +1,160 @@
+"""What an intruder guesses of a sensitive value from the records of a release.
+
+After the inference risk of Giomi, Boenisch, Wehmeyer and Tasnádi: A unified framework for
+quantifying privacy risk in synthetic data, PoPETs 2023(2). Where they take the value of one nearest
+record, here the commonest of the nearest is taken; where they take a random value as the baseline,
+the commonest of all: the intruder and the baseline both guess as well as they can.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.attribute_inference.neighbours import (
+    Neighbours,
+    ReleasedCells,
+    nearest_points,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_PAIRS = 1 << 24
+"""Of persons and values that are counted at once."""
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """By person, (persons,) each: the probability that a sensitive value is guessed.
+
+    `informed` by what is known of the person and by the release, or `blind`, from the values that
+    the release has in all.
+    """
+
+    informed: Floats
+    blind: Floats
+
+
+def guess_values(
+    known: Floats,
+    released: ReleasedCells,
+    values: Floats,
+    truth: Floats,
+    tolerance: float = 0.0,
+    least: int = 1,
+) -> Guesses:
+    """Return how probably values are guessed as those of the nearest records.
+
+    `known` (persons, columns) is what an intruder knows, `truth` (persons,) the sensitive values,
+    and `values` (rows,) those of the release; codes, if they are categories. A guess is right if
+    it differs by `tolerance` at most. Of the nearest records, `least` or more and all that are
+    equally near, the value is guessed that is right for most of them, or one of m such values:
+    then its probability is their share that is right. For the risk beyond what a release tells of
+    anybody, compare persons of the original with others (`excess`). No order of rows matters.
+    """
+    domain, codes = np.unique(np.concatenate([values, truth]), return_inverse=True)
+    codes = codes.reshape(-1)
+    reach = _Reach(
+        np.searchsorted(domain, domain - tolerance, side="left"),
+        np.searchsorted(domain, domain + tolerance, side="right") - 1,
+    )
+    told, asked = codes[: len(values)], codes[len(values) :]
+    anyone = np.zeros(len(truth), dtype=np.int64)
+    alike = _Sets(anyone[:1], np.array([0, 1]))
+    overall = _occurrences(np.zeros(len(values), dtype=np.int64), told)
+    blind = _right(alike, overall, reach, anyone, asked)
+    near = nearest_points(known, released, least)
+    informed = _by_set(near, _occurrences(near.point_of, told), reach, asked)
+    return Guesses(informed, blind)
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """The first and the last value that is within the tolerance of each, (values,) each."""
+
+    first: Ints
+    last: Ints
+
+
+class _Occurrences(NamedTuple):
+    """How often which values occur at points: those of point i from `begins[i]` on."""
+
+    begins: Ints
+    values: Ints
+    counts: Ints
+
+
+def _occurrences(point_of: Ints, told: Ints) -> _Occurrences:
+    size = int(told.max()) + 1
+    keys, counts = np.unique(point_of * size + told, return_counts=True)
+    points, values = np.divmod(keys, size)
+    return _Occurrences(np.append(0, np.cumsum(np.bincount(points))), values, counts)
+
+
+class _Sets(NamedTuple):
+    """Sets of points: those of set i are `points[starts[i]:starts[i + 1]]`."""
+
+    points: Ints
+    starts: Ints
+
+
+def _by_set(near: Neighbours, told: _Occurrences, reach: _Reach, asked: Ints) -> Floats:
+    """Return how probably each person's value is guessed; one near point is looked at once."""
+    sizes = np.diff(near.starts)
+    first = near.points[near.starts[:-1]]
+    keys = np.where(sizes == 1, first, len(near.point_of) + np.arange(len(sizes)))
+    _, chosen, set_of = np.unique(keys, return_index=True, return_inverse=True)
+    set_of, found = set_of.reshape(-1), np.empty(len(asked))
+    lengths = np.diff(told.begins)[near.points]
+    part_of = np.cumsum(np.add.reduceat(lengths, near.starts[:-1])[chosen]) // _PAIRS
+    persons = np.argsort(part_of[set_of], kind="stable")
+    for part in np.unique(part_of):
+        low, high = np.searchsorted(part_of, [part, part + 1])
+        start, end = np.searchsorted(part_of[set_of[persons]], [part, part + 1])
+        mine, some = persons[start:end], _of_persons(near, chosen[low:high])
+        found[mine] = _right(some, told, reach, set_of[mine] - low, asked[mine])
+    return found
+
+
+def _of_persons(near: Neighbours, persons: Ints) -> _Sets:
+    sizes = np.diff(near.starts)[persons]
+    places, starts = _runs(near.starts[persons], sizes)
+    return _Sets(near.points[places], starts)
+
+
+def _runs(begins: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers of runs one behind the other, and where each run starts, and the end."""
+    starts = np.append(0, np.cumsum(lengths))
+    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], lengths), starts
+
+
+def _right(sets: _Sets, told: _Occurrences, reach: _Reach, set_of: Ints, asked: Ints) -> Floats:
+    """Return the share of each person's best guesses that are right, given the set of each."""
+    size = len(reach.first)
+    keys, counts = _counted(sets, told, size)
+    numbers, values = np.divmod(keys, size)
+    sums = np.append(0, np.cumsum(counts))
+    low = np.searchsorted(keys, numbers * size + reach.first[values], side="left")
+    high = np.searchsorted(keys, numbers * size + reach.last[values], side="right")
+    covered = sums[high] - sums[low]
+    begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    is_best = covered == np.maximum.reduceat(covered, begins)[numbers]
+    best, many = keys[is_best], np.add.reduceat(is_best.astype(np.int64), begins)
+    left = np.searchsorted(best, set_of * size + reach.first[asked], side="left")
+    right = np.searchsorted(best, set_of * size + reach.last[asked], side="right")
+    return np.asarray((right - left) / many[set_of])
+
+
+def _counted(sets: _Sets, told: _Occurrences, size: int) -> tuple[Ints, Ints]:
+    """Return set * size + value of the values in sets, ascending, and how often each occurs."""
+    lengths = np.diff(told.begins)[sets.points]
+    places, _ = _runs(told.begins[sets.points], lengths)
+    number = np.repeat(np.arange(len(sets.starts) - 1), np.diff(sets.starts))
+    keys, pair_of = np.unique(
+        np.repeat(number, lengths) * size + told.values[places], return_inverse=True
+    )
+    totals = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(totals, pair_of.reshape(-1), told.counts[places])
+    return keys, totals
