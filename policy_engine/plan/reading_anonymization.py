@@ -237,7 +237,8 @@ def _anonymization(
     parts, problem_list = _parts(notations, roles, values, unit, sample)
     used = {name for role, named in roles.items() if role != _LEFT_OUT for name, _ in named}
     named_columns = {unit, *(name for some in roles.values() for name, _ in some)}
-    problem_list += sample_problems(sample, strata, used, named_columns, unit)
+    shown = _shown_columns(roles, values.get("algorithm"))
+    problem_list += sample_problems(sample, strata, used, shown, named_columns, unit)
     if scope is not None:
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
@@ -338,6 +339,15 @@ def _scope_problems(scope: object, roles: Mapping[str, object]) -> Iterator[Find
 
 _NAMES = ("weightColumn", "pseudonymScope")
 _LONGEST_SCOPE = 1_000
+
+
+def _shown_columns(roles: Mapping[str, Sequence[tuple[str, Value]]], algorithm: object) -> set[str]:
+    """Return the columns whose values a released row has as they are: of releases by buckets,
+    sensitive values are in a table of their own."""
+    shown = ("insensitive",) if algorithm == "bucketization" else ("insensitive", "sensitive")
+    return {name for role in shown for name, _ in roles.get(role, ())}
+
+
 _LEFT_OUT = "identifier"
 _SETTINGS: Mapping[str, type[Column]] = {
     "quasi-identifier": QuasiIdentifier,

@@ -29,13 +29,14 @@ def sample_problems(
     sample: Mapping[str, Any],
     strata: Sequence[tuple[str, Value]],
     used: Collection[str],
+    shown: Collection[str],
     named: Collection[str],
     unit: str,
 ) -> Iterator[tuple[Finding, Value | None]]:
     """Yield what is wrong with the parameters of a sample, each with its place where it has one.
 
-    `used` are the columns of the table, `named` all that the policy names; `unit` is the column
-    that tells persons apart, or empty.
+    `used` are the columns of the table, `shown` those whose values a released row has as they are,
+    `named` all that the policy names; `unit` is the column that tells persons apart, or empty.
     """
     if not sample:
         return
@@ -51,6 +52,10 @@ def sample_problems(
         elif name not in used:
             message = f"Rows are stratified by {name!r}, a column without a role. Name it, such "
             yield Finding("M006", STRATA, f"{message}as under insensitive."), value
+        elif given.get(WEIGHT) and name not in shown:
+            message = f"The weight of a row would tell its value of {name!r}, by which rows are "
+            message += "stratified, and which is not published beside it as it is. Leave "
+            yield Finding("M003", STRATA, f"{message}{WEIGHT} or the stratum out."), value
     message = _name_problem(str(given.get(WEIGHT, "")), named)
     if message:
         yield Finding("M005", WEIGHT, message), None

@@ -227,6 +227,32 @@ def test_what_cannot_be_sampled_is_refused_and_nothing_is_written(asked, code, t
     assert refused(people(), tmp_path, **{**ALONE, **asked})[0] == code
 
 
+L_DIVERSE = {"method": "l-diversity", "l": 2, "k": 2, "quasi": ["id"], "sensitive": ["age"]}
+ROUNDED = [{"@id": f"{DATASET}/age", "pe:masking": "rounding", "pe:base": 10}]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"method": "masking", "masked": ROUNDED},
+        {"method": "masking", "redact": ["age"], "insensitive": ["id"]},
+        {"method": "k-anonymity", "k": 2, "quasi": ["age"]},
+        {**L_DIVERSE, "algorithm": "bucketization"},
+    ],
+    ids=str,
+)
+def test_weights_that_would_tell_a_value_that_is_not_published_are_refused(asked):
+    weights = {"sampleShare": 0.5, "stratifiedBy": ["age"], "weightColumn": "weight"}
+    with pytest.raises(PlanError, match="The weight of a row would tell its value of 'age'"):
+        transformations(read_policy(asking(**asked, **weights)))
+
+
+def test_weights_tell_strata_that_are_published():
+    weights = {"sampleShare": 0.5, "stratifiedBy": ["age"], "weightColumn": "weight"}
+    [found] = transformations(read_policy(asking(**L_DIVERSE, **weights)))
+    assert found.sampling.weight_column == "weight"
+
+
 def test_a_sample_is_compared_by_its_certificate(made):
     release, data, asked = made
     found = compare_release(data, release.path)
