@@ -65,11 +65,12 @@ def certify_output(
 
     If a policy has several outputs, the certificate beside the output or `asset` says which one it
     is. If there is a certificate for the output, its digest is compared too. A `record` must open
-    its commitment and, if `data` is given, name that exact input: otherwise CertificateError (V008,
-    V009). If the policy has a unit of privacy, the output alone does not show which rows belong to
-    one person: with `data`, and the `key` if there are pseudonyms, the release is made again and
-    must be identical, byte by byte, or row by row on Spark. The `engine` and `attempts` are as for
-    `apply_policy`: models are made and attacked again if the policy asks for audits of a table.
+    its commitment, name that exact output and, if `data` is given, that exact input: otherwise
+    CertificateError (V008, V004, V009). If the policy has a unit of privacy, the output alone does
+    not show which rows belong to one person: with `data`, and the `key` if there are pseudonyms,
+    the release is made again and must be identical, byte by byte, or row by row on Spark. The
+    `engine` and `attempts` are as for `apply_policy`: models are made and attacked again if the
+    policy asks for audits of a table.
 
     With `write`, the certificate beside the output is renewed: the new one keeps the commitment to
     the owner's record, and facts that cannot be measured. These must agree with the policy (V014).

@@ -1,5 +1,6 @@
 """Existing outputs: whether they are published, what they are measured as, and their records."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from policy_engine.data.storage import Location
 from policy_engine.errors import (
     CertificateError,
     DataError,
+    Problem,
 )
 from policy_engine.plan.products import Product, one_of
 from policy_engine.policy import (
@@ -40,15 +42,27 @@ def output_product(policy: Policy, asset: str, earlier: Certificate | None) -> P
 def open_record(
     record: Record, certificate: Certificate | None, output: Location, source: str
 ) -> Record:
-    """Return the record that opens the certificate of an output."""
+    """Return the record that opens the certificate of an output.
+
+    Raises DataError (C002) if there is no certificate, CertificateError if the record does not open
+    it (V008), is of another output (V004), or has other numbers of rows (V003).
+    """
     if certificate is None:
         message = f"There is no certificate beside {str(output)!r} for the record to open."
         raise DataError.of("C002", message)
     matching = find_opening_record(record, certificate.commitment, source)
-    problems = list(lost_rows(certificate, matching))
+    problems = [*_other_output(certificate, matching), *lost_rows(certificate, matching)]
     if problems:
         raise CertificateError(*problems, source=source)
     return matching
+
+
+def _other_output(certificate: Certificate, record: Record) -> Iterator[Problem]:
+    """Yield that a certificate is for another output than the one that was recorded with it."""
+    if record.release != certificate.output_digest:
+        message = f"The certificate is for an output with the sha-256 {certificate.output_digest}, "
+        message += f"but its record says that {record.release} was released."
+        yield Problem("V004", message)
 
 
 def published_output(output: Location) -> AbstractContextManager[None]:

@@ -1,4 +1,5 @@
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,19 @@ def test_the_record_of_another_release_of_the_same_data_opens_nothing(recorded):
     apply_policy(recorded / "policy.jsonld", data, recorded / "release", overwrite=True)
     with pytest.raises(CertificateError, match="V008"):
         certified(recorded)
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_an_output_that_was_replaced_is_not_the_recorded_one(recorded, write):
+    output, file = recorded / "release" / "anonPeople.csv", recorded / "release/certificate.jsonld"
+    digest = load_certificate(output).output_digest
+    header, *rows = output.read_text().splitlines(keepends=True)
+    output.write_text("".join([header, *rows[::-1]]))
+    forged = file.read_text().replace(digest, sha256(output.read_bytes()).hexdigest())
+    file.write_text(forged)
+    with pytest.raises(CertificateError, match=r"V004 .*but its record says that .* was released"):
+        certified(recorded, write=write)
+    assert file.read_text() == forged
 
 
 def test_the_input_is_the_one_that_was_committed_to_or_another(recorded):
