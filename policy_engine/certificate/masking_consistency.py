@@ -21,8 +21,10 @@ def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "It does not describe exactly the masked columns of its plan."
         return
     for masking, one in zip(planned, certificate.maskings, strict=True):
-        yield from _figure_contradictions(masking, one)
-        yield from _matrix_contradictions(masking, one)
+        found = [*_figure_contradictions(masking, one), *_matrix_contradictions(masking, one)]
+        if not found and not masking.may_have_together(one.figures, one.matrix):
+            found = [f"The figures of {one.column!r} contradict one another."]
+        yield from found
 
 
 def _figure_contradictions(masking: Masking, one: "MaskedColumn") -> Iterator[str]:

@@ -3,7 +3,7 @@
 In every tally, `broken` counts the cells of each column, (columns,), that no such masking makes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,16 @@ def rank_tally(
 ) -> Tally:
     """Return the furthest `moves` in ranks, of all rows; where one is too far, all cells are
     broken."""
-    rows, columns = before.shape
-    moves = np.array([largest_rank_move(before[:, i], after[:, i]) for i in range(columns)])
+    rows, moves = len(before), move_tally(before, after)["moves"]
     return {"broken": np.where(moves > most_ranks(rows, share, variant), rows, 0), "moves": moves}
+
+
+def move_tally(before: NDArray[np.int64], after: NDArray[np.int64]) -> Tally:
+    """Return the tally of a masking that may move a value to any rank: the furthest `moves` in
+    ranks, (columns,), of all rows."""
+    pairs = zip(before.T, after.T, strict=True)
+    moves = np.array([largest_rank_move(*pair) for pair in pairs], dtype=np.int64)
+    return {**nothing_broken(before), "moves": moves}
 
 
 def transition_tally(
@@ -72,6 +79,18 @@ def are_counts_unlikely(
     given the counts before, to be random."""
     variances = (before[:, np.newaxis] * matrix * (1 - matrix)).sum(axis=0)
     return _is_unlikely(after - before @ matrix, variances)
+
+
+def are_moves_unlikely(moved: int, rows: int, stays: Sequence[float]) -> bool:
+    """Tell whether fewer or more of some rows moved than may do at random.
+
+    `stays` are the probabilities that a row does not, each row having one of them.
+    """
+    probabilities = np.array(stays)
+    low, high = (rows * (1 - share) for share in (probabilities.max(), probabilities.min()))
+    deviation = moved - min(max(moved, low), high)
+    variance = rows * (probabilities * (1 - probabilities)).max()
+    return _is_unlikely(np.array([deviation]), np.array([variance]))
 
 
 _LEAST_PROBABILITY = 1e-13

@@ -98,6 +98,15 @@ class Masking(Column, ABC):
         """The figures that a certificate may have of it, each with its least and greatest value."""
         return {"unchanged": (0, 1)}
 
+    def may_have_together(
+        self,
+        figures: Mapping[str, float],  # noqa: ARG002
+        matrix: Sequence[Sequence[float]],  # noqa: ARG002
+    ) -> bool:
+        """Tell whether a certificate may have several figures, each in its range, beside one
+        another and a matrix that it may have."""
+        return True
+
     def may_have_matrix(self, matrix: Sequence[Sequence[float]]) -> bool:
         """Tell whether a certificate may have a matrix of probabilities, () for none.
 

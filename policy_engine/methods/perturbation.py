@@ -67,6 +67,10 @@ class Perturbation(Masking, ABC):
     is_joint: ClassVar[bool] = False
     changes_values: ClassVar[bool] = False
     """Whether it masks nothing where every value is as it was."""
+    row_counts: ClassVar[tuple[str, ...]] = ()
+    """Those of its figures that count rows: where some are left out, they would tell how many."""
+    relates_numbers: ClassVar[bool] = False
+    """Whether the moments of the numbers before and after, side by side, are figures of it."""
     takes_dates: ClassVar[bool] = False
     """Whether days and points in time are numbers to it; they have no zero."""
 
@@ -143,8 +147,12 @@ class Perturbation(Masking, ABC):
         self,
         tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
         facts: ColumnFacts,  # noqa: ARG002
+        moments: "Moments | None" = None,  # noqa: ARG002
     ) -> Sequence[Mapping[str, float]]:
-        """Return what a tally of all rows tells of each column, besides what is broken."""
+        """Return what a tally of all rows tells of each column, besides what is broken.
+
+        `moments` are those of the columns before, then after, where the masking relates both.
+        """
         return ()
 
     def doubts(
@@ -183,6 +191,30 @@ def groups_of(maskings: Sequence[Masking]) -> tuple[tuple[Perturbation, ...], ..
         if isinstance(one, Perturbation):
             groups.setdefault(one.group, []).append(one)
     return tuple(map(tuple, groups.values()))
+
+
+RANK_MOVE = "largestRankMove"
+
+
+def rank_moves(
+    tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+) -> Sequence[Mapping[str, float]]:
+    """Return the furthest move of a value of each column, as a share of all ranks."""
+    return [{RANK_MOVE: float(move) / facts.rows} for move in tally["moves"]]
+
+
+CORRELATION: Mapping[str, tuple[float, float]] = {"correlation": (-1, 1)}
+
+
+def pair_correlations(moments: "Moments | None") -> Sequence[Mapping[str, float]]:
+    """Return Pearson's correlation of each column before with itself after masking; 0 where one of
+    them is constant. The moments are of the columns before, then after."""
+    if moments is None:
+        return ()
+    covariance = moments.covariance
+    size = len(covariance) // 2
+    found = [_correlation(covariance, place, size + place) for place in range(size)]
+    return [{"correlation": min(max(one, -1.0), 1.0)} for one in found]
 
 
 VARIANCE_RATIO: Mapping[str, tuple[float, float]] = {"varianceRatio": (0, math.inf)}

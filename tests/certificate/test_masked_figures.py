@@ -19,15 +19,17 @@ MASKED = [
     column("union", masking="pram", keep=0.7, variant="invariant"),
     SHUFFLED,
     column("car", masking="rounding", base=10),
+    column("rent", masking="microaggregation", groupSize=3),
 ]
+NUMBERS = ("pay", "bonus", "shares", "car", "rent")
 NAMES = [one["@id"].rpartition("/")[2] for one in MASKED]
 
 
 @pytest.fixture(scope="module")
 def text():
-    """The certificate of forty people, six columns of whom are masked."""
+    """The certificate of forty people, seven columns of whom are masked."""
     random = np.random.default_rng(2)
-    numbers = {name: random.integers(1000, 9000, 40) for name in ("pay", "bonus", "shares", "car")}
+    numbers = {name: random.integers(1000, 9000, 40) for name in NUMBERS}
     words = {name: random.choice(["a", "b", "c"], 40) for name in ("job", "union")}
     table = {"age": random.integers(20, 60, 40), **numbers, **words}
     made = applied(table, method="k-anonymity", k=2, quasi=["age"], masked=MASKED)
@@ -55,6 +57,14 @@ def told(text, change):
         ("car", "varianceRatio", 1, "rounding of 'car' has no figure 'varianceRatio'."),
         ("bonus", "largestRankMove", 0.21, "largestRankMove of 'bonus' cannot be 0.21."),
         ("job", "largestDeviation", 24, "largestDeviation of 'job' cannot be 24."),
+        ("pay", "correlation", 1.1, "correlation of 'pay' cannot be 1.1."),
+        ("shares", "largestRankMove", 1.1, "largestRankMove of 'shares' cannot be 1.1."),
+        ("rent", "informationLoss", 201, "informationLoss of 'rent' cannot be 201."),
+        ("rent", "smallestClass", 0, "smallestClass of 'rent' cannot be 0."),
+        ("rent", "smallestClass", 41, "The figures of 'rent' contradict one another."),
+        ("rent", "largestClass", 40.5, "The figures of 'rent' contradict one another."),
+        ("job", "moved", 41, "The figures of 'job' contradict one another."),
+        ("job", "moved", 39, "The figures of 'job' contradict one another."),
     ],
 )
 def test_a_figure_that_its_masking_cannot_have_is_refused(text, name, figure, value, message):
@@ -62,6 +72,21 @@ def test_a_figure_that_its_masking_cannot_have_is_refused(text, name, figure, va
         by_name[name]["figures"][figure] = value
 
     assert told(text, change) == message
+
+
+@pytest.mark.parametrize("name", ["job", "union"])
+def test_values_that_cannot_have_moved_by_the_matrix_are_refused(text, name):
+    def change(_, by_name):
+        by_name[name]["figures"] |= {"transitions": 10**6, "moved": 10**6, "unchanged": 0}
+
+    assert told(text, change) == f"The figures of '{name}' contradict one another."
+
+
+def test_one_of_two_counts_is_refused(text):
+    def change(_, by_name):
+        del by_name["job"]["figures"]["moved"]
+
+    assert told(text, change) == "The figures of 'job' contradict one another."
 
 
 def swap_rows(matrix):

@@ -3,7 +3,9 @@ import pytest
 
 from policy_engine.kernels.random_rounding import count_unrounded, round_at_random
 from policy_engine.kernels.tallies import (
+    are_moves_unlikely,
     largest_deviation,
+    move_tally,
     noise_tally,
     nothing_broken,
     rank_tally,
@@ -33,6 +35,21 @@ def test_a_rank_that_moves_too_far_breaks_all_cells(share, broken):
     before, after = np.array([[0], [1], [2], [3]]), np.array([[2], [1], [0], [3]])
     tally = rank_tally(before, after, share, "plain")
     assert (tally["moves"].tolist(), tally["broken"].tolist()) == ([2], [broken])
+
+
+def test_the_furthest_move_of_each_column_breaks_nothing():
+    before, after = np.array([[0, 0], [1, 1], [2, 2]]), np.array([[2, 1], [1, 0], [0, 2]])
+    tally = move_tally(before, after)
+    assert (tally["moves"].tolist(), tally["broken"].tolist()) == ([2, 1], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("moved", "stays", "is_unlikely"),
+    [(200, [0.8], False), (0, [0.8], True), (1000, [0.8], True), (500, [0.8, 0.2], False)],
+)
+def test_as_many_rows_move_as_their_probabilities_say(moved, stays, is_unlikely):
+    # Of 1000 rows, 200 are expected to move, or any number from 200 to 800.
+    assert are_moves_unlikely(moved, 1000, stays) == is_unlikely
 
 
 def test_transitions_are_counted_and_impossible_ones_are_broken():

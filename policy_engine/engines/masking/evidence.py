@@ -14,11 +14,20 @@ from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn,
 from policy_engine.engines.masking.marks import add_marks, column_mark, typed_values
 from policy_engine.engines.masking.numbers import as_spelled, to_floats
 from policy_engine.engines.masking.perturbing import KnownGroup
-from policy_engine.engines.masking.surveys import Group, Kinds, codes_of, columns_of, is_present
+from policy_engine.engines.masking.surveys import (
+    ClassSizes,
+    Group,
+    Kinds,
+    codes_of,
+    columns_of,
+    is_present,
+)
 from policy_engine.errors import DataError, join_names
+from policy_engine.kernels.moments import Moments
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
 
 _MATRIX_DIGITS = 12
+_NO_CLASSES = ClassSizes()
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,8 @@ class Pairs:
 
     Of `rows` with a value, `unchanged` have the same value as before, (columns,); `constant` tells
     which columns of ranks have one value only, `tally` is that of the masking, and `marks` are
-    those of the masked columns.
+    those of the masked columns. `moments` are of the numbers before, then after, where the masking
+    relates them.
     """
 
     rows: int
@@ -35,6 +45,7 @@ class Pairs:
     constant: NDArray[np.bool_]
     tally: Mapping[str, NDArray[Any]]
     marks: tuple[int, ...]
+    moments: Moments | None = None
 
     def merge(self, other: "Pairs") -> "Pairs":
         """Return the pairs of two parts of a table together."""
@@ -44,6 +55,7 @@ class Pairs:
             self.constant & other.constant,
             {name: counts + other.tally[name] for name, counts in self.tally.items()},
             add_marks(self.marks, other.marks),
+            self.moments and other.moments and self.moments + other.moments,
         )
 
 
@@ -90,8 +102,17 @@ class MaskingEvidence:
                         yield f"{one.group[0].masking} left every value of {name!r} as it was."
 
 
-def see_pairs(known: KnownGroup, before: pa.Table, after: pa.Table, kinds: Kinds) -> Pairs:
-    """Return what the same rows, in the same order, show before and after masking."""
+def see_pairs(
+    known: KnownGroup,
+    before: pa.Table,
+    after: pa.Table,
+    kinds: Kinds,
+    limits: NDArray[np.int64] | None = None,
+) -> Pairs:
+    """Return what the same rows, in the same order, show before and after masking.
+
+    `limits` are the exponents of all masked numbers, (columns,), where moments are to be seen.
+    """
     names = [one.name for one in known.group]
     present = from_numpy(is_present(before, columns_of(known.group)))
     old, new = before.select(names), after.select(names)
@@ -101,7 +122,19 @@ def see_pairs(known: KnownGroup, before: pa.Table, after: pa.Table, kinds: Kinds
     one, other = (np.stack([pair[place] for pair in values], axis=1) for place in (0, 1))
     tally = known.group[0].tally(one, other, known.facts)
     constant = (one == one[:1]).all(axis=0) & (known.group[0].takes == "order")
-    return Pairs(len(one), (one == other).sum(axis=0), constant, tally, marks)
+    moments = None if limits is None else _paired_moments(one, other, known.facts, limits)
+    return Pairs(len(one), (one == other).sum(axis=0), constant, tally, marks, moments)
+
+
+def _paired_moments(
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    facts: ColumnFacts,
+    limits: NDArray[np.int64],
+) -> Moments:
+    assert facts.moments is not None  # noqa: S101 (numbers have them)
+    both = np.concatenate([before, after], axis=1).astype(np.float64)
+    return Moments.of(both, np.append(facts.moments.exponents, limits).astype(np.int64))
 
 
 def check_changed(group: Group, pairs: Pairs) -> None:
@@ -152,22 +185,22 @@ def judge(
     evidence: GroupEvidence,
     after: ColumnFacts,
     marks: Sequence[int],
+    sizes: ClassSizes = _NO_CLASSES,
     *,
     all_rows: bool,
-    rare: int = 0,
 ) -> Iterator[ColumnJudgement]:
     """Yield what columns that were masked together show, as they were written.
 
-    `after` and `marks` are the facts and the marks of the output, `rare` its rows whose values too
-    few share; `all_rows` means that no row was left out. A column whose values are not those that
-    were masked counts as broken in every cell.
+    `after` and `marks` are the facts and the marks of the output, `sizes` how many of its rows
+    share their values, where that is asked for; `all_rows` means that no row was left out. A column
+    whose values are not those that were masked counts as broken in every cell.
     """
     masking, pairs = evidence.group[0], evidence.pairs
-    unlike = masking.count_unlike(evidence.before, after) + (rare if all_rows else 0)
+    unlike = masking.count_unlike(evidence.before, after) + (sizes.rare if all_rows else 0)
     figures = masking.figures(evidence.before, after) or [{}] * len(evidence.group)
     paired: Sequence[Mapping[str, float]] = ()
     if pairs is not None and pairs.rows:
-        paired = masking.paired_figures(pairs.tally, evidence.before)
+        paired = masking.paired_figures(pairs.tally, evidence.before, pairs.moments)
     paired = paired or [{}] * len(evidence.group)
     for place, one in enumerate(evidence.group):
         expected = _expected_mark(evidence, place)
@@ -179,7 +212,9 @@ def judge(
         if pairs is not None:
             broken += int(one.count_broken(pairs.tally, evidence.before)[place])
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
-        told |= {**figures[place], **paired[place]}
+        told |= {**sizes.figures, **figures[place], **paired[place]}
+        if not all_rows:
+            told = {name: told[name] for name in told if name not in one.row_counts}
         yield ColumnJudgement(one, broken, rounded(told), *_matrix(one, evidence.before))
 
 

@@ -14,6 +14,7 @@ from policy_engine.engines.masking.known import marks_look, moments_looks, singl
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
 from policy_engine.engines.masking.recoding import Taxonomies
 from policy_engine.engines.masking.surveys import (
+    ClassSizes,
     Group,
     Kinds,
     Survey,
@@ -74,7 +75,9 @@ def _judge_groups(
     for name, one in known.items():
         survey, marks = seen[name]
         after = facts_of_output(survey, moments.get(name), one.before)
-        yield from judge(one, after, marks, all_rows=all_rows, rare=parts.count_rare(one.group))
+        is_shared = one.group[0].shared_by > 1
+        sizes = parts.class_sizes(one.group) if is_shared else ClassSizes()
+        yield from judge(one, after, marks, sizes, all_rows=all_rows)
 
 
 def _output(group: Group, kinds: Kinds) -> Look[tuple[Survey, tuple[int, ...]]]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import value_type
 from policy_engine.engines.masking.cell_columns import PlainColumn, TailColumn
@@ -30,9 +32,11 @@ from policy_engine.engines.masking.surveys import (
     columns_of,
     facts_of,
     find_moments,
+    floats_of,
+    is_present,
     survey,
 )
-from policy_engine.kernels.moments import Moments
+from policy_engine.kernels.moments import Moments, exponents
 from policy_engine.methods.masking import CellMasking
 from policy_engine.methods.tail_coding import TailCoding
 from policy_engine.plan.steps import Mask
@@ -159,7 +163,11 @@ class KnownColumns:
         pairs: dict[str, Pairs] = {}
         for whole in (False, True):
             groups = {one.name: one for one in self.groups if one.needs_all_rows == whole}
-            looks = {name: _comparison_of_group(one, parts.kinds) for name, one in groups.items()}
+            limits = parts.look({n: _limits(one) for n, one in groups.items() if _has_limits(one)})
+            looks = {
+                name: _comparison_of_group(one, parts.kinds, limits.get(name))
+                for name, one in groups.items()
+            }
             pairs |= parts.look(looks, whole=whole)
         faults = Faults()
         for one in self.groups:
@@ -208,14 +216,31 @@ def _comparison(column: SingleColumn[Any, Any], *, is_masked: bool) -> Look[Any]
     return Look(names if is_masked else names[:1], see, column.merge)
 
 
-def _comparison_of_group(known: KnownGroup, kinds: Kinds) -> Look[Pairs]:
+def _has_limits(known: KnownGroup) -> bool:
+    return known.group[0].relates_numbers and known.facts.rows > 0
+
+
+def _limits(known: KnownGroup) -> Look[NDArray[np.int64]]:
+    """Return the look at the exponents of a group's masked numbers."""
+    names = tuple(masked_name(one.name) for one in known.group)
+    forms = dict(zip(names, known.seen.forms.values(), strict=True))
+
+    def see(table: pa.Table) -> NDArray[np.int64]:
+        return exponents(floats_of(table, forms)[is_present(table, names)])
+
+    return Look(names, see, np.maximum)
+
+
+def _comparison_of_group(
+    known: KnownGroup, kinds: Kinds, limits: NDArray[np.int64] | None
+) -> Look[Pairs]:
     names = [one.name for one in known.group]
     masked_names = [masked_name(name) for name in names]
     used = columns_of(known.group)
 
     def see(table: pa.Table) -> Pairs:
         after = table.select(masked_names).rename_columns(names)
-        return see_pairs(known, table.select(list(used)), after, kinds)
+        return see_pairs(known, table.select(list(used)), after, kinds, limits)
 
     return Look((*used, *masked_names), see, Pairs.merge)
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from policy_engine.engines.masking.surveys import Group, Kinds, count_rare
+from policy_engine.engines.masking.surveys import ClassSizes, Group, Kinds, class_sizes
 from policy_engine.errors import DataError, Problem
 
 _T = TypeVar("_T")
@@ -107,8 +107,8 @@ class Parts(ABC):
         each needs all rows in one part."""
 
     @abstractmethod
-    def count_rare(self, group: Group) -> int:
-        """Return what `surveys.count_rare` does."""
+    def class_sizes(self, group: Group) -> ClassSizes:
+        """Return what `surveys.class_sizes` does."""
 
     def look(
         self, looks: Mapping[str, Look[Any]], faults: Faults | None = None, *, whole: bool = False
@@ -134,6 +134,6 @@ class WholeTable(Parts):
         """Return what each look sees of the table, or the Faults that it meets."""
         return {name: look(self.table) for name, look in looks.items()}
 
-    def count_rare(self, group: Group) -> int:
-        """Return what `surveys.count_rare` does."""
-        return count_rare(self.table, group) if group[0].shared_by > 1 else 0
+    def class_sizes(self, group: Group) -> ClassSizes:
+        """Return what `surveys.class_sizes` does."""
+        return class_sizes(self.table, group)

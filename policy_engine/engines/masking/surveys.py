@@ -192,14 +192,33 @@ def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
     return survey(table, group, kinds if group[0].takes == "numbers" else {})
 
 
-def count_rare(table: pa.Table, group: Group) -> int:
-    """Return how many rows of an output have values, in the columns of a group, that fewer rows
-    share than its masking says."""
+@dataclass(frozen=True)
+class ClassSizes:
+    """How many rows of an output share their values in the columns of a group: the fewest and the
+    most, 0 of no rows, and how many rows share theirs with fewer than the masking says."""
+
+    smallest: int = 0
+    largest: int = 0
+    rare: int = 0
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The sizes as they are certified."""
+        if not self.smallest:
+            return {}
+        return {"smallestClass": self.smallest, "largestClass": self.largest}
+
+
+def class_sizes(table: pa.Table, group: Group) -> ClassSizes:
+    """Return how many rows of an output share their values in the columns of a group."""
     names = [one.name for one in group]
     counts = table.select(names).group_by(names).aggregate([([], "count_all")])
     present = from_numpy(is_present(counts, names))
     times = to_numpy(unchunk(counts.filter(present).column("count_all")))
-    return int(times[times < group[0].shared_by].sum())
+    if not len(times):
+        return ClassSizes()
+    rare = times[times < group[0].shared_by].sum()
+    return ClassSizes(int(times.min()), int(times.max()), int(rare))
 
 
 def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) -> ColumnFacts:

@@ -27,7 +27,7 @@ from policy_engine.engines.masking.perturbing import (
     masking_key,
 )
 from policy_engine.engines.masking.recoding import Taxonomies
-from policy_engine.engines.masking.surveys import Group, Kinds, columns_of
+from policy_engine.engines.masking.surveys import ClassSizes, Group, Kinds, columns_of
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
@@ -79,14 +79,14 @@ class FrameParts(Parts):
             for (name, look), parts in zip(looks.items(), zip(*rows, strict=True), strict=True)
         }
 
-    def count_rare(self, group: Group) -> int:
-        """Return what `surveys.count_rare` does, counted by the cluster."""
-        if group[0].shared_by < 2:
-            return 0
+    def class_sizes(self, group: Group) -> ClassSizes:
+        """Return what `surveys.class_sizes` does, counted by the cluster."""
         names = [quote_name(one.name) for one in group]
         counts = self._frame.dropna(subset=[one.name for one in group]).groupBy(*names).count()
-        few = counts.where(F.col("count") < group[0].shared_by)
-        return int(few.agg(F.coalesce(F.sum("count"), F.lit(0))).collect()[0][0])
+        size = F.col("count")
+        rare = F.sum(F.when(size < group[0].shared_by, size))
+        [found] = counts.agg(F.min(size), F.max(size), rare).collect()
+        return ClassSizes(*(int(one or 0) for one in found))
 
 
 def mask(

@@ -14,17 +14,21 @@ from policy_engine.methods.maskings.noise import (
     noise_variance,
 )
 from policy_engine.methods.perturbation import (
+    CORRELATION,
     CORRELATION_CHANGE,
     VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
     Takes,
+    pair_correlations,
     variance_ratios,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from policy_engine.kernels.moments import Moments
 
 
 class CorrelatedNoise(Perturbation):
@@ -39,6 +43,7 @@ class CorrelatedNoise(Perturbation):
 
     notation: ClassVar[str] = "correlated-noise"
     takes: ClassVar[Takes] = "numbers"
+    relates_numbers: ClassVar[bool] = True
     changes_values: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
     is_joint: ClassVar[bool] = True
@@ -61,7 +66,7 @@ class CorrelatedNoise(Perturbation):
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
-        return {**super().figure_ranges, **VARIANCE_RATIO, **CORRELATION_CHANGE}
+        return {**super().figure_ranges, **CORRELATION, **VARIANCE_RATIO, **CORRELATION_CHANGE}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""
@@ -99,6 +104,15 @@ class CorrelatedNoise(Perturbation):
     ) -> Iterator[str]:
         """Yield each column without negative values of which some became negative."""
         yield from negative_doubts(names, tally, facts)
+
+    def paired_figures(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+        moments: "Moments | None" = None,
+    ) -> Sequence[Mapping[str, float]]:
+        """Return the correlation of the masked values with those before, of each column."""
+        return pair_correlations(moments)
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variances and correlations of the columns have changed."""

@@ -1,5 +1,6 @@
 """Microaggregation: values are replaced by the means of groups of rows that are near."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -18,6 +19,12 @@ from policy_engine.methods.perturbation import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from policy_engine.kernels.moments import Moments
+
+
+_MOST_LOSS = 200.0
+"""Rounding a mean of integers at most doubles the squares of the distances from it."""
+
 
 class Microaggregation(Perturbation):
     """Every value is the mean of a group of `group_size` rows or more.
@@ -29,6 +36,7 @@ class Microaggregation(Perturbation):
 
     notation: ClassVar[str] = "microaggregation"
     takes: ClassVar[Takes] = "numbers"
+    relates_numbers: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
     needs_all_rows: ClassVar[bool] = True
 
@@ -54,8 +62,20 @@ class Microaggregation(Perturbation):
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
-        loss = {"informationLoss": (0.0, 100.0)}
-        return {**super().figure_ranges, **loss, **VARIANCE_RATIO, **CORRELATION_CHANGE}
+        sizes = dict.fromkeys(("smallestClass", "largestClass"), (1.0, math.inf))
+        loss = {"informationLoss": (0.0, _MOST_LOSS)}
+        return {**super().figure_ranges, **sizes, **loss, **VARIANCE_RATIO, **CORRELATION_CHANGE}
+
+    def may_have_together(
+        self,
+        figures: Mapping[str, float],
+        matrix: Sequence[Sequence[float]],  # noqa: ARG002
+    ) -> bool:
+        """Tell whether no class is smaller than the smallest one."""
+        smallest, largest = figures.get("smallestClass"), figures.get("largestClass")
+        if smallest is None or largest is None:
+            return smallest is largest
+        return smallest <= largest and smallest.is_integer() and largest.is_integer()
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the means of the groups."""
@@ -88,13 +108,28 @@ class Microaggregation(Perturbation):
             if dominated and not is_date:
                 yield dominance_doubt(name, dominated, f"{int(tally['classes'][place]):,} groups")
 
+    def paired_figures(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+        moments: "Moments | None" = None,
+    ) -> Sequence[Mapping[str, float]]:
+        """Return the information loss of the columns together, 100 SSE/SST of the standardised
+        columns."""
+        if moments is None:
+            return ()
+        means, covariance = moments.means, moments.covariance
+        size = len(means) // 2
+        losses = []
+        for one, other in zip(range(size), range(size, 2 * size), strict=True):
+            spread = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
+            moved = means[other] - means[one]  # where means are rounded
+            losses.append(max(float(spread + moved**2), 0.0) / float(covariance[one, one]))
+        return [{"informationLoss": 100 * sum(losses) / size}] * size
+
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
-        """Return the information loss of the columns together, 100 SSE/SST, and how the variance
-        and the correlations of each have changed."""
-        ratios = variance_ratios(before, after)
-        kept = sum(one["varianceRatio"] for one in ratios) / max(len(ratios), 1)
-        loss = min(max(100 * (1 - kept), 0.0), 100.0)
-        return [{"informationLoss": loss, **one} for one in ratios]
+        """Return how the variance and the correlations of each column have changed."""
+        return variance_ratios(before, after)
 
 
 def dominance_doubt(name: str, dominated: int, among: str) -> str:

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from policy_engine.methods.perturbation import (
+    CORRELATION,
     VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
     Takes,
+    pair_correlations,
     variance_ratios,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from policy_engine.kernels.moments import Moments
 
 
 class MultiplicativeNoise(Perturbation):
@@ -28,6 +32,7 @@ class MultiplicativeNoise(Perturbation):
 
     notation: ClassVar[str] = "multiplicative-noise"
     takes: ClassVar[Takes] = "numbers"
+    relates_numbers: ClassVar[bool] = True
     changes_values: ClassVar[bool] = True
 
     masking: Literal["multiplicative-noise"] = "multiplicative-noise"
@@ -36,7 +41,7 @@ class MultiplicativeNoise(Perturbation):
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
-        return {**super().figure_ranges, **VARIANCE_RATIO}
+        return {**super().figure_ranges, **CORRELATION, **VARIANCE_RATIO}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values multiplied."""
@@ -64,6 +69,15 @@ class MultiplicativeNoise(Perturbation):
         """Return how many more values are negative, or positive, than before."""
         more = (int(after.summary[n][0] - counts[0]) for n, counts in before.summary.items())
         return sum(max(number, 0) for number in more)
+
+    def paired_figures(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+        moments: "Moments | None" = None,
+    ) -> Sequence[Mapping[str, float]]:
+        """Return the correlation of the masked values with those before, of each column."""
+        return pair_correlations(moments)
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variance of the column has changed."""

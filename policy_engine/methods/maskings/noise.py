@@ -8,16 +8,20 @@ from pydantic import Field, model_validator
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.perturbation import (
+    CORRELATION,
     VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
     Takes,
+    pair_correlations,
     variance_ratios,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from policy_engine.kernels.moments import Moments
 
 SCALES = ("sdShare", "varianceShare")
 """The names of the scale of a noise, of which one is given."""
@@ -35,6 +39,7 @@ class Noise(Perturbation):
 
     notation: ClassVar[str] = "noise"
     takes: ClassVar[Takes] = "numbers"
+    relates_numbers: ClassVar[bool] = True
     changes_values: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
 
@@ -56,7 +61,7 @@ class Noise(Perturbation):
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
-        return {**super().figure_ranges, **VARIANCE_RATIO}
+        return {**super().figure_ranges, **CORRELATION, **VARIANCE_RATIO}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""
@@ -84,6 +89,15 @@ class Noise(Perturbation):
     ) -> Iterator[str]:
         """Yield each column without negative values of which some became negative."""
         yield from negative_doubts(names, tally, facts)
+
+    def paired_figures(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+        moments: "Moments | None" = None,
+    ) -> Sequence[Mapping[str, float]]:
+        """Return the correlation of the masked values with those before, of each column."""
+        return pair_correlations(moments)
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variance of the column has changed."""

@@ -13,8 +13,12 @@ from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturba
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from policy_engine.kernels.moments import Moments
+
 _ROUNDED = 1e-8
 """How far a probability in a certificate is from that of the matrix, at most."""
+_FIGURE_ROUNDED = 0.0011
+"""How far a share in a certificate is from that of the counts, at most."""
 _MOST_DEVIATION = 23.1
 """No transition that may be random is further from its expectation, in standard deviations or,
 where that is less than 1, in rows: it would be less likely than 1e-13."""
@@ -52,6 +56,7 @@ class Pram(Perturbation):
 
     notation: ClassVar[str] = "pram"
     takes: ClassVar[Takes] = "categories"
+    row_counts: ClassVar[tuple[str, ...]] = ("transitions", "moved")
 
     masking: Literal["pram"] = "pram"
     keep: Annotated[float | None, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)] = None
@@ -94,7 +99,26 @@ class Pram(Perturbation):
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
-        return {**super().figure_ranges, "largestDeviation": (0, _MOST_DEVIATION)}
+        counts = dict.fromkeys(self.row_counts, (0.0, math.inf))
+        return {**super().figure_ranges, "largestDeviation": (0, _MOST_DEVIATION), **counts}
+
+    def may_have_together(
+        self, figures: Mapping[str, float], matrix: Sequence[Sequence[float]]
+    ) -> bool:
+        """Tell whether the values that moved are some of the transitions, as many of them as the
+        share that is unchanged says, and as may move by the matrix."""
+        from policy_engine.kernels.tallies import are_moves_unlikely  # noqa: PLC0415 (compiled)
+
+        transitions, moved = (figures.get(name) for name in self.row_counts)
+        if transitions is None or moved is None:
+            return transitions is moved
+        if not (moved <= transitions and moved.is_integer() and transitions.is_integer()):
+            return False
+        share = 1 - moved / transitions if transitions else 0.0
+        if abs(figures.get("unchanged", share) - share) > _FIGURE_ROUNDED:
+            return False
+        stays = [row[place] for place, row in enumerate(matrix)]
+        return not stays or not are_moves_unlikely(int(moved), int(transitions), stays)
 
     def may_have_matrix(self, matrix: Sequence[Sequence[float]]) -> bool:
         """Tell whether the probabilities are those of `keep` and the variant, for some counts."""
@@ -162,14 +186,21 @@ class Pram(Perturbation):
         return transition_tally(before, after, self.matrix(facts))
 
     def paired_figures(
-        self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,
+        moments: "Moments | None" = None,  # noqa: ARG002
     ) -> Sequence[Mapping[str, float]]:
         """Return the largest deviation of a transition from its expected count, in standard
-        deviations."""
+        deviations; how many transitions there are, and how many to another category."""
         from policy_engine.kernels.tallies import largest_deviation  # noqa: PLC0415 (compiled)
 
-        largest = largest_deviation(tally["transitions"], self.matrix(facts))
-        return [{"largestDeviation": largest}]
+        # Not each count: the joint counts of before and after would tell those of the input.
+        counts = tally["transitions"]
+        largest = largest_deviation(counts, self.matrix(facts))
+        rows = int(counts.sum())
+        moved = rows - int(counts.trace())
+        return [{"largestDeviation": largest, "transitions": rows, "moved": moved}]
 
     def count_broken(
         self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts

@@ -5,10 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation, Takes
+from policy_engine.methods.perturbation import (
+    RANK_MOVE,
+    ColumnFacts,
+    MaskedRows,
+    Perturbation,
+    Takes,
+    rank_moves,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from policy_engine.kernels.moments import Moments
 
 
 class RankSwapping(Perturbation):
@@ -33,7 +42,7 @@ class RankSwapping(Perturbation):
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
         furthest = {"plain": self.p, "distribution": min(3 * self.p, 1), "buckets": 1}
-        return {**super().figure_ranges, "largestRankMove": (0, furthest[self.variant])}
+        return {**super().figure_ranges, RANK_MOVE: (0, furthest[self.variant])}
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return for each row the row whose value it gets, (rows, 1)."""
@@ -54,7 +63,10 @@ class RankSwapping(Perturbation):
         return rank_tally(before, after, self.p, self.variant)
 
     def paired_figures(
-        self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,
+        moments: "Moments | None" = None,  # noqa: ARG002
     ) -> Sequence[Mapping[str, float]]:
         """Return the furthest move of a value, as a share of all ranks."""
-        return [{"largestRankMove": float(move) / facts.rows} for move in tally["moves"]]
+        return rank_moves(tally, facts)

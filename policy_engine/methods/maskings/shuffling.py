@@ -1,13 +1,23 @@
 """Shuffling: the values of columns are put in the order of a model's draws."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from policy_engine.methods.perturbation import MaskedRows, Perturbation, Takes
+from policy_engine.methods.perturbation import (
+    RANK_MOVE,
+    ColumnFacts,
+    MaskedRows,
+    Perturbation,
+    Takes,
+    rank_moves,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from policy_engine.kernels.moments import Moments
 
 
 class Shuffling(Perturbation):
@@ -28,6 +38,11 @@ class Shuffling(Perturbation):
     given: Annotated[tuple[str, ...], Field(min_length=1)]
 
     @property
+    def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The figures that a certificate may have of it, each with its least and greatest value."""
+        return {**super().figure_ranges, RANK_MOVE: (0, 1)}
+
+    @property
     def given_columns(self) -> tuple[str, ...]:
         """The columns by which the order is drawn."""
         return self.given
@@ -37,3 +52,23 @@ class Shuffling(Perturbation):
         from policy_engine.kernels.shuffling import shuffle  # noqa: PLC0415 (compiled)
 
         return shuffle(rows.values, rows.given, rows.words)
+
+    def tally(
+        self,
+        before: "NDArray[Any]",
+        after: "NDArray[Any]",
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Mapping[str, "NDArray[Any]"]:
+        """Return the furthest move of a value, in ranks."""
+        from policy_engine.kernels.tallies import move_tally  # noqa: PLC0415 (compiled)
+
+        return move_tally(before, after)
+
+    def paired_figures(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,
+        moments: "Moments | None" = None,  # noqa: ARG002
+    ) -> Sequence[Mapping[str, float]]:
+        """Return the furthest move of a value, as a share of all ranks."""
+        return rank_moves(tally, facts)

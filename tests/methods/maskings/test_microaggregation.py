@@ -16,9 +16,20 @@ def test_every_value_is_the_mean_of_its_group():
     rows = rows_of(PAY)
     made = ALONE.perturb(rows)
     assert made[:, 0].tolist() == [2, 2, 2, 12, 12, 12]
-    [figures] = ALONE.figures(rows.facts, facts_of(made))
+    both = facts_of(np.stack([PAY, made[:, 0]], axis=1)).moments
     # The squared distances from the means are 4 in all, those from 7 are 154.
+    [figures] = ALONE.paired_figures({}, rows.facts, both)
     assert figures["informationLoss"] == pytest.approx(100 * 4 / 154)
+
+
+def test_a_loss_is_that_of_the_rows_themselves_and_at_most_doubled_by_rounding():
+    # Means of the wrong rows have the variance of the right ones, and more is lost by them.
+    turned = facts_of(np.stack([PAY, [12, 12, 12, 2, 2, 2]], axis=1)).moments
+    [figures] = ALONE.paired_figures({}, facts_of(PAY[:, None]), turned)
+    assert figures["informationLoss"] == pytest.approx(100 * 604 / 154)
+    integers = facts_of(np.array([[0.0, 0], [1, 0]])).moments
+    [figures] = ALONE.paired_figures({}, facts_of(PAY[:, None]), integers)
+    assert figures["informationLoss"] == pytest.approx(200)
 
 
 def test_columns_of_one_label_and_size_are_aggregated_together():

@@ -42,6 +42,15 @@ def test_a_column_without_negative_values_that_gets_some_is_doubted():
     assert not list(masking.doubts(["pay"], with_negative, facts_of(before)))
 
 
+@pytest.mark.parametrize(
+    ("after", "correlation"), [([1, 2, 3], 1), ([3, 2, 1], -1), ([2, 5, 2], 0), ([4, 4, 4], 0)]
+)
+def test_the_correlation_of_the_values_before_and_after_is_told(after, correlation):
+    facts = facts_of(np.stack([[1, 2, 3], after], axis=1))
+    figures = Noise(name="pay", sdShare=1).paired_figures({}, facts, facts.moments)
+    assert figures == [{"correlation": pytest.approx(correlation, abs=1e-12)}]
+
+
 def test_the_same_words_are_the_same_noise():
     masking = Noise(name="pay", sdShare=0.5)
     order = np.random.default_rng(1).permutation(len(VALUES))

@@ -41,7 +41,9 @@ def test_a_deviation_from_the_matrix_is_told_in_standard_deviations():
         categories(np.repeat([0, 1], 100), ["a", "b"]).facts,
     )
     stays = {"broken": np.zeros(1), "transitions": np.array([[100, 0], [50, 50]])}
-    assert masking.paired_figures(stays, facts) == [{"largestDeviation": pytest.approx(10)}]
+    assert masking.paired_figures(stays, facts) == [
+        {"largestDeviation": pytest.approx(10), "transitions": 200, "moved": 50}
+    ]
 
 
 def test_categories_that_the_input_lacks_break_it():

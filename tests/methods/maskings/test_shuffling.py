@@ -19,6 +19,14 @@ def test_values_are_kept_with_their_correlation_to_the_given_column_alone():
     assert np.mean(made == VALUES) < 0.01
 
 
+def test_the_furthest_move_is_told_as_a_share_of_all_ranks():
+    before, after = np.array([[0], [1], [2], [3]]), np.array([[3], [0], [1], [2]])
+    masking, facts = Shuffling(name="pay", given=("age",)), facts_of(before)
+    tally = masking.tally(before, after, facts)
+    assert tally["broken"].tolist() == [0]
+    assert masking.paired_figures(tally, facts) == [{"largestRankMove": 0.75}]
+
+
 def test_it_reads_the_columns_that_are_given():
     assert Shuffling(name="pay", given=("age", "sex")).reads == ("pay", "age", "sex")
     with pytest.raises(ValidationError):
