@@ -141,6 +141,7 @@ CODES = {
     "V014": "a release that was not made as the policy requires",
     "V015": "several certificates where one is meant",
     "V016": "a certificate that does not say how its output was made",
+    "V017": "a certificate that nobody could read",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

@@ -24,6 +24,7 @@ from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import (
     CertificateError,
+    InternalError,
     PolicyError,
 )
 from policy_engine.kernels.estimates import NotApplicable
@@ -173,6 +174,24 @@ _EXACT = (
     "what the buckets tell of the sensitive values."
 )
 _UNBOUNDED = "No syntactic guarantee was asked for: {}, and nothing bounds what a row reveals."
+
+
+def readable_text(certificate: Certificate) -> str:
+    """Return a certificate as it is published, after reading it as everybody will.
+
+    Raises CertificateError (V017) if it is too large to be read.
+    """
+    text = certificate.to_jsonld()
+    try:
+        read_json(text)
+    except PolicyError as error:
+        subject = certificate.file or certificate.plan.publish.asset
+        message = f"The certificate of {subject!r} could not be read. {error.problems[0].message}"
+        hint = "Mask fewer columns by matrices, or shorten categories and names."
+        raise CertificateError.of("V017", message, hint) from None
+    if read_certificate(text) != certificate:
+        raise InternalError.of("X001", "A certificate is not what is read of it.")
+    return text
 
 
 def read_certificate(text: str | bytes, source: str = "") -> Certificate:

@@ -19,7 +19,8 @@ from functools import cached_property
 
 from policy_engine.errors import DataError, Place, Problem
 
-MOST_CATEGORIES = 1_000
+MOST_CATEGORIES = 300
+"""Certificates carry matrices, and those of more probabilities are too large to be read."""
 MOST_BYTES = 50_000_000
 TOLERANCE = 1e-9
 """Each row sums to 1 but for so much: decimals are rounded when they are read."""

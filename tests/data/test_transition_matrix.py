@@ -31,7 +31,7 @@ def test_a_row_may_be_short_of_one_by_what_rounding_takes(row):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "The matrix has 0 categories. Allowed are 1 to 1,000."),
+        ("", "The matrix has 0 categories. Allowed are 1 to 300."),
         (",a,a\na,1,0\na,0,1\n", "The header has 1 categories twice."),
         (",a,\na,1,0\n,0,1\n", "The header has an empty category."),
         (",a,b\nb,1,0\na,0,1\n", "The first column has those of the header, in order."),

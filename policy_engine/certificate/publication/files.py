@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import TracebackType
 
 from policy_engine.certificate.beside import certificate_location
-from policy_engine.certificate.certificate import Certificate, read_certificate
+from policy_engine.certificate.certificate import Certificate, read_certificate, readable_text
 from policy_engine.certificate.publication.journal import (
     CertifiedPair,
     Journal,
@@ -125,7 +125,7 @@ class Publication:
             for file, certificate in certified.items():
                 name = storage.name(self.certificate_location(file))
                 staged = storage.join(self._staging_folder, name)
-                storage.write_bytes(staged, certificate.to_jsonld().encode())
+                storage.write_bytes(staged, readable_text(certificate).encode())
                 for location in (staged, *([self.staged_file(file)] if with_outputs else [])):
                     show(location, self._staging_folder)
             storage.sync(self._staging_folder)

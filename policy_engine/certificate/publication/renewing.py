@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from policy_engine.certificate.beside import find_certificate
-from policy_engine.certificate.certificate import Certificate, check_digest
+from policy_engine.certificate.certificate import Certificate, check_digest, readable_text
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.storage import Location, write_errors
@@ -32,7 +32,7 @@ def renew(output: Location, certificate: Certificate, stored: Callable[[], Store
                 raise DataError.of("C002", message, hint)
             location, _ = existing
             check_digest(certificate, stored())
-            text = certificate.to_jsonld()
+            text = readable_text(certificate)
             if storage.is_remote(location):
                 storage.write_bytes(location, text.encode())
             else:

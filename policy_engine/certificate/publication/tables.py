@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any
 
-from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.certificate import Certificate, readable_text
 from policy_engine.data.catalog import TABLE
 from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Progress, silent
@@ -91,7 +91,7 @@ class TablePublication:
     def publish(self, *certificates: Certificate) -> None:
         """Make the table visible under its name. Raises OutputError if that is taken."""
         [certificate] = certificates
-        text = certificate.to_jsonld().replace("\\", "\\\\").replace("'", "\\'")
+        text = readable_text(certificate).replace("\\", "\\\\").replace("'", "\\'")
         self._check_free()
         self._run(f"ALTER TABLE {self._staged_name} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
         self._replace()

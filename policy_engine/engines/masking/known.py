@@ -29,6 +29,7 @@ from policy_engine.engines.masking.surveys import (
     Group,
     Kinds,
     Survey,
+    check_matrices,
     columns_of,
     facts_of,
     find_moments,
@@ -102,11 +103,19 @@ class KnownColumns:
                 singles[name] = singles[name].informed(seen[name], kind)
         surveys = {name: seen[name] for name in groups if name in seen}
         known = cls(tuple(_known_groups(parts, groups, surveys, faults)), singles)
+        with faults.of(""):
+            check_matrices(known.categories)
         if faults:
             # What is wrong with the others is told with it.
             known.try_singles(parts, faults)
         faults.check(step.names)
         return known
+
+    @property
+    def categories(self) -> dict[str, int]:
+        """How many categories the columns have that are drawn by a matrix."""
+        drawn = (one for one in self.groups if one.facts.labels is not None)
+        return {one.name: len(one.facts.labels) for one in drawn}
 
     def mask_singles(self, table: pa.Table) -> Columns:
         """Return the columns of a part of a table that are masked by themselves.

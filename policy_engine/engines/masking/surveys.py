@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.data.catalog import INFERRED
+from policy_engine.data.transition_matrix import MOST_CATEGORIES
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
 from policy_engine.engines.masking.numbers import (
     NumberForm,
@@ -28,7 +29,6 @@ Group = tuple[Perturbation, ...]
 """Columns that are masked together."""
 Kinds = Mapping[str, pa.DataType | None]
 """The types that the texts of a file without types are inferred to be of."""
-MOST_CATEGORIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -172,14 +172,32 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
         return ColumnFacts(seen.rows, moments, summary=seen.summary, dates=_dates(group, seen))
     if len(seen.counts) > MOST_CATEGORIES:
         message = f"The column {group[0].name!r} has {len(seen.counts):,} categories. "
-        message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most."
-        raise DataError.of("R013", message, "Give the column another masking, or another role.")
+        message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most: the certificate has the "
+        message += "probability of each given each other."
+        raise DataError.of("R013", message, _OTHER_MASKING)
     counts = _sorted_counts(_with_categories(group[0], seen.counts))
     return ColumnFacts(
         seen.rows,
         labels=counts.field(0),
         counts=to_numpy(counts.field(1)).astype(np.int64),
     )
+
+
+_OTHER_MASKING = "Give the column another masking, or another role."
+
+
+def check_matrices(categories: Mapping[str, int]) -> None:
+    """Raise DataError (R013) where the matrices of some columns, given how many categories each
+    has, together are more than a certificate carries."""
+    cells, most = sum(number**2 for number in categories.values()), MOST_CATEGORIES**2
+    if cells > most:
+        numbers = ", ".join(f"{name!r} {number:,}" for name, number in categories.items())
+        message = (
+            f"The certificate has the matrices of all columns that are drawn by one: {cells:,} "
+        )
+        message += f"probabilities, of {most:,} that are allowed. The columns have so many "
+        message += f"categories: {numbers}."
+        raise DataError.of("R013", message, "Give some of them another masking, or another role.")
 
 
 def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:

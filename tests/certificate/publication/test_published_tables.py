@@ -9,6 +9,7 @@ import pytest
 from building import people_policy
 from certifying import certified
 
+from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.publication import TablePublication, publication, tables
 from policy_engine.engines.spark.catalog_tables import PROPERTY
 from policy_engine.errors import OutputError, PolicyEngineError, Problem
@@ -17,7 +18,15 @@ from policy_engine.policy import read_policy
 NAME, OLD, LOCK = (
     f"a{ending}" for ending in ("", *("__policy_engine_old", "__policy_engine_lock"))
 )
-CERTIFICATE = certified(read_policy(people_policy()))
+LOSS = Utility(
+    classes=50,
+    average_class_size=2,
+    average_class_ratio=1,
+    global_certainty_penalty=0,
+    discernability=200,
+    column_losses={"age": 0, "city": 0},
+)
+CERTIFICATE = certified(read_policy(people_policy()), utility=LOSS)
 
 
 class Catalog:
