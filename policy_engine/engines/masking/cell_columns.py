@@ -58,10 +58,6 @@ class OutputCells(NamedTuple):
         return OutputCells(*broken, (self.mark + other.mark) % 2**64)
 
 
-def _see_output(column: pa.ChunkedArray, rule: CellRule, kind: pa.DataType | None) -> OutputCells:
-    return OutputCells(*count_by_spelling(column, rule), column_mark(column, kind))
-
-
 def _judge_mark(broken: int, mark: int, compared: CellPairs | None, *, all_rows: bool) -> int:
     """Return how many cells are broken: one at least where not those that were masked are there."""
     is_other = all_rows and compared is not None and compared.mark != mark
@@ -74,10 +70,12 @@ def _unchanged(compared: CellPairs | None) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _CellColumn(SingleColumn[CellPairs, Any]):
-    """A column of numbers; `kind` is the type that its texts are inferred to be of."""
+    """A column of numbers, marked under a key; `kind` is the type that its texts are inferred to be
+    of."""
 
     masking: CellMasking
     kind: pa.DataType | None
+    key: bytes
 
     @property
     def name(self) -> str:
@@ -86,11 +84,17 @@ class _CellColumn(SingleColumn[CellPairs, Any]):
 
     def compare(self, before: pa.ChunkedArray, after: pa.ChunkedArray) -> CellPairs:
         """Return what the same rows show before and after masking."""
-        return CellPairs(*count_unchanged(before, after), column_mark(after, self.kind))
+        return CellPairs(*count_unchanged(before, after), column_mark(after, self.kind, self.key))
 
     def merge(self, one: CellPairs, other: CellPairs) -> CellPairs:
         """Return what the rows of two parts of a table show."""
         return one.merge(other)
+
+    def _see_output(
+        self, column: pa.ChunkedArray, rule: CellRule, kind: pa.DataType | None
+    ) -> OutputCells:
+        mark = column_mark(column, kind, self.key)
+        return OutputCells(*count_by_spelling(column, rule), mark)
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class PlainColumn(_CellColumn):
         """Return what of an output has to be seen to judge it."""
 
         def see(table: pa.Table) -> OutputCells:
-            return _see_output(table.column(self.name), self.masking, kind)
+            return self._see_output(table.column(self.name), self.masking, kind)
 
         return Look((self.name,), see, OutputCells.merge)
 
@@ -164,7 +168,7 @@ class TailColumn(_CellColumn):
 
         def see(table: pa.Table) -> tuple[OutputCells, CodedCells]:
             column = table.column(self.name)
-            return _see_output(column, code, kind), look_at_coded(column, code)
+            return self._see_output(column, code, kind), look_at_coded(column, code)
 
         def merge(
             one: tuple[OutputCells, CodedCells], other: tuple[OutputCells, CodedCells]

@@ -82,11 +82,16 @@ class SingleEvidence:
 @dataclass(frozen=True)
 class MaskingEvidence:
     """What is known of all masked columns: of those that are masked together, and of the others by
-    their names. Where another run made the output, `rows` is the number of rows of its input."""
+    their names.
+
+    Where another run made the output, `rows` is the number of rows of its input. Values are marked
+    under `key`.
+    """
 
     groups: tuple[GroupEvidence, ...] = ()
     singles: Mapping[str, SingleEvidence] = field(default_factory=dict)
     rows: int | None = None
+    key: bytes = field(default=b"", repr=False)
 
     def doubts(self, k: int = 1) -> Iterator[str]:
         """Yield what the owner should know of the columns that were masked here, classes having k
@@ -107,16 +112,18 @@ def see_pairs(
     before: pa.Table,
     after: pa.Table,
     kinds: Kinds,
+    key: bytes,
     limits: NDArray[np.int64] | None = None,
 ) -> Pairs:
     """Return what the same rows, in the same order, show before and after masking.
 
-    `limits` are the exponents of all masked numbers, (columns,), where moments are to be seen.
+    The masked values are marked under a key. `limits` are the exponents of all masked numbers,
+    (columns,), where moments are to be seen.
     """
     names = [one.name for one in known.group]
     present = from_numpy(is_present(before, columns_of(known.group)))
     old, new = before.select(names), after.select(names)
-    marks = tuple(column_mark(new.column(name), kinds.get(name)) for name in names)
+    marks = tuple(column_mark(new.column(name), kinds.get(name), key) for name in names)
     old, new = old.filter(present), new.filter(present)
     values = [_values(known, name, old, new, kinds) for name in names]
     one, other = (np.stack([pair[place] for pair in values], axis=1) for place in (0, 1))

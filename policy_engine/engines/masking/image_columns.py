@@ -20,9 +20,10 @@ _Marked = tuple[int, int]
 
 @dataclass(frozen=True)
 class ImageColumn(SingleColumn[ImageEvidence, _Marked]):
-    """A column of images."""
+    """A column of images, marked under a key."""
 
     masking: ImageMasking
+    key: bytes
 
     @property
     def name(self) -> str:
@@ -35,7 +36,7 @@ class ImageColumn(SingleColumn[ImageEvidence, _Marked]):
 
     def compare(self, before: pa.ChunkedArray, after: pa.ChunkedArray) -> ImageEvidence:
         """Return what the same rows show before and after masking."""
-        return see_images(before, after, self.masking)
+        return see_images(before, after, self.masking, self.key)
 
     def merge(self, one: ImageEvidence, other: ImageEvidence) -> ImageEvidence:
         """Return what the rows of two parts of a table show.
@@ -49,7 +50,7 @@ class ImageColumn(SingleColumn[ImageEvidence, _Marked]):
 
         def see(table: pa.Table) -> _Marked:
             column = table.column(self.name)
-            return count_broken(column, self.masking), image_mark(column)
+            return count_broken(column, self.masking), image_mark(column, self.key)
 
         def merge(one: _Marked, other: _Marked) -> _Marked:
             return one[0] + other[0], (one[1] + other[1]) % 2**64

@@ -20,7 +20,6 @@ from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.kernels.pixelation import MOST_EXACT
 from policy_engine.methods.masking import ImageMasking, exactly
 
-_PUBLIC_KEY = bytes(16)
 Shape = tuple[int, int, int]
 
 
@@ -67,7 +66,7 @@ def mask_images(column: pa.ChunkedArray, masking: ImageMasking) -> pa.ChunkedArr
 
 
 def see_images(
-    before: pa.ChunkedArray, after: pa.ChunkedArray, masking: ImageMasking
+    before: pa.ChunkedArray, after: pa.ChunkedArray, masking: ImageMasking, key: bytes
 ) -> ImageEvidence:
     """Return what a column of images shows before and after masking, in chunks of the same rows.
 
@@ -75,7 +74,7 @@ def see_images(
     """
     evidence = ImageEvidence(masking.name)
     for one, other in zip(before.chunks, after.chunks, strict=True):
-        evidence = evidence.merge(_see_chunk(one, other, masking))
+        evidence = evidence.merge(_see_chunk(one, other, masking, key))
     return evidence
 
 
@@ -92,12 +91,15 @@ def count_broken(column: pa.ChunkedArray, masking: ImageMasking) -> int:
     return broken
 
 
-def image_mark(column: pa.ChunkedArray) -> int:
-    """Return a number that depends on the images of a column and not on their order."""
+def image_mark(column: pa.ChunkedArray, key: bytes) -> int:
+    """Return a number that depends on the images of a column and not on their order.
+
+    Whoever knows the key can find other images with the same number.
+    """
     present = column.drop_null()
     if not len(present):
         return 0
-    return int(row_keys([present], _PUBLIC_KEY)[:, 0].sum(dtype=np.uint64))
+    return int(row_keys([present], key)[:, 0].sum(dtype=np.uint64))
 
 
 def _mask_chunk(chunk: pa.Array, masking: ImageMasking) -> pa.Array:
@@ -119,7 +121,9 @@ def _mask_chunk(chunk: pa.Array, masking: ImageMasking) -> pa.Array:
     return lists.take(from_numpy(np.cumsum(present) - 1, ~present))
 
 
-def _see_chunk(before: pa.Array, after: pa.Array, masking: ImageMasking) -> ImageEvidence:
+def _see_chunk(
+    before: pa.Array, after: pa.Array, masking: ImageMasking, key: bytes
+) -> ImageEvidence:
     old, new = _images(before, masking), _images(after, masking)
     if old is None or new is None:
         return ImageEvidence(masking.name)
@@ -130,7 +134,7 @@ def _see_chunk(before: pa.Array, after: pa.Array, masking: ImageMasking) -> Imag
         unchanged=int(np.count_nonzero(old == new)),
         unlike=masking.count_unlike(old, new),
         shape=_shape_of(old),
-        mark=image_mark(pa.chunked_array([after])),
+        mark=image_mark(pa.chunked_array([after]), key),
     )
 
 

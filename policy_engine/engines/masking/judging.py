@@ -11,6 +11,7 @@ from policy_engine.engines.masking.evidence import (
     judge,
 )
 from policy_engine.engines.masking.known import marks_look, moments_looks, single_columns
+from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
 from policy_engine.engines.masking.recoding import Taxonomies
 from policy_engine.engines.masking.surveys import (
@@ -55,7 +56,7 @@ def _judge_singles(
     known = dict(evidence.singles) if evidence else {}
     if not known:
         faults = Faults()
-        columns = single_columns(step, taxonomies, {}, faults)
+        columns = single_columns(step, taxonomies, {}, mark_key(), faults)
         faults.check(step.names)
         known = {name: SingleEvidence(column) for name, column in columns.items()}
     seen = parts.look({n: one.column.output(parts.kinds.get(n)) for n, one in known.items()})
@@ -69,7 +70,8 @@ def _judge_groups(
     """Yield what the columns show that are masked together."""
     known = {one.group[0].name: one for one in evidence_of(step.groups, evidence)}
     groups = {name: one.group for name, one in known.items()}
-    seen = parts.look({name: _output(group, parts.kinds) for name, group in groups.items()})
+    key = evidence.key if evidence else b""
+    seen = parts.look({name: _output(group, parts.kinds, key) for name, group in groups.items()})
     surveys = {name: survey for name, (survey, _) in seen.items()}
     moments = parts.look(moments_looks(surveys, groups))
     for name, one in known.items():
@@ -80,7 +82,7 @@ def _judge_groups(
         yield from judge(one, after, marks, sizes, all_rows=all_rows)
 
 
-def _output(group: Group, kinds: Kinds) -> Look[tuple[Survey, tuple[int, ...]]]:
+def _output(group: Group, kinds: Kinds, key: bytes) -> Look[tuple[Survey, tuple[int, ...]]]:
     names = tuple(one.name for one in group)
     survey = Look(names, partial(survey_output, group=group, kinds=kinds), Survey.merge)
-    return side_by_side(survey, marks_look(group, kinds))
+    return side_by_side(survey, marks_look(group, kinds, key))

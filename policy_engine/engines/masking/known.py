@@ -21,7 +21,7 @@ from policy_engine.engines.masking.evidence import (
     see_pairs,
 )
 from policy_engine.engines.masking.image_columns import ImageColumn
-from policy_engine.engines.masking.marks import add_marks, column_mark
+from policy_engine.engines.masking.marks import add_marks, column_mark, mark_key
 from policy_engine.engines.masking.parts import Faults, Look, Parts
 from policy_engine.engines.masking.perturbing import KnownGroup, check_types
 from policy_engine.engines.masking.recoding import LabelColumn, Recoder, Taxonomies
@@ -53,34 +53,38 @@ def masked_name(name: str) -> str:
 
 
 def single_columns(
-    step: Mask, taxonomies: Taxonomies, kinds: Kinds, faults: Faults
+    step: Mask, taxonomies: Taxonomies, kinds: Kinds, key: bytes, faults: Faults
 ) -> dict[str, SingleColumn[Any, Any]]:
-    """Return the columns of a step that are masked by themselves, by their names."""
+    """Return the columns of a step that are masked by themselves, by their names.
+
+    Their values are marked under a key.
+    """
     singles: dict[str, SingleColumn[Any, Any]] = {}
     for cells in step.cell_maskings:
-        singles[cells.name] = _cells(cells, kinds.get(cells.name))
+        singles[cells.name] = _cells(cells, kinds.get(cells.name), key)
     for recoding in step.recodings:
         with faults.of(recoding.name):
             recoder = Recoder.of(recoding, taxonomies)
             singles[recoding.name] = LabelColumn(recoder, kinds.get(recoding.name))
     for images in step.image_maskings:
-        singles[images.name] = ImageColumn(images)
+        singles[images.name] = ImageColumn(images, key)
     return singles
 
 
-def _cells(masking: CellMasking, kind: pa.DataType | None) -> TailColumn | PlainColumn:
+def _cells(masking: CellMasking, kind: pa.DataType | None, key: bytes) -> TailColumn | PlainColumn:
     if isinstance(masking, TailCoding):
-        return TailColumn(masking, kind)
-    return PlainColumn(masking, kind)
+        return TailColumn(masking, kind, key)
+    return PlainColumn(masking, kind, key)
 
 
 @dataclass(frozen=True)
 class KnownColumns:
     """The columns of a step, with what is known of all of their values: `groups` of those that are
-    masked at random or by what other rows hold, and `singles`."""
+    masked at random or by what other rows hold, and `singles`. Values are marked under `key`."""
 
     groups: tuple[KnownGroup, ...]
     singles: Singles
+    key: bytes
 
     @classmethod
     def of(cls, parts: Parts, step: Mask, taxonomies: Taxonomies) -> "KnownColumns":
@@ -88,8 +92,8 @@ class KnownColumns:
 
         Raises DataError with all columns that do not hold what their masking takes.
         """
-        faults = Faults()
-        singles = single_columns(step, taxonomies, parts.kinds, faults)
+        faults, key = Faults(), mark_key()
+        singles = single_columns(step, taxonomies, parts.kinds, key, faults)
         for group in step.groups:
             with faults.of(group[0].name):
                 check_types(parts.schema, group, parts.kinds)
@@ -102,7 +106,7 @@ class KnownColumns:
                 kind = parts.kinds.get(name) or value_type(parts.schema.field(name).type)
                 singles[name] = singles[name].informed(seen[name], kind)
         surveys = {name: seen[name] for name in groups if name in seen}
-        known = cls(tuple(_known_groups(parts, groups, surveys, faults)), singles)
+        known = cls(tuple(_known_groups(parts, groups, surveys, faults)), singles, key)
         with faults.of(""):
             check_matrices(known.categories)
         if faults:
@@ -154,7 +158,7 @@ class KnownColumns:
         looks: Looks = {
             name: _comparison(column, is_masked=is_masked) for name, column in self.singles.items()
         }
-        looks |= {one.name: marks_look(one.group, parts.kinds) for one in self.groups}
+        looks |= {one.name: marks_look(one.group, parts.kinds, self.key) for one in self.groups}
         seen = parts.look(looks)
         pairs = self._pairs(parts) if is_masked else {}
         groups = (
@@ -162,7 +166,7 @@ class KnownColumns:
             for one in self.groups
         )
         singles = {n: SingleEvidence(one, seen[n]) for n, one in self.singles.items()}
-        return MaskingEvidence(tuple(groups), singles)
+        return MaskingEvidence(tuple(groups), singles, key=self.key)
 
     def _pairs(self, parts: Parts) -> dict[str, Pairs]:
         """Return what the same rows show before and after masking, by the names of groups.
@@ -174,7 +178,7 @@ class KnownColumns:
             groups = {one.name: one for one in self.groups if one.needs_all_rows == whole}
             limits = parts.look({n: _limits(one) for n, one in groups.items() if _has_limits(one)})
             looks = {
-                name: _comparison_of_group(one, parts.kinds, limits.get(name))
+                name: _comparison_of_group(one, parts.kinds, self.key, limits.get(name))
                 for name, one in groups.items()
             }
             pairs |= parts.look(looks, whole=whole)
@@ -241,7 +245,7 @@ def _limits(known: KnownGroup) -> Look[NDArray[np.int64]]:
 
 
 def _comparison_of_group(
-    known: KnownGroup, kinds: Kinds, limits: NDArray[np.int64] | None
+    known: KnownGroup, kinds: Kinds, key: bytes, limits: NDArray[np.int64] | None
 ) -> Look[Pairs]:
     names = [one.name for one in known.group]
     masked_names = [masked_name(name) for name in names]
@@ -249,16 +253,16 @@ def _comparison_of_group(
 
     def see(table: pa.Table) -> Pairs:
         after = table.select(masked_names).rename_columns(names)
-        return see_pairs(known, table.select(list(used)), after, kinds, limits)
+        return see_pairs(known, table.select(list(used)), after, kinds, key, limits)
 
     return Look((*used, *masked_names), see, Pairs.merge)
 
 
-def marks_look(group: Group, kinds: Kinds) -> Look[tuple[int, ...]]:
+def marks_look(group: Group, kinds: Kinds, key: bytes) -> Look[tuple[int, ...]]:
     """Return the look at the marks of the columns of a group."""
     names = tuple(one.name for one in group)
 
     def see(table: pa.Table) -> tuple[int, ...]:
-        return tuple(column_mark(table.column(name), kinds.get(name)) for name in names)
+        return tuple(column_mark(table.column(name), kinds.get(name), key) for name in names)
 
     return Look(names, see, add_marks)

@@ -24,6 +24,7 @@ from policy_engine.plan.steps import Mask
 
 NOON = datetime(2020, 2, 28, 12)  # noqa: DTZ001 (as a file writes it)
 SWAP = (masking_class("rank-swapping")(name="pay", p=0.4),)
+KEY = bytes(range(16))
 TABLE = pa.table({"pay": [10, 20, 30, 40, None]})
 
 
@@ -34,15 +35,15 @@ def known_group(group, table):
 
 def seen(group, table, masked):
     known = known_group(group, table)
-    marks = tuple(column_mark(table.column(one.name), None) for one in group)
-    pairs = see_pairs(known, table, masked, {})
+    marks = tuple(column_mark(table.column(one.name), None, KEY) for one in group)
+    pairs = see_pairs(known, table, masked, {}, KEY)
     return known, GroupEvidence(group, known.facts, marks, pairs)
 
 
 def judged(group, table, masked, written=None, *, all_rows=True):
     known, evidence = seen(group, table, masked)
     written = masked if written is None else written
-    marks = [column_mark(written.column("pay"), None)]
+    marks = [column_mark(written.column("pay"), None, KEY)]
     [judgement] = judge(evidence, known.facts, marks, all_rows=all_rows)
     return judgement
 
@@ -85,8 +86,8 @@ def test_the_output_alone_does_not_show_a_perturbation():
     ],
 )
 def test_a_mark_is_the_same_however_a_file_writes_the_values(typed, text, inferred):
-    written = column_mark(pa.chunked_array([pa.array(text)]), inferred)
-    assert column_mark(pa.chunked_array([typed]), None) == written != 0
+    written = column_mark(pa.chunked_array([pa.array(text)]), inferred, KEY)
+    assert column_mark(pa.chunked_array([typed]), None, KEY) == written != 0
 
 
 @given(st.lists(st.integers(), max_size=10).map(lambda v: [x % 2**60 for x in v]), st.randoms())
@@ -94,17 +95,17 @@ def test_marks_of_parts_add_up_in_any_order(values, random):
     mixed = [*values]
     random.shuffle(mixed)
     one, other = (pa.chunked_array([pa.array(part, pa.int64())]) for part in (mixed[:3], mixed[3:]))
-    whole = column_mark(pa.chunked_array([pa.array(values, pa.int64())]), None)
-    assert add_marks((column_mark(one, None),), (column_mark(other, None),)) == (whole,)
+    whole = column_mark(pa.chunked_array([pa.array(values, pa.int64())]), None, KEY)
+    assert add_marks((column_mark(one, None, KEY),), (column_mark(other, None, KEY),)) == (whole,)
 
 
 def test_pairs_of_parts_add_up():
     group = (masking_class("random-rounding")(name="pay", base=10),)
     before, after = pa.table({"pay": [13, 27, 40]}), pa.table({"pay": [10, 30, 47]})
     known = known_group(group, before)
-    parts = [see_pairs(known, before.slice(i, 1), after.slice(i, 1), {}) for i in range(3)]
+    parts = [see_pairs(known, before.slice(i, 1), after.slice(i, 1), {}, KEY) for i in range(3)]
     merged = parts[0].merge(parts[1]).merge(parts[2])
-    whole = see_pairs(known, before, after, {})
+    whole = see_pairs(known, before, after, {}, KEY)
     assert (merged.rows, merged.marks) == (whole.rows, whole.marks) == (3, whole.marks)
     assert merged.tally["broken"].tolist() == whole.tally["broken"].tolist() == [1]
 
@@ -124,3 +125,10 @@ def test_without_a_key_of_the_owner_each_release_has_its_own():
     assert masking_key(None) != masking_key(None)
     assert masking_key(b"k" * 32) == masking_key(b"k" * 32)
     assert len(masking_key(None)) == 16
+
+
+def test_values_are_marked_under_a_key_that_each_run_draws():
+    """Under a known key, other values with the same sum of marks can be found."""
+    first, other = (KnownColumns.of(WholeTable(TABLE, {}), Mask(columns=SWAP), {}) for _ in "12")
+    assert first.key != other.key
+    assert first.evidence(WholeTable(TABLE, {}), is_masked=False).key == first.key

@@ -11,6 +11,7 @@ from policy_engine.engines.masking.images import (
 from policy_engine.errors import DataError
 from policy_engine.methods.maskings.pixelation import Pixelation
 
+KEY = bytes(range(16))
 FLAT = Pixelation(name="face", blockSize=2, height=2, width=2)
 NESTED = Pixelation(name="face", blockSize=2)
 BYTE = pa.uint8()
@@ -60,29 +61,29 @@ def test_sliced_images_and_several_chunks_are_masked_as_others():
     whole = pa.chunked_array([flat(), flat()])
     made = mask_images(whole.slice(1, 2), FLAT)
     assert shown(made) == [[1, 1, 1, 1], [3, 3, 3, 3]]
-    assert see_images(whole.slice(1, 2), made, FLAT).unchanged == 4
+    assert see_images(whole.slice(1, 2), made, FLAT, KEY).unchanged == 4
 
 
 def test_what_images_show_is_added_up():
     column = pa.chunked_array([flat(), flat()])
-    seen = see_images(column, mask_images(column, FLAT), FLAT)
+    seen = see_images(column, mask_images(column, FLAT), FLAT, KEY)
     assert (seen.images, seen.pixels, seen.unchanged, seen.unlike) == (4, 16, 8, 0)
     assert seen.shape == (2, 2, 1)
     other = pa.chunked_array([pa.concat_arrays([flat(), flat()])])
-    assert seen == see_images(other, mask_images(other, FLAT), FLAT)
+    assert seen == see_images(other, mask_images(other, FLAT), FLAT, KEY)
 
 
 def test_a_mark_does_not_depend_on_the_layout_or_the_order():
     column = mask_images(nested(), NESTED)
     mixed = pa.chunked_array([pa.concat_arrays(column.chunks).take(pa.array([2, 0]))])
-    assert image_mark(mixed.cast(nested(kind=pa.int32()).type)) == image_mark(column)
-    assert image_mark(nested()) != image_mark(column)
+    assert image_mark(mixed.cast(nested(kind=pa.int32()).type), KEY) == image_mark(column, KEY)
+    assert image_mark(nested(), KEY) != image_mark(column, KEY)
 
 
 def test_a_column_of_missing_images_stays_so():
     column = pa.chunked_array([pa.nulls(2, pa.list_(pa.uint8()))])
     assert mask_images(column, FLAT).equals(column)
-    assert see_images(column, column, FLAT).images == 0
+    assert see_images(column, column, FLAT, KEY).images == 0
 
 
 RAGGED = [[[1, 2], [3, 4]], [[1, 2], [3]]]
@@ -120,7 +121,7 @@ def test_a_column_that_does_not_hold_such_images_is_refused(message):
 
 def test_parts_with_images_of_two_shapes_are_refused_when_they_are_put_together():
     one, other = (pa.chunked_array([pa.array([[[1] * wide] * 2])]) for wide in (2, 3))
-    seen = [see_images(column, column, NESTED) for column in (one, other)]
+    seen = [see_images(column, column, NESTED, KEY) for column in (one, other)]
     with pytest.raises(DataError, match="differ in their shape"):
         seen[0].merge(seen[1])
 
