@@ -142,6 +142,7 @@ CODES = {
     "V015": "several certificates where one is meant",
     "V016": "a certificate that does not say how its output was made",
     "V017": "a certificate that nobody could read",
+    "V018": "figures of a certificate that are not found again",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

@@ -17,6 +17,7 @@ from policy_engine.api.outputs import open_record, output_product, published_out
 from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
+from policy_engine.certificate.class_figures import check_figures, have_figures
 from policy_engine.certificate.publication import (
     renew,
 )
@@ -35,6 +36,7 @@ from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.errors import (
     CertificateError,
     DataError,
+    Problem,
 )
 from policy_engine.plan.plan import Plan, plan_of
 from policy_engine.plan.steps import CellStyle
@@ -42,7 +44,7 @@ from policy_engine.policy import (
     Source,
 )
 from policy_engine.release.ledger import Ledger
-from policy_engine.release.release import Release, read_inputs, run_plan
+from policy_engine.release.release import Release, mask_columns, read_inputs, run_plan
 from policy_engine.release.staging import check_name
 
 if TYPE_CHECKING:
@@ -121,16 +123,16 @@ def certify_output(
             if is_made and earlier and earlier.ended:
                 message = "A time limit ended the search for this release: it cannot be made again "
                 raise DataError.of("V006", f"{message}identically, nor persons counted.")
-            written = None if is_made or not data else _masked_output(release, run)
+            written = None if is_made or not data else _known_output(release, run)
             certified = (
                 _make_again(release, launch, opened)
                 if is_made
                 else certify(release, run, written=written)
             )
             _check_carried(launcher, location)
-            if written is not None:
-                _check_rows(certified.certificate, written)
+            _check_rows(certified.certificate, written)
             check_bounds(certified, str(location))
+            _check_class_figures(earlier, certified.certificate, written, has_key=key is not None)
         except CertificateError as error:
             raise with_change(error, earlier, stored) from None
         finally:
@@ -139,7 +141,7 @@ def certify_output(
         if earlier:
             check_digest(earlier, stored)
         certificate = certified.certificate.model_copy(
-            update=_unmeasured_fields(earlier, release.plan, opened, write=write)
+            update=_unmeasured_fields(earlier, certified.certificate, opened, write=write)
         )
         if write:
             renew(location, certificate, lambda: launcher.stored_data(location))
@@ -178,7 +180,7 @@ def _check_measurable(plan: Plan) -> None:
 
 
 def _unmeasured_fields(
-    earlier: Certificate | None, plan: Plan, record: Record | None, *, write: bool
+    earlier: Certificate | None, again: Certificate, record: Record | None, *, write: bool
 ) -> dict[str, Any]:
     """Return the fields of an earlier certificate that cannot be measured again.
 
@@ -187,9 +189,10 @@ def _unmeasured_fields(
     """
     if earlier is None:
         return {"commitment": None}
-    names = ["ended", "upstream"]
+    names, plan, figures = ["ended", "upstream"], again.plan, again.class_figures
     names += ["made_by"] * is_renewable(earlier, plan, record) + ["approximated"] * write
     names += ["sample"] * (plan.sample is not None)
+    names += ["class_figures"] * (write and figures is not None and figures.are_of_output)
     commitment = earlier.commitment if record is not None or write else None
     return {"commitment": commitment, **{name: getattr(earlier, name) for name in names}}
 
@@ -281,24 +284,57 @@ def _check_same(again: Certificate, stored: StoredData, *, has_key: bool) -> Non
     check_digest(again, stored)
 
 
-def _masked_output(release: Release, engine: Engine) -> WrittenTable | None:
-    """Return an output with what its input tells of its masked columns, None if that is nothing.
+def _known_output(release: Release, engine: Engine) -> WrittenTable | None:
+    """Return an output with what its input tells of its masked columns, and of classes by
+    microaggregation, None if that is nothing.
 
     Of a sample, nobody knows without the key of which rows it is.
     """
-    plan = release.plan
-    if plan.mask is None or plan.sample is not None:
+    plan, step = release.plan, release.plan.anonymization()
+    if not (plan.mask or have_figures(step)) or plan.sample is not None:
         return None
     table, _ = read_inputs(plan, engine, ())
-    evidence = engine.look_at_masked(table, plan.mask)
-    may_lack_rows = plan.anonymization().recoding.max_suppression > 0
-    return WrittenTable(release.output, masked=evidence, may_lack_rows=may_lack_rows)
+    masked = engine.look_at_masked(table, plan.mask) if plan.mask else None
+    formed = None
+    if have_figures(step):
+        formed = engine.anonymize(mask_columns(plan, engine, table)[0], step, plan.publish).formed
+    return WrittenTable(
+        release.output,
+        masked=masked,
+        formed=formed,
+        may_lack_rows=step.recoding.max_suppression > 0,
+    )
 
 
-def _check_rows(certificate: Certificate, written: WrittenTable) -> None:
+def _check_class_figures(
+    earlier: Certificate | None,
+    again: Certificate,
+    written: WrittenTable | None,
+    *,
+    has_key: bool,
+) -> None:
+    """Raise CertificateError (V018) for figures of classes that are not found again.
+
+    With bounds besides k, classes depend on how rows with equal quasi-identifiers were told apart:
+    only the key forms them again.
+    """
+    if earlier is None:
+        return
+    step = again.plan.anonymization()
+    is_about_rows = not any(map(step.about, step.columns.sensitive_names))
+    is_formed = written is not None and written.formed is not None
+    found = check_figures(earlier, again, is_decisive=is_formed and (has_key or is_about_rows))
+    hint = "Give the data, and the key if there was one, that it was made with."
+    problems = [Problem("V018", one, hint) for one in found]
+    if problems:
+        raise CertificateError(*problems, source=again.file)
+
+
+def _check_rows(certificate: Certificate, written: WrittenTable | None) -> None:
     """Raise CertificateError (V003) if an output has more rows than its input, or lacks more than
     may be suppressed."""
-    rows, rows_in = certificate.rows_out, written.masked.rows if written.masked else None
+    known = written.masked if written else None
+    rows, rows_in = certificate.rows_out, known.rows if known else None
     if rows_in is None:
         return
     allowed = int(certificate.plan.anonymization().recoding.max_suppression * rows_in)

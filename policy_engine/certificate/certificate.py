@@ -16,6 +16,7 @@ from pydantic import (
 
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.utility.figures import Utility
+from policy_engine.certificate.class_figures import ClassFigures
 from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.record import Count
 from policy_engine.certificate.shortcomings import shortcomings
@@ -92,9 +93,10 @@ class Certificate(BaseModel):
     made of the same data, including this one, until the bounds held. `upstream` is the certified
     release that this one was made from, with all before it; empty if the input has no certificate.
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
-    of the input follows from it. `made_by` is the party who made it, with the permitting rules, or
-    the owner; None if an existing output was measured and nobody knows how it was made. For a
-    model, measurements and `rows_out` are those of the table that it was trained on.
+    of the input follows from it. `class_figures` are those of classes by microaggregation.
+    `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
+    output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
+    are those of the table that it was trained on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -112,6 +114,7 @@ class Certificate(BaseModel):
     measurements: tuple[Measurement, ...]
     sample: SampleFigures | None = None
     maskings: tuple[MaskedColumn, ...] = ()
+    class_figures: ClassFigures | None = None
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
     models: tuple[ModelFigures, ...] = ()
@@ -124,10 +127,11 @@ class Certificate(BaseModel):
 
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit `maskings` where no column is masked, `sample` where all rows are used, and `tables`
-        where there is one."""
+        """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
+        where there is one, and `class_figures` without classes by microaggregation."""
         values: dict[str, Any] = serialize(self)
-        absent = {name for name in ("sample", "maskings", "tables") if not getattr(self, name)}
+        optional = ("sample", "maskings", "tables", "class_figures")
+        absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
     @property
@@ -156,7 +160,7 @@ class Certificate(BaseModel):
         """Return the certificate of a release that was refused: only what its audits reached."""
         changes: dict[str, Any] = {"output_digest": "", "commitment": None, "rows_out": 0}
         changes |= {"measurements": ()}
-        changes |= {"maskings": (), "sample": None, "tables": {}}
+        changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
         changes |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
         return self.model_copy(update={**changes, "approximated": (), "utility": utility})

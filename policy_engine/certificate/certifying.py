@@ -7,13 +7,14 @@ from pathlib import Path
 
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
+from policy_engine.certificate.class_figures import ClassFigures, have_figures
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
-from policy_engine.engines.engine import Engine, StoredData, WrittenTable
+from policy_engine.engines.engine import Engine, StoredData, TableMeasurements, WrittenTable
 from policy_engine.engines.samples import check_weights
 from policy_engine.engines.versions import NOT_INSTALLED, version_of
 from policy_engine.errors import (
@@ -85,9 +86,11 @@ def certify(
     if measured and measured.totals and anonymize and anonymize.models:
         full_utility = Utility.of(measured.totals, anonymize.k, release.suppressed)
         public_utility = Utility.of(measured.totals, anonymize.k)
+    figures = _class_figures(written, measured) if have_figures(anonymize) and measured else None
     if release.sanitised and anonymize:
-        public_utility = NotApplicable(
-            reason="the table that the model learnt from is not released"
+        figures, public_utility = (
+            None,
+            NotApplicable(reason="the table that the model learnt from is not released"),
         )
     record = _record(release, full_utility, location) if release.sources else None
     certificate = Certificate(
@@ -102,6 +105,7 @@ def certify(
         measurements=(*measured.measurements, *maskings) if measured else (),
         sample=release.sample,
         maskings=tuple(map(MaskedColumn.of, judgements)),
+        class_figures=figures,
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,
@@ -113,6 +117,21 @@ def certify(
         time=datetime.now(UTC).replace(microsecond=0),
     )
     return CertifiedRelease(certificate, record)
+
+
+def _class_figures(written: WrittenTable, measured: TableMeasurements) -> ClassFigures | None:
+    """Return the figures of classes by microaggregation that were measured; None without classes.
+
+    What was seen when classes were formed is true of the output if that has their cells. Raises
+    CertificateError (V001) where the output of this run has others.
+    """
+    evidence = written.class_evidence
+    if evidence is not None and evidence.mark != measured.mark:
+        if written.anonymized is not None:
+            message = "The classes of the output are not those that were formed."
+            raise CertificateError.of("V001", message, source=written.stored.location)
+        evidence = None
+    return ClassFigures.of(measured.totals, evidence) if measured.totals else None
 
 
 def _record(release: Release, full_utility: Utility | NotApplicable, location: str) -> Record:

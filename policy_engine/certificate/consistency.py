@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
+from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.data.bucket_tables import TABLES
 from policy_engine.data.storage import manifest_digest
@@ -51,6 +52,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _measurement_contradictions(certificate)
     yield from _sample_contradictions(certificate)
     yield from masking_contradictions(certificate)
+    yield from class_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
     elif certificate.plan.train is None and not certificate.warning:

@@ -59,7 +59,8 @@ def certify(
         typer.Option(
             "--data",
             metavar="IRI=PATH",
-            help="The input: needed if k counts persons, or to check --record.",
+            help="The input: needed if k counts persons, to check --record, or to make "
+            "figures of microaggregation again.",
         ),
     ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.data import cells
 from policy_engine.engines.arrays import from_numpy, from_texts
 from policy_engine.engines.care_levels import CareLevel, care_levels
+from policy_engine.engines.class_evidence import ClassEvidence
 from policy_engine.engines.engine import Progress, Stage
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
@@ -33,8 +34,9 @@ class Grouping:
     `cells` holds, by column, the number of every class's cell, (classes,), and the distinct cells.
     `suppressed` counts the rows that are not in a class, and `suppressed_cells` the cells that were
     suppressed, by column, where single ones are. The cells of `numeric` columns are numbers, those
-    of `typed` columns have the type of the input, and `doubts` are warnings. If the time limit was
-    reached, `open` counts what was not yet examined in the `stage`.
+    of `typed` columns have the type of the input; `doubts` are warnings, and `evidence` is what
+    was seen when classes were microaggregated. If the time limit was reached, `open` counts what
+    was not yet examined in the `stage`.
     """
 
     classes: Partition
@@ -46,6 +48,7 @@ class Grouping:
     numeric: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    evidence: ClassEvidence | None = None
 
 
 IsOver = Callable[[], bool]
@@ -110,12 +113,22 @@ def _form_with_care(
 def _microaggregate(
     prepared: PreparedTable, step: Anonymize, progress: Progress, words: RowWords
 ) -> Grouping:
-    from policy_engine.engines.microaggregating import near_classes  # noqa: PLC0415 (compiled)
+    from policy_engine.engines.microaggregating import (  # noqa: PLC0415 (compiled)
+        doubts_of_means,
+        near_classes,
+    )
 
     progress("microaggregating", 0, prepared.rows)
     classes = near_classes(prepared, step, words())
-    numeric, doubts = tuple(classes.means), tuple(classes.doubts())
-    return Grouping(classes.rows, classes.cells, numeric=numeric, doubts=doubts)
+    evidence = classes.evidence()
+    doubts = tuple(doubts_of_means(evidence.dominated, len(classes.rows.starts) - 1))
+    return Grouping(
+        classes.rows,
+        classes.cells,
+        numeric=tuple(classes.means),
+        doubts=doubts,
+        evidence=evidence,
+    )
 
 
 def _suppress_cells(

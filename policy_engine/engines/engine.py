@@ -24,6 +24,7 @@ from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:
     from policy_engine.data.taxonomy import Taxonomy
+    from policy_engine.engines.class_evidence import ClassEvidence
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
     from policy_engine.kernels.grouping import ClassTotals
@@ -116,12 +117,14 @@ class StoredData:
 class TableMeasurements:
     """What was measured on a table: every bound, and the totals of its classes.
 
-    A release by buckets has no classes: it has `rows_in_buckets`, and the sha-256 of each of its
-    `tables`, by the name of its file or, in memory, of the table.
+    `mark` is that of the cells of classes by microaggregation (`cells_mark`). A release by buckets
+    has no classes: it has `rows_in_buckets`, and the sha-256 of each of its `tables`, by the name
+    of its file or, in memory, of the table.
     """
 
     measurements: tuple[Measurement, ...]
     totals: "ClassTotals | None"
+    mark: int | None = None
     rows_in_buckets: int = 0
     tables: Mapping[str, str] = field(default_factory=dict)
 
@@ -140,9 +143,10 @@ class AnonymizedTable:
     where single ones are; the `approximated` columns were first cut at
     quantiles, since they have too many values. `early_stop` tells how the time limit ended the
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
-    digits. `sample` and `masked` are what was seen when its rows were sampled, and its columns
-    masked; `doubts` is what the owner should know besides. `engine_state` is what only the engine
-    needs to write and to measure it, such as the person of each row.
+    digits. `sample`, `masked` and `formed` are what was seen when its rows were sampled, its
+    columns masked, and its classes microaggregated; `doubts` is what the owner should know besides.
+    `engine_state` is what only the engine needs to write and to measure it, such as the person of
+    each row.
     """
 
     table: Any = field(repr=False)
@@ -155,6 +159,7 @@ class AnonymizedTable:
     salt: str | None = field(default=None, repr=False)
     sample: SampleEvidence | None = field(default=None, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
+    formed: "ClassEvidence | None" = field(default=None, repr=False)
     doubts: tuple[str, ...] = ()
     engine_state: Any = field(default=None, repr=False)
 
@@ -163,7 +168,8 @@ class AnonymizedTable:
 class WrittenTable:
     """A table that was written, and the anonymised table it was written from, if this run made it.
 
-    `masked` is what the input tells of masked columns where another run made the table. A release
+    `masked` and `formed` are what the input tells of masked columns, and of classes by
+    microaggregation, where another run made the table. A release
     in memory keeps its `table`, in its engine's own kind, also after it was written to a place, and
     one by buckets both `tables`, by their names.
     """
@@ -173,12 +179,18 @@ class WrittenTable:
     table: Any = field(default=None, repr=False)
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
+    formed: "ClassEvidence | None" = field(default=None, repr=False)
     may_lack_rows: bool = False
 
     @property
     def evidence(self) -> "MaskingEvidence | None":
         """What is known of the masked columns, None where only the output is at hand."""
         return self.anonymized.masked if self.anonymized else self.masked
+
+    @property
+    def class_evidence(self) -> "ClassEvidence | None":
+        """What is known of classes by microaggregation, None where only the output is at hand."""
+        return self.anonymized.formed if self.anonymized else self.formed
 
     @property
     def has_all_rows(self) -> bool:

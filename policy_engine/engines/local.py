@@ -182,6 +182,7 @@ class LocalEngine:
             suppressed_cells=grouping.suppressed_cells,
             early_stop=self._early_stop(grouping),
             salt=self._salt if step.columns.has_own_pseudonyms else None,
+            formed=grouping.evidence,
             doubts=grouping.doubts,
             engine_state=None if persons is None else persons[classes.order].astype(np.int64),
         )
@@ -292,7 +293,7 @@ class LocalEngine:
             return measure_stored(written, step)
         grouped = self.group(written, step)
         return TableMeasurements(
-            tuple(step.measure(grouped, grouped.ancestries)), grouped.class_totals()
+            tuple(step.measure(grouped, grouped.ancestries)), grouped.class_totals(), grouped.mark
         )
 
     def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple["ColumnJudgement", ...]:

@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.data.cells import read_cell
+from policy_engine.engines.class_evidence import (
+    ClassEvidence,
+    cells_mark,
+    see_replaced,
+    spread_of,
+)
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.decimals import is_number
 from policy_engine.engines.generalizations.representatives import Means, Modes, count_dominated
@@ -37,26 +44,42 @@ Holds = Callable[[Ints, Ints, int], NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class NearClasses:
-    """Classes in the order of what is published of them, with the cells of each quasi-identifier.
-
-    `means` are the columns whose cells are means.
-    """
+    """Classes in the order of what is published of them, and the cells of each column."""
 
     rows: Partition
     cells: Cells
-    means: Mapping[str, Means]
+    quasi: Mapping[str, Generalizer]
 
-    def doubts(self) -> Iterator[str]:
-        """Yield the columns in which the mean of a class tells its largest value."""
-        for name, column in self.means.items():
-            peaks = column.peaks(self.rows)
-            yield from doubts_of_means(name, count_dominated(peaks), len(peaks))
+    @property
+    def means(self) -> dict[str, Means]:
+        """The columns whose cells are means."""
+        return {name: one for name, one in self.quasi.items() if isinstance(one, Means)}
+
+    def evidence(self) -> ClassEvidence:
+        """Return what is known of these classes."""
+        peaks = {name: one.peaks(self.rows) for name, one in self.means.items()}
+        return ClassEvidence(
+            cells_mark(self.cells.values(), np.diff(self.rows.starts)),
+            {
+                name: see_replaced(one.column, self.rows, self.cells[name])
+                for name, one in self.quasi.items()
+            },
+            spreads(self.quasi),
+            {name: count_dominated(one) for name, one in peaks.items() if one},
+        )
 
 
-def doubts_of_means(name: str, dominated: int, classes: int) -> Iterator[str]:
-    """Yield the warning that the means of some classes tell their largest value."""
-    if dominated:
-        yield dominance_doubt(name, dominated, f"{classes:,} classes")
+def spreads(quasi: Mapping[str, Generalizer]) -> dict[str, Fraction]:
+    """Return the spread of the columns of numbers of a whole table."""
+    found = ((name, spread_of(one.column)) for name, one in quasi.items())
+    return {name: spread for name, spread in found if spread is not None}
+
+
+def doubts_of_means(dominated: Mapping[str, int], classes: int) -> Iterator[str]:
+    """Yield the columns in which the means of some of so many classes tell their largest value."""
+    for name, count in dominated.items():
+        if count:
+            yield dominance_doubt(name, count, f"{classes:,} classes")
 
 
 @dataclass(frozen=True)
@@ -222,7 +245,7 @@ def _sorted(groups: Ints, cells: Cells, quasi: Mapping[str, Generalizer]) -> Nea
     return NearClasses(
         partition_of(place[groups]),
         {name: (cell[turn], texts) for name, (cell, texts) in cells.items()},
-        {name: one for name, one in quasi.items() if isinstance(one, Means)},
+        quasi,
     )
 
 

@@ -1,6 +1,6 @@
 """Read a release back: parse its cells, form its classes, price each cell."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ from policy_engine.data import cells
 from policy_engine.data.cells import ALL
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, unchunk
+from policy_engine.engines.class_evidence import cells_mark
 from policy_engine.engines.encoding import ancestry, encode
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
@@ -84,7 +85,25 @@ def groups(
         },
         persons=persons,
         matched=matched,
+        mark=class_mark(step, list(indexed.values()), first, np.bincount(class_of)),
     )
+
+
+def class_mark(
+    step: Anonymize,
+    indexed: Sequence[tuple[NDArray[np.int32], list[str | None]]],
+    first: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int | None:
+    """Return the mark of classes by microaggregation, of which the `first` rows are given; None for
+    other classes.
+
+    `indexed` are the cells of every quasi-identifier, as from `index_texts`.
+    """
+    if step.recoding.algorithm != "microaggregation":
+        return None
+    columns = ((codes[first].astype(np.int64), texts) for codes, texts in indexed)
+    return cells_mark(columns, sizes)
 
 
 def present_codes(table: pa.Table, name: str) -> NDArray[np.int32]:

@@ -49,7 +49,9 @@ def measure_stored(written: WrittenTable, step: Anonymize) -> TableMeasurements:
     rows = found[QUASI_IDENTIFIERS].num_rows
     if not rows:
         raise DataError.of("R001", "The output has no rows.", source=written.stored.location)
-    return TableMeasurements(measure_buckets(found, step), None, rows, digests)
+    return TableMeasurements(
+        measure_buckets(found, step), None, rows_in_buckets=rows, tables=digests
+    )
 
 
 def _read(written: WrittenTable) -> tuple[Mapping[str, pa.Table], Mapping[str, str]]:

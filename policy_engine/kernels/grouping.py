@@ -24,7 +24,8 @@ class Groups:
     persons from 0; without it, every row is a person of its own. `overall` counts the sensitive
     values of the whole table by column, where these classes are only a part of it. `matched`
     counts the rows that could be the same as those of every class, (count,), where they may
-    be of other classes too.
+    be of other classes too. `mark` is a number that depends on the cells and sizes of the
+    classes, None where nothing is compared with them.
     """
 
     class_of: NDArray[np.int64]
@@ -35,6 +36,7 @@ class Groups:
     persons: NDArray[np.int64] | None = None
     overall: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     matched: NDArray[np.int64] | None = None
+    mark: int | None = None
     _histograms: dict[str, ValueHistogram] = field(default_factory=dict, repr=False)
 
     def sizes(self) -> NDArray[np.int64]:
@@ -67,7 +69,14 @@ class Groups:
             name: None if loss is None else total_loss(loss, sizes)
             for name, loss in self.loss.items()
         }
-        return ClassTotals(len(self.class_of), self.count, int((sizes * sizes).sum()), losses)
+        return ClassTotals(
+            rows=len(self.class_of),
+            classes=self.count,
+            squares=int((sizes * sizes).sum()),
+            losses=losses,
+            smallest=int(sizes.min(initial=len(self.class_of))),
+            largest=int(sizes.max(initial=0)),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,13 +84,16 @@ class ClassTotals:
     """The totals over the classes of a table.
 
     `squares` is the sum of the squared class sizes; `losses` holds by quasi-identifier the sum
-    of the cells' normalised certainty penalty over the rows, None where it cannot be read off.
+    of the cells' normalised certainty penalty over the rows, None where it cannot be read off;
+    `smallest` and `largest` are the least and greatest number of rows of a class.
     """
 
     rows: int
     classes: int
     squares: int
     losses: Mapping[str, float | None]
+    smallest: int
+    largest: int
 
     def discernability(self, suppressed: int = 0) -> int:
         """Return the sum of the squared class sizes (Bayardo and Agrawal, ICDE 2005).

@@ -64,6 +64,7 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
         yield "counted in", "rows that could be the same: a missing value matches any"
     yield "classes", f"{utility.classes:,}"
     yield "average class size", f"{utility.average_class_size:.2f}"
+    yield from _class_rows(certificate)
     yield "global certainty penalty", printed_loss(utility.global_certainty_penalty)
     for name, loss in utility.column_losses.items():
         yield f"  certainty penalty of {escape(name)}", f"{loss:.4f}"
@@ -72,8 +73,25 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if certificate.ended:
         yield "ended by its time limit", escape(str(certificate.ended))
     if utility.perturbed:
-        yield "perturbed, loss not known", escape(", ".join(utility.perturbed))
+        yield "perturbed, loss not seen in cells", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _class_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Yield what classes by microaggregation show."""
+    figures = certificate.class_figures
+    if figures is None:
+        return
+    yield "class sizes", f"{figures.smallest:,} to {figures.largest:,}"
+    if figures.information_loss is not None:
+        yield "information loss, 100 SSE/SST", f"{figures.information_loss:g}"
+    for one in figures.columns:
+        told = [f"unchanged {one.unchanged:.4g}"]
+        if one.information_loss is not None:
+            told.append(f"information loss {one.information_loss:g}")
+        if one.dominated is not None:
+            told.append(f"means that one value dominates {one.dominated:.4g}")
+        yield f"  cells of {escape(one.column)}", ", ".join(told)
 
 
 def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:

@@ -11,16 +11,22 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
+from policy_engine.engines.class_evidence import ClassEvidence
 from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.generalizations import Generalizer, generalizer
 from policy_engine.engines.generalizations.representatives import Means
 from policy_engine.engines.identifiers import REDACTED, release_key
-from policy_engine.engines.microaggregating import ClassBounds, NearFormation, doubts_of_means
+from policy_engine.engines.microaggregating import (
+    ClassBounds,
+    NearFormation,
+    doubts_of_means,
+    spreads,
+)
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
 from policy_engine.engines.spark.cell_ends import with_end_columns
-from policy_engine.engines.spark.classes import ClassFormation
+from policy_engine.engines.spark.classes import SEEN, ClassFormation, read_seen
 from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.near_parts import first_parts
@@ -78,7 +84,8 @@ class AnonymizedFrame:
 
     The first cuts of the `approximated` columns are at quantiles. `suppressed_cells` were nulled,
     by column, where single ones are. The cells of `numeric` columns are numbers, as texts, those of
-    `typed` columns values of the input; `doubts` are warnings.
+    `typed` columns values of the input; `formed` is what is known of classes by microaggregation,
+    `doubts` are warnings.
     """
 
     frame: DataFrame
@@ -88,6 +95,7 @@ class AnonymizedFrame:
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
+    formed: ClassEvidence | None = None
     doubts: tuple[str, ...] = ()
 
 
@@ -210,17 +218,31 @@ def _microaggregate(
         whole = replace(formation, is_whole=True)
         one_part = RowNodes(rows={0: table.rows})
         release = replace(release, frame=whole.output_frame(table.frame, one_part, 1), tasks=1)
-    return _with_doubts(release, formation, work)
+    return _with_evidence(release, formation, work)
 
 
-def _with_doubts(
+def _with_evidence(
     release: AnonymizedFrame, formation: ClassFormation, work: ClassWork
 ) -> AnonymizedFrame:
-    """Return a release with what its owner should know of its means, which tasks have told."""
+    """Return a release with what tasks have seen of its classes, and told in columns of it."""
+    frame, quasi = work.hold(release.frame), formation.quasi
+    told = frame.where(F.col(SEEN).isNotNull()).select(SEEN)
+    mark, replaced = read_seen([row[0] for row in told.collect()], [*quasi])
+    dominated, classes = _dominated(frame, formation)
+    return replace(
+        release,
+        frame=frame.drop(*formation.peaks, SEEN),
+        formed=ClassEvidence(mark, replaced, spreads(quasi), dominated),
+        doubts=tuple(doubts_of_means(dominated, classes)),
+    )
+
+
+def _dominated(frame: DataFrame, formation: ClassFormation) -> tuple[dict[str, int], int]:
+    """Return in how many classes one value is more than half of the sum, by column of means
+    without negative values, and how many classes there are."""
     peaks = list(formation.peaks)
     if not peaks:
-        return release
-    frame = work.hold(release.frame)
+        return {}, 0
     # Classes of several tasks whose cells are equal are one.
     cells = [quote_name(name) for name in formation.columns if name in formation.quasi]
     parts = [F.max(most).alias(most) for most in peaks[::2]]
@@ -228,17 +250,13 @@ def _with_doubts(
     told = frame.where(F.coalesce(*map(F.col, peaks)).isNotNull())
     classes = told.groupBy(*cells).agg(*parts)
     counts = [
-        F.count_if(2 * F.col(most) > F.col(total))
+        F.when(F.count(most) > 0, F.count_if(2 * F.col(most) > F.col(total)))
         for most, total in zip(peaks[::2], peaks[1::2], strict=True)
     ]
     found = classes.agg(F.count("*"), *counts).collect()[0]
     names = dict.fromkeys(formation.peaks.values())
-    doubts = [
-        doubt
-        for name, dominated in zip(names, found[1:], strict=True)
-        for doubt in doubts_of_means(name, dominated, found[0])
-    ]
-    return replace(release, frame=frame.drop(*peaks), doubts=tuple(doubts))
+    known = zip(names, found[1:], strict=True)
+    return {name: count for name, count in known if count is not None}, found[0]
 
 
 def _form_release(

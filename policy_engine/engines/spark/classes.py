@@ -1,8 +1,9 @@
 """Form the classes and the cells of every node in one task, and order its rows."""
 
 import heapq
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -21,6 +22,7 @@ from pyspark.sql.types import (
 
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.class_evidence import Replaced, cells_mark, see_replaced
 from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.generalizations import Generalizer
@@ -82,7 +84,8 @@ class ClassFormation:
             kind = coded.schema[f"kept{self.coding.kept.index(name)}"].dataType if is_kept else None
             fields.append(StructField(name, kind or StringType()))
         fields += [StructField(PERSON, StringType())] * bool(self.coding.person)
-        return StructType(fields + [StructField(name, _PEAK) for name in self.peaks])
+        fields += [StructField(name, _PEAK) for name in self.peaks]
+        return StructType(fields + [StructField(SEEN, StringType())] * (self.near is not None))
 
     @property
     def peaks(self) -> dict[str, str]:
@@ -94,6 +97,8 @@ class ClassFormation:
 
 
 _PEAK = DecimalType(38, 0)
+SEEN = "policy_engine__seen"
+"""The column that has, in one row of each task, what its cells replace."""
 
 
 def peak_column(place: int, part: str) -> str:
@@ -102,6 +107,17 @@ def peak_column(place: int, part: str) -> str:
 
 
 _PLACE = [StructField("node", LongType()), StructField("task", IntegerType())]
+
+
+def read_seen(texts: Sequence[str], names: Sequence[str]) -> tuple[int, dict[str, Replaced]]:
+    """Return the mark of the cells of all tasks, and what those of each column replace."""
+    mark, replaced = 0, dict.fromkeys(names, Replaced(0, 0, 0))
+    for text in texts:
+        part, columns = json.loads(text)
+        mark = (mark + part) % 2**64
+        for name, one in zip(names, columns, strict=True):
+            replaced[name] = replaced[name].merge(Replaced(**one))
+    return mark, replaced
 
 
 def assign_tasks(nodes: RowNodes, tasks: int) -> Ints:
@@ -174,10 +190,11 @@ class _TaskRows:
     def output(self) -> pa.Table:
         classes = self._classes()
         rows, columns = from_numpy(classes.order), []
+        quasi = {name: self._generalizer(name) for name in self.formation.coding.quasi}
+        cells = {name: one.cells(classes) for name, one in quasi.items()}
         for name in self.formation.columns:
-            if name in self.formation.coding.quasi:
-                cell = cell_array(classes, *self._generalizer(name).cells(classes))
-                columns.append(cell.cast(pa.string()))
+            if name in quasi:
+                columns.append(cell_array(classes, *cells[name]).cast(pa.string()))
             elif name in self.formation.redact:
                 columns.append(redacted_column(len(rows)).cast(pa.string()))
             else:
@@ -187,6 +204,10 @@ class _TaskRows:
         columns += self._peaks(classes)
         names = [*self.formation.columns, *([PERSON] * (self.person is not None))]
         names += self.formation.peaks
+        if self.formation.near:
+            seen = _told(quasi, classes, cells)
+            columns.append(pa.array([seen, *[None] * (len(rows) - 1)], pa.string()))
+            names.append(SEEN)
         return pa.table(columns, names=names).combine_chunks()
 
     def _peaks(self, classes: Partition) -> Iterator[pa.Array]:
@@ -270,6 +291,17 @@ class _TaskRows:
             persons = np.unique(rows.persons, return_inverse=True)[1].astype(np.int32)
         people = SensitiveRows(sensitive, persons, formation.overall)
         return partition(axes, people, formation.constraint, formation.cutting, workers=1)
+
+
+def _told(
+    quasi: Mapping[str, Generalizer],
+    classes: Partition,
+    cells: Mapping[str, tuple[Ints, list[str | None]]],
+) -> str:
+    """Return the mark of cells, and what those of each column replace, as JSON."""
+    replaced = [see_replaced(one.column, classes, cells[name]) for name, one in quasi.items()]
+    mark = cells_mark(cells.values(), np.diff(classes.starts))
+    return json.dumps([mark, [*map(asdict, replaced)]])
 
 
 def with_codes(generalizer: Generalizer, codes: NDArray[np.int32]) -> Generalizer:

@@ -18,7 +18,7 @@ from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, ancestry
 from policy_engine.engines.engine import TableMeasurements
-from policy_engine.engines.reading_back import cell_column, cell_columns, index_texts
+from policy_engine.engines.reading_back import cell_column, cell_columns, class_mark, index_texts
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.pricing import total_losses
@@ -33,7 +33,7 @@ from policy_engine.engines.spark.values import (
 )
 from policy_engine.errors import DataError
 from policy_engine.kernels.bounds import Ancestry
-from policy_engine.kernels.grouping import ClassTotals, Groups, classes_of
+from policy_engine.kernels.grouping import ClassTotals, Groups, classes_of, first_rows
 from policy_engine.methods import Bound, Measurement
 from policy_engine.plan.steps import Anonymize
 
@@ -86,9 +86,11 @@ def _measure_one_class(frame: DataFrame) -> TableMeasurements:
     rows = frame.count()
     if not rows:
         raise DataError.of("R001", "The output has no rows.")
-    return TableMeasurements((), ClassTotals(rows, 1, rows * rows, {}))
+    return TableMeasurements((), ClassTotals(rows, 1, rows * rows, {}, rows, rows))
 
 
+_HALF = 32
+"""A mark is told in two halves of so many bits, whose sums have 64."""
 _FIGURES_SCHEMA = "what string, place int, cell string, times bigint, figure double"
 
 
@@ -105,8 +107,18 @@ def _merge_figures(
     measurements = [_measurement(bound, bounds[n]) for n, bound in enumerate(step.bounds())]
     if least is not None:
         measurements = [Measurement.of(one, np.array([least])) for one in step.bounds()]
-    whole_table = ClassTotals(sums["rows"], sums["classes"], sums["squares"], losses)
-    return TableMeasurements(tuple(measurements), whole_table)
+    [sizes] = (total for total in totals if total["what"] == "sizes")
+    whole_table = ClassTotals(
+        sums["rows"],
+        sums["classes"],
+        sums["squares"],
+        losses,
+        smallest=int(sizes["least"]),
+        largest=int(sizes["most"]),
+    )
+    halves = {total["place"]: total["times"] for total in totals if total["what"] == "mark"}
+    mark = (halves[0] + (halves[1] << _HALF)) % 2**64 if halves else None
+    return TableMeasurements(tuple(measurements), whole_table, mark)
 
 
 def _measurement(bound: Bound, total: Mapping[str, Any]) -> Measurement:
@@ -222,7 +234,13 @@ def _measure_rows(bounds: _MeasuredBounds, table: pa.Table) -> pa.Table:
         ("rows", None, whole_table.rows, None),
         ("classes", None, whole_table.classes, None),
         ("squares", None, whole_table.squares, None),
+        ("sizes", None, 1, whole_table.smallest),
+        ("sizes", None, 1, whole_table.largest),
     ]
+    first = first_rows(groups.class_of, groups.count)
+    mark = class_mark(bounds.step, indexed, first, groups.sizes())
+    if mark is not None:
+        entries += [("mark", 0, mark % 2**_HALF, None), ("mark", 1, mark >> _HALF, None)]
     for place, measurement in enumerate(bounds.step.measure(groups, groups.ancestries)):
         is_whole = isinstance(measurement.achieved, int)
         entries.append(("bound", place, int(is_whole), float(measurement.achieved)))

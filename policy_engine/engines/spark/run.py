@@ -256,6 +256,7 @@ class SparkRun:
             suppressed_cells=release.suppressed_cells,
             approximated=release.approximated,
             salt=self._salt if columns.has_own_pseudonyms else None,
+            formed=release.formed,
             doubts=release.doubts,
             engine_state=ReleaseSource(frame, release.tasks, untyped, table.masked),
         )

@@ -95,6 +95,7 @@ def check_same_figures(found, expected):
     )
     assert told == asked
     assert found.utility == expected.utility
+    assert found.class_figures == expected.class_figures
     assert found.rows_out == expected.rows_out
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
+from applying import asking
 from both import both, check_same
-from building import column
+from building import DATASET, column
 from everyday import everyday
 
+from policy_engine import apply_policy, certify_output
 from policy_engine.engines import microaggregating
 from policy_engine.engines.spark import anonymizing
 from policy_engine.engines.spark.near_parts import first_parts
@@ -111,3 +113,14 @@ def test_means_that_one_value_dominates_are_doubted_as_on_the_local_engine(clust
     assert len(runs.local.release.doubts) == 2
     assert runs.spark.release.doubts == runs.local.release.doubts
     check_same(runs)
+
+
+def test_figures_of_classes_are_made_again_from_the_data(cluster, tmp_path):
+    pacsv.write_csv(people(), tmp_path / "people.csv")
+    asked = {name: value for name, value in ASKED.items() if name != "key"}
+    policy, given = asking(quasi=QUASI, **asked), {DATASET: tmp_path / "people.csv"}
+    made = apply_policy(policy, given, tmp_path / "out" / "out.csv", engine=cluster)
+    again = certify_output(made.path, policy, given, engine=cluster)
+    assert again.class_figures == made.certificate.class_figures
+    local = apply_policy(policy, given)
+    assert local.certificate.class_figures == again.class_figures
