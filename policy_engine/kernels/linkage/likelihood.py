@@ -289,11 +289,10 @@ def _is_one(low, high):  # type: ignore[no-untyped-def]
 def _score(point, model, masked, person, place, enough):  # type: ignore[no-untyped-def]
     """Return the log-likelihood of a record; any smaller number if it is below `enough`."""
     total = masked.bonus[place]
+    if _misses(point, point, model, person):
+        total = -np.inf
     for column in range(len(point)):
-        if len(model.low) > 0 and not (
-            model.low[person, column] <= point[column] <= model.high[person, column]
-        ):
-            total = -np.inf
+        if total < enough or total == -np.inf:
             break
         shape = model.shapes[column]
         if shape == _TRANSITIONS:
@@ -301,8 +300,6 @@ def _score(point, model, masked, person, place, enough):  # type: ignore[no-unty
             total += _mean(model, person, column, first, last)
         else:
             total += _density(shape, abs(point[column] - model.known[person, column]))
-        if total < enough:
-            break
     return total
 
 
@@ -310,23 +307,31 @@ def _score(point, model, masked, person, place, enough):  # type: ignore[no-unty
 def _most(tree, model, masked, person, node, enough):  # type: ignore[no-untyped-def]
     """Return at least the greatest log-likelihood in a node; any number below `enough` if less."""
     total = masked.best[node]
+    if _misses(tree.low[node], tree.high[node], model, person):
+        total = -np.inf
     for column in range(len(model.shapes)):
-        low, high = tree.low[node, column], tree.high[node, column]
-        if len(model.low) > 0 and (
-            high < model.low[person, column] or low > model.high[person, column]
-        ):
-            total = -np.inf
+        if total < enough:
             break
         shape = model.shapes[column]
         if shape == _TRANSITIONS:
             first, last = masked.least[node, column], masked.most[node, column]
             total += _peak(model, person, column, first, last)
         else:
+            low, high = tree.low[node, column], tree.high[node, column]
             known = model.known[person, column]
             total += _density(shape, max(low - known, known - high, 0.0))
-        if total < enough:
-            break
     return total
+
+
+@inlined
+def _misses(low, high, model, person):  # type: ignore[no-untyped-def]
+    """Return whether a box has nothing within the windows of a person."""
+    missed = False
+    for column in range(model.low.shape[1]):
+        if high[column] < model.low[person, column] or low[column] > model.high[person, column]:
+            missed = True
+            break
+    return missed
 
 
 @inlined

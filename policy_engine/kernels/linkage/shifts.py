@@ -156,12 +156,15 @@ def _moves(counts: Floats, class_of: Ints, most: int) -> RankMoves:
     return RankMoves((counts + _PRIOR * likely) / (sums + _PRIOR), beyond, class_of, most)
 
 
-def moved(known: Floats, released: Floats, moves: RankMoves, *, is_middle: bool) -> MaskedColumn:
+def moved(
+    known: Floats, released: Floats, moves: RankMoves, *, is_middle: bool, missing: int = 0
+) -> MaskedColumn:
     """Return a column whose ranks moved, of values that may be equal.
 
     `known` (persons,) and `released` (records,). The rank of a known value is any of its equals'
     with the same probability, or if `is_middle` the one in their middle, as in `simulated_moves`.
-    A value that was not released is between its neighbours.
+    A value that was not released is between its neighbours. Where rows are `missing` from the
+    release, left out after they were masked, ranks differ by so many more.
     """
     order, rows = np.argsort(released), len(released)
     ordered = released[order]
@@ -176,8 +179,9 @@ def moved(known: Floats, released: Floats, moves: RankMoves, *, is_middle: bool)
     right = np.empty_like(left)
     left[asked] = np.searchsorted(ordered, known[asked], side="left")
     right[asked] = np.searchsorted(ordered, known[asked], side="right") - 1
-    low = middles[np.clip(left - moves.most, 0, rows - 1)]
-    high = middles[np.clip(right + moves.most, 0, rows - 1)]
+    most = moves.most + missing
+    low = middles[np.clip(left - most, 0, rows - 1)]
+    high = middles[np.clip(right + most, 0, rows - 1)]
     begin = np.minimum(left, rows - 1)
     end = np.maximum(begin, right)
     if is_middle:

@@ -27,6 +27,7 @@ from policy_engine.kernels.linkage.shifts import (
 )
 from policy_engine.kernels.pram import randomise, transition_matrix
 from policy_engine.kernels.rank_swapping import most_ranks, rank_swap
+from policy_engine.kernels.shuffling import shuffle
 
 VARIANTS = ["plain", "buckets", "distribution"]
 
@@ -96,6 +97,15 @@ def test_order_of_the_rows_changes_no_link(table, order):
     columns = swap_columns(table, released[order], 0.2, "plain")
     after = likelihood_links(columns, np.argsort(order))
     assert np.array_equal(before.linked, after.linked)
+
+
+def test_what_is_released_of_a_swapped_file_is_possible():
+    table = np.arange(200.0)[:, np.newaxis]
+    released = swapped(table, 0.1, "plain")
+    kept = np.sort(np.random.default_rng(1).permutation(200)[:150])
+    moves = rank_swaps(200, 0.1, "plain")
+    column = moved(table[kept, 0], released[kept, 0], moves, is_middle=False, missing=50)
+    assert np.isfinite(likelihood_links([column], np.arange(150)).log_likelihood).all()
 
 
 def test_moves_of_plain_swaps_are_at_most_the_window_and_the_far_ones_are_likelier():
@@ -203,6 +213,25 @@ def test_simulated_noise_is_linked_nearly_as_often_as_by_its_density():
     assert np.isfinite(found.log_likelihood).all()
     best = likelihood_links(exact, np.arange(600)).linked.mean()
     assert best > found.linked.mean() > 0.8 * best
+
+
+def test_shuffled_columns_are_linked_by_what_shuffling_again_makes_of_them():
+    random = np.random.default_rng(2)
+    given = random.normal(size=(400, 1))
+    table = given @ [[1.0, -1.0]] + 0.2 * random.normal(size=(400, 2))
+
+    def shuffled(seed):
+        drawn = np.random.default_rng(seed).integers(0, 2**64, table.shape, dtype=np.uint64)
+        return np.take_along_axis(table, shuffle(table, given, drawn), axis=0)
+
+    released, columns = shuffled(1_000), []
+    for place in range(2):
+        before, after = table[:, place], released[:, place]
+        moves = simulated_moves(before, after, lambda seed, at=place: shuffled(seed)[:, at])
+        columns.append(moved(before, after, moves, is_middle=True))
+    found = likelihood_links(columns, np.arange(400))
+    assert np.isfinite(found.log_likelihood).all()
+    assert found.linked.mean() > 4 / 400
 
 
 def test_file_of_other_persons_is_linked_by_chance():
