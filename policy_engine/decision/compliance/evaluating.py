@@ -34,6 +34,7 @@ from policy_engine.errors import PolicyError, RequestError
 from policy_engine.policy.collecting.files import Reading, VocabularySource
 from policy_engine.policy.model import Policy
 from policy_engine.policy.owners import OwnersSource, load_owners
+from policy_engine.policy.structure import LEFT
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.vocabulary import Vocabulary
 
@@ -101,8 +102,9 @@ def _read(
     """Return the policies and the requests of texts in which nothing that counts is passed over."""
     policy, request, world = texts
     errors = (PolicyError, RequestError, RequestError)
+    used = {name for text in (policy, request) for _, name in text.edges(LEFT)}
     for text, error in zip(texts, errors, strict=True):
-        refuse_told_elsewhere(text, world, error)
+        refuse_told_elsewhere(text, world, error, used)
     policies = read_policies(policy, limits, vocabulary)
     has_policies, has_world = (request.text == other.text for other in (policy, world))
     requested_rules = read_requests(

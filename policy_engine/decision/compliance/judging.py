@@ -25,6 +25,7 @@ from policy_engine.decision.compliance.facts import (
 )
 from policy_engine.decision.compliance.graph import StatementGraph
 from policy_engine.decision.compliance.in_force import ended_policies
+from policy_engine.decision.compliance.misplaced import refuse_misplaced_memberships
 from policy_engine.decision.compliance.model import (
     ConstraintReport,
     Deontic,
@@ -106,6 +107,7 @@ class Setting:
         refuse_lost_refinements(texts[0], policies, hierarchy, facts)
         told = world_values_of(texts[2])
         refuse_unknown_purposes(texts, policies, requested, told, hierarchy, vocabulary)
+        refuse_misplaced_memberships(texts, policies, requested)
         stated = (facts, told)
         ended = ended_policies(policies, texts[0], texts[2])
         work = Work(policies, facts.values)

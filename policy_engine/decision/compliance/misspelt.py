@@ -83,15 +83,15 @@ def _misuse(name: str, *, is_class: bool) -> str:
 
 def _problem(name: str, defined: Mapping[str, object]) -> str:
     """Return what is wrong with the name of a property or a class; empty if nothing is."""
-    title, near = unknown_term(name, defined), nearly(name)
-    if title:
-        return f"{name!r} is not a term of {title}."
-    if near:
+    if near := nearly(name):
         return f"{name!r} is not a name of {near!r}, and almost one."
     if name.lower() == _PURPOSE_ELSEWHERE:
         return f"{name!r} is not read. The purpose is told by {PURPOSE!r}."
     same = name if name in _READ else _BY_LETTERS.get(name.lower(), name)
-    return "" if name == same else f"{name!r} is not {same!r}, and almost the same."
+    if name != same:
+        return f"{name!r} is not {same!r}, and almost the same."
+    title = unknown_term(name, defined)
+    return f"{name!r} is not a term of {title}." if title else ""
 
 
 def _problem_of_value(prop: str, value: Term, defined: Mapping[str, object]) -> str:

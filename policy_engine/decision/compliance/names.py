@@ -16,7 +16,7 @@ OTHER_REPORTS = tuple(f"{REPORT}{kind}Report" for kind in ("Permission", "Prohib
 REPORTED_POLICY, REPORTED_RULE, PERFORMANCE, DEONTIC = (
     f"{REPORT}{name}" for name in ("policy", "rule", "performanceState", "deonticState")
 )
-DUBLIN_CORE = "http://purl.org/dc/terms/"
+DUBLIN_CORE, ELEMENTS = (f"http://purl.org/dc/{name}/" for name in ("terms", "elements/1.1"))
 ISSUED = f"{DUBLIN_CORE}issued"
 INNER_REPORTS = (f"{REPORT}ruleReport", f"{REPORT}conditionReport")
 

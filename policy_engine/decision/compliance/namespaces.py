@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from policy_engine import terms
-from policy_engine.decision.compliance.names import DUBLIN_CORE
+from policy_engine.decision.compliance.names import DUBLIN_CORE, ELEMENTS
+from policy_engine.policy.owners.described import DCT_PROPERTIES
 from policy_engine.policy.reading.lenient import is_nearly_odrl
 
 RDFS, OWL = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#"
@@ -48,15 +49,33 @@ _OF_RDF = (
     *("XMLLiteral", "direction", "first", "langString", "language", "nil", "object", "predicate"),
     *("rest", "subject", "type", "value"),
 )
+_CLASSES_OF_DCMI = (
+    *("Agent", "AgentClass", "BibliographicResource", "Box", "DCMIType", "DDC", "FileFormat"),
+    *("Frequency", "IMT", "ISO3166", "ISO639-2", "ISO639-3", "Jurisdiction", "LCC", "LCSH"),
+    *("LicenseDocument", "LinguisticSystem", "Location", "LocationPeriodOrJurisdiction", "MESH"),
+    *("MediaType", "MediaTypeOrExtent", "MethodOfAccrual", "MethodOfInstruction", "NLM"),
+    *("Period", "PeriodOfTime", "PhysicalMedium", "PhysicalResource", "Point", "Policy"),
+    *("ProvenanceStatement", "RFC1766", "RFC3066", "RFC4646", "RFC5646", "RightsStatement"),
+    *("SizeOrDuration", "Standard", "TGN", "UDC", "URI", "W3CDTF"),
+)
+"""The classes, encoding schemes and data types of the DCMI Metadata Terms."""
+_ELEMENTS = (
+    *("contributor", "coverage", "creator", "date", "description", "format", "identifier"),
+    *("language", "publisher", "relation", "rights", "source", "subject", "title", "type"),
+)
+"""The Dublin Core Metadata Element Set 1.1."""
 _COMPLETE: Mapping[str, frozenset[str]] = {
     terms.SKOS: frozenset(_OF_SKOS),
     RDFS: frozenset(_OF_RDFS),
     terms.RDF: frozenset(_OF_RDF),
+    DUBLIN_CORE: DCT_PROPERTIES.union(_CLASSES_OF_DCMI),
+    ELEMENTS: frozenset(_ELEMENTS),
 }
-"""The local names of the vocabularies of the W3C that are read, all of them."""
+"""The local names of the vocabularies of others that are read, all of them."""
 _NUMBERED = re.compile("_[1-9][0-9]*")
 _TITLES = {terms.ODRL: "ODRL", terms.MOSAICROWN: "the MOSAICrOWN profile"}
 _TITLES |= {terms.PE: "policy_engine", terms.SKOS: "SKOS", RDFS: "RDF Schema", terms.RDF: "RDF"}
+_TITLES |= dict.fromkeys((DUBLIN_CORE, ELEMENTS), "DCMI")
 
 
 def unknown_term(name: str, defined: Mapping[str, object]) -> str:

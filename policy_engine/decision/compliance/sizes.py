@@ -45,9 +45,12 @@ def refuse_many_duties(
 
     Raises RequestError (D003).
     """
-    duties = [one for one in _bearers(policies) if one.kind in ("duty", "obligation")]
-    count = sum(len(told.get(one.uid, ())) or 1 for one in duties)
-    _refuse_more(count * len(requested_rules), MAX_REPORTS, "reports on duties")
+    duties = (one for one in _bearers(policies) if one.kind in ("duty", "obligation"))
+    counts = [(len(told.get(one.uid, ())) or 1, one.constraints) for one in duties]
+    reports, requests = sum(count for count, _ in counts), len(requested_rules)
+    results = sum(count * sum(map(_size, constraints)) for count, constraints in counts)
+    _refuse_more(reports * requests, MAX_REPORTS, "reports on duties")
+    _refuse_more(results * requests, MAX_CONSTRAINTS, "results of constraints in them")
 
 
 def _refuse_more(count: int, most: int, what: str) -> None:

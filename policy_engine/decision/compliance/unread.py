@@ -7,8 +7,8 @@ from policy_engine.errors import join_names
 from policy_engine.policy.structure import (
     OTHER_POLICY_TYPES,
     POLICY_TYPES,
-    PURPOSE,
     SOURCE,
+    VALUE,
     WIDER_PROPERTIES,
     membership_properties,
 )
@@ -39,19 +39,26 @@ def said_of(graph: StatementGraph, node: str, *, is_of_world: bool) -> set[str]:
 def refuse_unread_of_world(world: StatementGraph) -> None:
     """Refuse a world that says what only policies and requests can say.
 
+    A left operand is told at the node of the state of the world, and is not a reference itself.
     Otherwise a prohibition would be lost. Raises RequestError (D003).
     """
+    operands = terms.instances(f"{terms.ODRL}LeftOperand")
     for node in world.about:
         names = said_of(world, node, is_of_world=True)
+        names |= {VALUE} & world.about[node].keys() if world.name(node) in operands else set()
         if names:
             said = join_names(sorted(map(terms.compact, names)))
             message = f"The world says of {world.name(node)!r} what would be lost: {said}."
-            refuse(world, message, "Only policies or requests may say so.")
+            refuse(world, message, "Only policies or requests may say so of it.")
 
 
 def _is_meant(prop: str) -> bool:
-    """Return whether a property is one of policies, requests and worlds, or of memberships."""
-    is_read = prop.startswith((terms.ODRL, terms.SOTW)) or prop in _MEMBERSHIPS or prop == PURPOSE
+    """Return whether a property is one of policies, requests and worlds, or of memberships.
+
+    Those that a vocabulary adds to the engine's own are left operands.
+    """
+    is_own = prop.startswith((terms.MOSAICROWN, terms.PE)) and prop in terms.vocabulary()
+    is_read = is_own or prop.startswith((terms.ODRL, terms.SOTW)) or prop in _MEMBERSHIPS
     return is_read and prop != UID
 
 

@@ -4,12 +4,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import Literal, Term
+from policy_engine.data.rdf.statements import Literal, Term, is_blank
 from policy_engine.decision.compliance.duty_reports import is_duty_report
 from policy_engine.decision.compliance.graph import StatementGraph, refuse, shown_term
 from policy_engine.decision.compliance.names import (
     CURRENT_TIME,
     DUBLIN_CORE,
+    ELEMENTS,
     ISSUED,
     STATE_OF_THE_WORLD,
 )
@@ -18,7 +19,7 @@ from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRul
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem, join_names
 from policy_engine.policy.model import Policy
-from policy_engine.policy.structure import membership_properties
+from policy_engine.policy.structure import ACTION, VALUE, membership_properties
 
 _WORLDS = (STATE_OF_THE_WORLD, "http://example.org/Sotw")
 _OF_THINGS = {
@@ -26,7 +27,7 @@ _OF_THINGS = {
     for name in ("Party", "PartyCollection", "Asset", "AssetCollection", "Action")
 }
 _NOW = "http://example.com/request/currentTime"
-_DUBLIN_CORE = (DUBLIN_CORE, "http://purl.org/dc/elements/1.1/")
+_DUBLIN_CORE = (DUBLIN_CORE, ELEMENTS)
 _OWL_TIME = ("http://www.w3.org/2006/time#", "https://www.w3.org/2006/time#")
 _NAMES_OF_TIME = {"currenttime", "currentdate", "currentdatetime", "now"}
 """The local names, in small letters, of what others call the time of a world."""
@@ -91,11 +92,15 @@ def refuse_unclear_nodes(
 
 
 def refuse_told_elsewhere(
-    graph: StatementGraph, world: StatementGraph, error: type[PolicyEngineError]
+    graph: StatementGraph,
+    world: StatementGraph,
+    error: type[PolicyEngineError],
+    used: Container[str] = (),
 ) -> None:
     """Refuse a text that is not that of the world and tells its state, or that of a duty.
 
-    A policy does not tell left operands either; a request does, of itself.
+    A policy does not tell left operands either, nor what a reference stands for; a request tells
+    those that are `used` by constraints, of itself alone.
 
     Raises PolicyError (P006) for a policy, and RequestError (D003) for a request.
     """
@@ -105,7 +110,7 @@ def refuse_told_elsewhere(
         if node in states or is_duty_report(graph, node):
             what = "the state of the world" if node in states else "the state of a duty"
         else:
-            what = _operand_told(graph, node) if is_policy else ""
+            what = _told(graph, node, used, is_policy=is_policy)
         if what:
             message = f"{graph.name(node)!r} tells {what}, which only the world does."
             hint = "Give this text as the world, too, or take it out."
@@ -114,12 +119,12 @@ def refuse_told_elsewhere(
             raise error(problem, source=graph.source)
 
 
-def _operand_told(graph: StatementGraph, node: str) -> str:
-    """Return the left operand of ODRL that a node is told, if any."""
-    operands = terms.instances(f"{terms.ODRL}LeftOperand")
-    told = sorted(
-        one for one in graph.about[node] if one.startswith(terms.ODRL) and one in operands
-    )
+def _told(graph: StatementGraph, node: str, used: Container[str], *, is_policy: bool) -> str:
+    """Return the left operand or reference that a node is told, if any; empty if none is."""
+    operands = terms.instances(f"{terms.ODRL}LeftOperand") if is_policy else ()
+    told = sorted(one for one in graph.about[node] if one in operands or one in used)
+    if VALUE in graph.about[node] and is_policy and not is_blank(node):
+        told += () if graph.subjects(ACTION, node) else (VALUE,)
     return terms.compact(told[0]) if told else ""
 
 

@@ -31,7 +31,7 @@ _STATEMENT_PROPERTIES = (
 )
 _NON_ASSET_TYPES = {f"{_DCAT}{name}" for name in ("Catalog", "CatalogRecord", "Distribution")}
 """What has publishers who own no data by that."""
-_DCT_TERMS = frozenset(
+DCT_PROPERTIES = frozenset(
     (
         *("abstract", "accessRights", "accrualMethod", "accrualPeriodicity", "accrualPolicy"),
         *("alternative", "audience", "available", "bibliographicCitation", "conformsTo"),
@@ -98,10 +98,10 @@ class _CatalogReader(Walker):
         """Note the terms of the language that state nothing here, and misspelt ones of DCMI."""
         properties = {terms.canonical(prop): prop for prop in node.data}
         for prop in (one for one in properties if one.startswith(_DCT)):
-            name = prop.removeprefix(_DCT)
-            if name not in _DCT_TERMS:
+            name, known = prop.removeprefix(_DCT), DCT_PROPERTIES
+            if name not in known:
                 message = f"{prop!r} is not a term of DCMI, so that it states nothing."
-                self.add("D004", message, "", node, prop, of_key=True, given=name, known=_DCT_TERMS)
+                self.add("D004", message, "", node, prop, of_key=True, given=name, known=known)
         foreign = {prop for prop in properties if not has_known_namespace(prop)}
         super().check_properties(node, {*allowed, *_STATEMENT_PROPERTIES, *foreign}, subject)
 

@@ -89,6 +89,15 @@ def test_reports_on_duties_are_as_many_as_are_allowed(monkeypatch):
     assert "3 reports on duties" in problem.message
 
 
+def test_constraints_of_duties_have_a_result_in_each_report(monkeypatch):
+    text = policy(f"{PARTS} ; odrl:duty :pay", more=f":pay odrl:constraint [ {OLD} ], [ {OLD} ] .")
+    text = text.replace(":pay odrl", ":pay odrl:action odrl:compensate ; odrl")
+    told = "[] a report:DutyReport ; report:rule :pay ; report:performanceState report:Unknown . "
+    monkeypatch.setattr(sizes, "MAX_CONSTRAINTS", 4)
+    assert active(text, request(), world(told * 2)) == [True]
+    assert "6 results of constraints" in refused(text, request(), world(told * 3)).message
+
+
 def test_comparisons_are_as_many_as_are_allowed(monkeypatch):
     text = constrained(limit(":age", "isAnyOf", "1, 2, 3"))
     told = world(":now a sotw:SotW ; :age 3, 4, 5, 6 .")

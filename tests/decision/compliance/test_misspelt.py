@@ -176,6 +176,9 @@ W3 = "http://www.w3.org"
         ("http://www.w3.org/ns/dpv#hasPurpose", f"is not a name of '{DPV}'"),
         ("http://purl.org/dc/terms/isreplacedby", "isReplacedBy', and almost the same"),
         ("https://purl.org/dc/terms/isReplacedBy", "isReplacedBy' is not a name of"),
+        ("http://purl.org/dc/terms/replacedBy", "is not a term of DCMI"),
+        ("http://purl.org/dc/terms/purpose", "is not a term of DCMI"),
+        ("http://purl.org/dc/elements/1.1/purpose", "is not a term of DCMI"),
     ],
 )
 def test_property_that_is_almost_one_that_is_read_is_refused_in_every_text(name, words):
