@@ -44,7 +44,7 @@ from policy_engine.policy import (
     Source,
 )
 from policy_engine.release.ledger import Ledger
-from policy_engine.release.release import Release, mask_columns, read_inputs, run_plan
+from policy_engine.release.release import Release, anonymize_rows, mask_rows, read_inputs, run_plan
 from policy_engine.release.staging import check_name
 
 if TYPE_CHECKING:
@@ -294,16 +294,12 @@ def _known_output(release: Release, engine: Engine) -> WrittenTable | None:
     if not (plan.mask or have_figures(step)) or plan.sample is not None:
         return None
     table, _ = read_inputs(plan, engine, ())
-    masked = engine.look_at_masked(table, plan.mask) if plan.mask else None
+    kept, _ = engine.released_rows(table, step, plan.publish)
+    masked = engine.look_at_masked(kept, plan.mask) if plan.mask else None
     formed = None
     if have_figures(step):
-        formed = engine.anonymize(mask_columns(plan, engine, table)[0], step, plan.publish).formed
-    return WrittenTable(
-        release.output,
-        masked=masked,
-        formed=formed,
-        may_lack_rows=step.recoding.max_suppression > 0,
-    )
+        formed = anonymize_rows(plan, engine, mask_rows(plan, engine, table)).formed
+    return WrittenTable(release.output, masked=masked, formed=formed)
 
 
 def _check_class_figures(
@@ -331,16 +327,12 @@ def _check_class_figures(
 
 
 def _check_rows(certificate: Certificate, written: WrittenTable | None) -> None:
-    """Raise CertificateError (V003) if an output has more rows than its input, or lacks more than
-    may be suppressed."""
+    """Raise CertificateError (V003) if an output has not the rows that its policy releases."""
     known = written.masked if written else None
-    rows, rows_in = certificate.rows_out, known.rows if known else None
-    if rows_in is None:
-        return
-    allowed = int(certificate.plan.anonymization().recoding.max_suppression * rows_in)
-    if not rows_in - allowed <= rows <= rows_in:
-        message = f"The output has {rows} rows, the input {rows_in}, of which {allowed} may be "
-        raise CertificateError.of("V003", f"{message}suppressed.")
+    expected = known.rows if known else None
+    if expected not in (None, certificate.rows_out):
+        message = f"The output has {certificate.rows_out} rows, and the policy releases {expected} "
+        raise CertificateError.of("V003", f"{message}of the input.")
 
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:

@@ -1,7 +1,7 @@
 """One plan with several settings: the cost of each, without writing a release."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -36,8 +36,10 @@ from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
 from policy_engine.policy import Source
 from policy_engine.release.release import (
+    MaskedRows,
     Release,
-    mask_columns,
+    anonymize_rows,
+    mask_rows,
     read_inputs,
     sample_figures,
     sample_rows,
@@ -45,7 +47,7 @@ from policy_engine.release.release import (
 )
 
 if TYPE_CHECKING:
-    from policy_engine.engines.masking.evidence import MaskingEvidence
+    pass
 
 
 Setting = Mapping[str, float]
@@ -111,13 +113,19 @@ def explore(
     _check_names(plan.anonymization(), settings)
     table, sources = read_inputs(plan, engine, upstream)
     table, sample = sample_rows(plan, engine, table)
-    table, evidence = mask_columns(plan, engine, table)
+    suppresses = plan.anonymization().recoding.max_suppression > 0
+    once = None if suppresses else mask_rows(plan, engine, table)
+
+    def masked(varied: Plan) -> MaskedRows:
+        # The rows that are suppressed depend on the setting, and are not masked with the others.
+        return once or mask_rows(varied, engine, table)
+
     runs, refusals = [], []
     for done, setting in enumerate(settings):
         progress("exploring", done, len(settings))
         try:
             outcome: Outcome | NotApplicable = _outcome(
-                plan, engine, setting, table, sources, sample, evidence
+                plan, engine, setting, masked, sources, sample
             )
         except (PlanError, DataError, CertificateError) as error:
             outcome = NotApplicable(reason=_reason(error))
@@ -168,17 +176,15 @@ def _outcome(
     plan: Plan,
     engine: Engine,
     setting: Setting,
-    table: Any,
+    masked: Callable[[Plan], MaskedRows],
     sources: tuple[StoredData, ...],
     sample: SampleEvidence | None,
-    evidence: "MaskingEvidence | None",
 ) -> Outcome:
     step = change_parameters(plan.anonymization(), setting)
     steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
     varied = plan.model_copy(update={"steps": steps})
     start = time.perf_counter()
-    anonymized = engine.anonymize(table, step, plan.publish)
-    anonymized = replace(anonymized, sample=sample, masked=evidence)
+    anonymized = replace(anonymize_rows(varied, engine, masked(varied)), sample=sample)
     rows_in = sample.rows_in if sample else anonymized.rows
     written = engine.write(anonymized, None)
     release = Release(

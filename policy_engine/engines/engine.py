@@ -180,7 +180,6 @@ class WrittenTable:
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
     formed: "ClassEvidence | None" = field(default=None, repr=False)
-    may_lack_rows: bool = False
 
     @property
     def evidence(self) -> "MaskingEvidence | None":
@@ -191,11 +190,6 @@ class WrittenTable:
     def class_evidence(self) -> "ClassEvidence | None":
         """What is known of classes by microaggregation, None where only the output is at hand."""
         return self.anonymized.formed if self.anonymized else self.formed
-
-    @property
-    def has_all_rows(self) -> bool:
-        """Whether no row is known to have been left out."""
-        return not (self.may_lack_rows or (self.anonymized and self.anonymized.suppressed))
 
     def with_location(self, location: Location) -> "WrittenTable":
         """Return the same table, moved to another place."""
@@ -244,6 +238,11 @@ class Engine(Protocol):
 
     def look_at_masked(self, table: Any, step: Mask) -> "MaskingEvidence":
         """Return what an input tells of the columns of a step, without masking them."""
+        ...
+
+    def released_rows(self, table: Any, step: Anonymize, output: Publish) -> tuple[Any, int]:
+        """Return the rows of a table that are not suppressed when classes are formed, and how many
+        are."""
         ...
 
     def anonymize(self, table: Any, step: Anonymize, output: Publish) -> AnonymizedTable:

@@ -156,6 +156,31 @@ class LocalEngine:
 
         return look_at_table(table, step.with_matrices(self._matrices), self.taxonomies)
 
+    def released_rows(
+        self, table: pa.Table, step: Anonymize, output: Publish
+    ) -> tuple[pa.Table, int]:
+        """Return the rows of a table that are not suppressed when classes are formed, and how many
+        are. Raises the errors of `anonymize`."""
+        if not step.recoding.max_suppression:
+            return table, 0
+        _, prepared = self._prepare(table, step, output)
+        grouping = self._classes(table, prepared, step, output)
+        kept = np.sort(grouping.classes.order)
+        return (table.take(from_numpy(kept)) if grouping.suppressed else table), grouping.suppressed
+
+    def _classes(
+        self,
+        table: pa.Table,
+        prepared: PreparedTable,
+        step: Anonymize,
+        output: Publish,
+    ) -> Grouping:
+        """Return the classes of a table. Raises DataError where it cannot satisfy a bound."""
+        words = partial(self._row_words, table, step, output)
+        check_feasible(overview(prepared), step)
+        is_over = deadline(self._time_limit) or never
+        return form_classes(prepared, step, self._progress, words, output.cells, is_over)
+
     def anonymize(self, table: pa.Table, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Generalise the quasi-identifiers, and put the rows in a new order.
 
@@ -166,11 +191,9 @@ class LocalEngine:
         if step.is_in_buckets:
             return self._bucketize(table, step, output)
         # Pseudonyms come first: otherwise the order of rows would follow the original identifiers.
-        words = partial(self._row_words, table, step, output)
+        original = table
         table, prepared = self._prepare(table, step, output)
-        check_feasible(overview(prepared), step)
-        is_over = deadline(self._time_limit) or never
-        grouping = form_classes(prepared, step, self._progress, words, output.cells, is_over)
+        grouping = self._classes(original, prepared, step, output)
         classes = sort_within_classes(prepared, grouping.classes)
         output_table = self._output_table(table, step, grouping, classes, output)
         self._progress("generalising", prepared.rows, prepared.rows)
@@ -304,9 +327,7 @@ class LocalEngine:
         from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
 
         table, step = self._read_stored(written), step.with_matrices(self._matrices)
-        return judge_table(
-            table, step, written.evidence, self.taxonomies, all_rows=written.has_all_rows
-        )
+        return judge_table(table, step, written.evidence, self.taxonomies, all_rows=True)
 
     def _read_stored(self, written: WrittenTable) -> pa.Table:
         if written.stored.location == MEMORY:

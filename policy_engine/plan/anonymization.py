@@ -98,6 +98,11 @@ class Anonymization(BaseModel):
         is_exact = all(one == QuasiIdentifier(name=one.name) for one in columns.quasi_identifier)
         return is_exact and len(columns.sensitive) == 1 and not any(conflicts)
 
+    def keeping_rows(self) -> Self:
+        """Return it without leave to suppress rows."""
+        recoding = self.recoding.model_copy(update={"max_suppression": 0.0})
+        return self.model_copy(update={"recoding": recoding})
+
     @property
     def is_in_buckets(self) -> bool:
         """Whether the sensitive values are published by bucket, in a table of their own."""

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from policy_engine.audits.gate import ModelFigures
 from policy_engine.audits.membership.result import MembershipAudit
 from policy_engine.engines.engine import (
+    AnonymizedTable,
     EarlyStop,
     Engine,
     Progress,
@@ -132,12 +133,11 @@ def run_plan(
         release = _model_release(model, plan, source_of_rows, folder, seed, upstream)
         return release.model_copy(update={"doubts": doubts}), model.sanitised
     sampled, sample = sample_rows(plan, engine, table)
-    masked, evidence = mask_columns(plan, engine, sampled)
-    anonymous = engine.anonymize(masked, plan.anonymization(), plan.publish)
-    anonymous = replace(anonymous, sample=sample, masked=evidence)
+    masked = mask_rows(plan, engine, sampled)
+    anonymous = replace(anonymize_rows(plan, engine, masked), sample=sample)
     rows_in = sample.rows_in if sample else anonymous.rows
     k = plan.anonymization().k
-    doubts += (*(evidence.doubts(k) if evidence else ()), *anonymous.doubts)
+    doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
@@ -200,13 +200,34 @@ def sample_figures(plan: Plan, sample: SampleEvidence | None) -> SampleFigures |
     return sample.figures(plan.sample.units) if sample and plan.sample else None
 
 
-def mask_columns(plan: Plan, engine: Engine, table: Any) -> tuple[Any, "MaskingEvidence | None"]:
-    """Return a table with the columns masked that the plan masks, and what was seen of them.
+class MaskedRows(NamedTuple):
+    """A table with its columns masked, what was seen of them, and how many rows were left out."""
+
+    table: Any
+    evidence: "MaskingEvidence | None" = None
+    suppressed: int = 0
+
+
+def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedRows:
+    """Return a table with the columns masked that the plan masks.
 
     Columns are masked before classes are formed, since rows of a class are ordered by released
-    values.
+    values. Rows that are suppressed then are left out before: what masked values tell of others,
+    such as the mean of a tail, they tell of released rows.
     """
-    return engine.mask(table, plan.mask) if plan.mask else (table, None)
+    if plan.mask is None:
+        return MaskedRows(table)
+    kept, suppressed = engine.released_rows(table, plan.anonymization(), plan.publish)
+    return MaskedRows(*engine.mask(kept, plan.mask), suppressed)
+
+
+def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedRows) -> AnonymizedTable:
+    """Return the release of a table whose columns are masked."""
+    step, suppressed = plan.anonymization(), masked.suppressed
+    step = step.keeping_rows() if suppressed else step
+    anonymous = engine.anonymize(masked.table, step, plan.publish)
+    rows, left_out = anonymous.rows + suppressed, anonymous.suppressed + suppressed
+    return replace(anonymous, masked=masked.evidence, rows=rows, suppressed=left_out)
 
 
 def with_rows(sources: tuple[StoredData, ...], rows: int) -> tuple[StoredData, ...]:
