@@ -10,7 +10,17 @@ import policy_engine
 
 ROOT = Path(policy_engine.__file__).parent
 HEAVY = {"duckdb", "dp_accounting", "h5py", "joblib", "jinja2", "keras", "lightgbm", "matplotlib"}
-HEAVY |= {"numba", "numpy", "onnx", "onnxruntime", "opendp", "pandas", "polars", "pyarrow"}
+HEAVY |= {
+    "highspy",
+    "numba",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "opendp",
+    "pandas",
+    "polars",
+    "pyarrow",
+}
 HEAVY |= {"pydantic", "pyld", "pyspark", "rdflib", "rich", "scipy", "sklearn", "skops", "sqlglot"}
 HEAVY |= {"tensorflow", "threadpoolctl", "torch", "typer", "xgboost", "yaml"}
 HEAVY |= {"sqlite3", "importlib.metadata"}  # of Python's own

@@ -48,6 +48,7 @@ from policy_engine.engines.preparation import PreparedTable, check_feasible, ove
 from policy_engine.engines.reading_back import end_columns, groups, range_end
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.stored_buckets import measure_stored, write_buckets
+from policy_engine.engines.suppressing import typed_column
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
 from policy_engine.kernels.mondrian import Partition, never
@@ -266,8 +267,6 @@ class LocalEngine:
         """Yield the one or two columns of the output that a column of the input becomes."""
         rows = from_numpy(classes.order)
         if name in grouping.typed:
-            from policy_engine.engines.suppressing import typed_column  # noqa: PLC0415 (compiled)
-
             cell, texts = grouping.cells[name]
             yield typed_column(table.schema.field(name), classes, cell, texts)
         elif name in grouping.cells:
