@@ -2,13 +2,12 @@
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import Literal
+from policy_engine.data.rdf.statements import Literal, Term, is_blank
 from policy_engine.decision.compliance.graph import Source, read_graph
 from policy_engine.decision.compliance.judging import ComplianceCase, Setting, Texts
 from policy_engine.decision.compliance.misspelt import refuse_misspelt_names
@@ -141,14 +140,21 @@ def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:
 def _gravity(report: DutyReport) -> tuple[object, ...]:
     """Return a key that is the less, the more a duty matters; equal only if all it says is.
 
-    The names of nodes, which depend on the order of a request's rules, are no part of it.
+    The order of the statements and the names of nodes are no part of it.
     """
-    said = repr([*map(_without_names, report.premises)])
-    return (_GRAVITY[report.deontic], not report.active, said)
+    return (_GRAVITY[report.deontic], not report.active, _said(report.premises))
 
 
-def _without_names(report: ConstraintReport) -> ConstraintReport:
-    return replace(report, node="", premises=tuple(map(_without_names, report.premises)))
+def _said(premises: Iterable[ConstraintReport]) -> list[str]:
+    """Return what constraints evaluate to, in an order of its own."""
+    return sorted(
+        repr((one.state, one.operator, _shown(one.left), _shown(one.right), _said(one.premises)))
+        for one in premises
+    )
+
+
+def _shown(values: Iterable[Term]) -> list[str]:
+    return sorted("_:" if isinstance(one, str) and is_blank(one) else repr(one) for one in values)
 
 
 def _seed(*texts: bytes) -> uuid.UUID:

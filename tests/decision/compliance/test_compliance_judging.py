@@ -583,6 +583,19 @@ def test_report_on_rules_with_several_times_is_of_the_last_whatever_their_order(
     assert found.created == Literal("2026-06-01T17:00:00Z", f"{XSD}dateTime")
 
 
+def test_obligation_has_the_same_premises_whatever_the_order_of_what_is_asked_for():
+    of_assets = limit("<https://w3id.org/policy-engine/ns#jointly>", "isAnyOf", ":x, :y")
+    more = f":policy odrl:obligation :tell . :tell odrl:constraint [ {of_assets} ] ."
+    lefts = []
+    for targets in (":files, :ward", ":ward, :files"):
+        asked = request(
+            target=targets, more=":request odrl:permission :b . :b odrl:target :files ."
+        )
+        found = report(policy(PARTS, more=f"{more} :tell odrl:action odrl:inform ."), asked)
+        lefts.append([set(one.left) for duty in found.duties for one in duty.premises])
+    assert lefts[0] == lefts[1]
+
+
 # -- time zones -----------------------------------------------------------------------------------
 
 
