@@ -295,8 +295,10 @@ def _known_output(release: Release, engine: Engine) -> WrittenTable | None:
         return None
     table, _ = read_inputs(plan, engine, ())
     kept, _ = engine.released_rows(table, step, plan.publish)
-    masked = engine.look_at_masked(kept, plan.mask) if plan.mask else None
-    formed = None
+    masked = formed = None
+    if plan.mask:
+        output = WrittenTable(release.output)
+        masked = engine.look_at_masked(kept, plan.mask, output, plan.unmasked_columns)
     if have_figures(step):
         formed = anonymize_rows(plan, engine, mask_rows(plan, engine, table)).formed
     return WrittenTable(release.output, masked=masked, formed=formed)

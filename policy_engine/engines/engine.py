@@ -236,8 +236,14 @@ class Engine(Protocol):
         """Return the table with the columns of a step masked, and what was seen of them."""
         ...
 
-    def look_at_masked(self, table: Any, step: Mask) -> "MaskingEvidence":
-        """Return what an input tells of the columns of a step, without masking them."""
+    def look_at_masked(
+        self, table: Any, step: Mask, output: WrittenTable, unmasked: Sequence[str]
+    ) -> "MaskingEvidence":
+        """Return what an input tells of the columns of a step, without masking them.
+
+        So do the rows of an output that another run made of it, where its `unmasked` columns,
+        which are published as they are, tell them apart.
+        """
         ...
 
     def released_rows(self, table: Any, step: Anonymize, output: Publish) -> tuple[Any, int]:

@@ -151,11 +151,18 @@ class LocalEngine:
         self._progress("masking", 0, table.num_rows)
         return mask_table(table, step, self._key, self.taxonomies)
 
-    def look_at_masked(self, table: pa.Table, step: Mask) -> "MaskingEvidence":
-        """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
+    def look_at_masked(
+        self, table: pa.Table, step: Mask, output: WrittenTable, unmasked: Sequence[str]
+    ) -> "MaskingEvidence":
+        """Return what an input and an output tell of the columns of a step.
+
+        Raises DataError as `mask` does.
+        """
         from policy_engine.engines.masking.whole_tables import look_at_table  # noqa: PLC0415
 
-        return look_at_table(table, step.with_matrices(self._matrices), self.taxonomies)
+        step = step.with_matrices(self._matrices)
+        written = self._read_stored(output)
+        return look_at_table(table, step, self.taxonomies, written, unmasked)
 
     def released_rows(
         self, table: pa.Table, step: Anonymize, output: Publish

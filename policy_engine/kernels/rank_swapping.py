@@ -88,6 +88,19 @@ def largest_rank_move(before: NDArray[Any], after: NDArray[Any]) -> int:
     return int(np.abs(end - start).max(initial=0))
 
 
+def least_rank_move(before: Ints, after: Ints, times: Ints) -> int:
+    """Return the number of ranks by which some values of a column must have moved, at the least.
+
+    `before` and `after` (rows,) are the numbers, in the order of values, of what some rows hold;
+    `times` (values,) how many rows of the whole column have each before. Without ties, it is how
+    far the furthest of these rows has moved.
+    """
+    ends = np.cumsum(times)
+    starts = ends - times
+    up, down = (starts[y] - ends[x] + 1 for x, y in ((before, after), (after, before)))
+    return max(int(up.max(initial=0)), int(down.max(initial=0)))
+
+
 def _numbered(before: NDArray[Any], after: NDArray[Any]) -> tuple[Ints, Ints, int]:
     """Return the numbers of both columns' values, in order, and how many distinct values are."""
     values, first, counts = np.unique(before, return_inverse=True, return_counts=True)

@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.pram import transition_counts
-from policy_engine.kernels.rank_swapping import Variant, largest_rank_move, most_ranks
+from policy_engine.kernels.rank_swapping import (
+    Variant,
+    largest_rank_move,
+    least_rank_move,
+    most_ranks,
+)
 
 Tally = Mapping[str, NDArray[Any]]
 
@@ -33,20 +38,45 @@ def sign_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tally
 
 
 def rank_tally(
-    before: NDArray[np.int64], after: NDArray[np.int64], share: float, variant: Variant
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    share: float,
+    variant: Variant,
+    times: Sequence[NDArray[np.int64]] = (),
 ) -> Tally:
-    """Return the furthest `moves` in ranks, of all rows; where one is too far, all cells are
-    broken."""
-    rows, moves = len(before), move_tally(before, after)["moves"]
-    return {"broken": np.where(moves > most_ranks(rows, share, variant), rows, 0), "moves": moves}
+    """Return the tally of `move_tally`; where a value moves too far, all cells are broken."""
+    rows, moves = len(before), move_tally(before, after, times)["moves"]
+    most = most_ranks(int(times[0].sum()) if times else rows, share, variant)
+    return {"broken": np.where(moves > most, rows, 0), "moves": moves}
 
 
-def move_tally(before: NDArray[np.int64], after: NDArray[np.int64]) -> Tally:
+def move_tally(
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    times: Sequence[NDArray[np.int64]] = (),
+) -> Tally:
     """Return the tally of a masking that may move a value to any rank: the furthest `moves` in
-    ranks, (columns,), of all rows."""
-    pairs = zip(before.T, after.T, strict=True)
-    moves = np.array([largest_rank_move(*pair) for pair in pairs], dtype=np.int64)
-    return {**nothing_broken(before), "moves": moves}
+    ranks, (columns,).
+
+    They are those of all rows; or, with how many rows of a column have each rank before, of rows
+    that another run masked, which may lack some and hold any values of the column.
+    """
+    columns = range(before.shape[1])
+    moves = [_move(before[:, i], after[:, i], times[i] if times else None) for i in columns]
+    return {**nothing_broken(before), "moves": np.array(moves, dtype=np.int64)}
+
+
+def _move(
+    before: NDArray[np.int64], after: NDArray[np.int64], times: NDArray[np.int64] | None
+) -> int:
+    if times is None or _are_counts(times, before, after):
+        return largest_rank_move(before, after)
+    return least_rank_move(before, after, times)
+
+
+def _are_counts(times: NDArray[np.int64], *columns: NDArray[np.int64]) -> bool:
+    counts = (np.bincount(column, minlength=len(times)) for column in columns)
+    return all(np.array_equal(times, one) for one in counts)
 
 
 def transition_tally(

@@ -25,7 +25,8 @@ class ColumnFacts:
     `rows` have a value in all of them. Of numbers, `moments` are those of the columns; of
     categories, `labels` are the distinct values in order, and `counts` how often each occurs,
     (categories,). `summary` is that of the masking, and
-    `dates` tells which columns are of days or points in time.
+    `dates` tells which columns are of days or points in time. Where rows are matched with those of
+    an output, `ranked` tells of each column how many rows have each rank, (ranks,).
     """
 
     rows: int
@@ -34,6 +35,7 @@ class ColumnFacts:
     counts: "NDArray[np.int64] | None" = field(default=None, repr=False)
     summary: Mapping[str, "NDArray[np.int64]"] = field(default_factory=dict)
     dates: tuple[bool, ...] = ()
+    ranked: tuple["NDArray[np.int64]", ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,6 @@ class Perturbation(Masking, ABC):
     is_joint: ClassVar[bool] = False
     changes_values: ClassVar[bool] = False
     """Whether it masks nothing where every value is as it was."""
-    row_counts: ClassVar[tuple[str, ...]] = ()
-    """Those of its figures that count rows: where some are left out, they would tell how many."""
     relates_numbers: ClassVar[bool] = False
     """Whether the moments of the numbers before and after, side by side, are figures of it."""
     takes_dates: ClassVar[bool] = False

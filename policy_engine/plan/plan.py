@@ -189,6 +189,15 @@ class Plan(_Frozen):
         """Return every bound that is measured on the output, or on what a model learnt from."""
         return tuple(bound for step in self.steps for bound in step.bounds())
 
+    @property
+    def unmasked_columns(self) -> tuple[str, ...]:
+        """The columns whose values a released row has as they are in the input."""
+        anonymization = self.anonymization()
+        columns = anonymization.columns
+        sensitive = () if anonymization.is_in_buckets else columns.sensitive_names
+        published = {*self.publish.columns}
+        return tuple(name for name in (*columns.insensitive, *sensitive) if name in published)
+
     def anonymization(self) -> Anonymize:
         """Return the step that generalises. Raises PlanError (M007) where there is none."""
         if self.anonymize is None:

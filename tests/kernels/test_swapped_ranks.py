@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.rank_swapping import largest_rank_move, most_ranks, rank_swap
+from policy_engine.kernels.rank_swapping import (
+    largest_rank_move,
+    least_rank_move,
+    most_ranks,
+    rank_swap,
+)
 from policy_engine.kernels.ranking import sort_rows
 
 VARIANTS = ("plain", "buckets", "distribution")
@@ -153,6 +158,26 @@ def test_the_largest_move_is_that_of_the_nearest_ranks_of_equal_values(before, a
 def test_values_that_are_not_the_same_ones_were_not_swapped(after):
     with pytest.raises(ValueError, match="how often"):
         largest_rank_move(np.array(list("abc")), np.array(list(after)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "least"),
+    [([0], [3], 4), ([0, 1], [1, 0], 1), ([1, 2], [2, 2], 1), ([], [], 0)],
+)
+def test_some_rows_have_moved_at_least_between_the_ranks_of_their_values(before, after, least):
+    # The ranks are 0; 1 and 2; 3; 4.
+    before, after = (np.array(one, dtype=np.int64) for one in (before, after))
+    assert least_rank_move(before, after, np.array([1, 2, 1, 1])) == least
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=9), st.randoms(use_true_random=False))
+def test_the_least_move_is_no_further_than_the_largest_one(values, random):
+    before = np.array(values)
+    after = np.array(random.sample(values, len(values)))
+    least = least_rank_move(before, after, np.bincount(before))
+    largest = largest_rank_move(before, after)
+    assert least <= largest
+    assert least == largest or len({*values}) < len(values)
 
 
 def rankings(values):

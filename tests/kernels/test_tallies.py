@@ -43,6 +43,12 @@ def test_the_furthest_move_of_each_column_breaks_nothing():
     assert (tally["moves"].tolist(), tally["broken"].tolist()) == ([2, 1], [0, 0])
 
 
+def test_moves_of_some_rows_are_judged_by_the_ranks_of_all():
+    before, after, times = np.array([[0], [1]]), np.array([[1], [2]]), [np.ones(10, np.int64)]
+    assert rank_tally(before, after, 0.1, "plain", times)["broken"].tolist() == [0]
+    assert rank_tally(before, after + 1, 0.1, "plain", times)["broken"].tolist() == [2]
+
+
 @pytest.mark.parametrize(
     ("moved", "stays", "is_unlikely"),
     [(200, [0.8], False), (0, [0.8], True), (1000, [0.8], True), (500, [0.8, 0.2], False)],

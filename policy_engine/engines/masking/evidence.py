@@ -37,15 +37,17 @@ class Pairs:
     Of `rows` with a value, `unchanged` have the same value as before, (columns,); `constant` tells
     which columns of ranks have one value only, `tally` is that of the masking, and `marks` are
     those of the masked columns. `moments` are of the numbers before, then after, where the masking
-    relates them.
+    relates them. Where the rows are those of an output that another run made, no `marks` are known,
+    and `misplaced` cells, (columns,), hold what none of these values can have become.
     """
 
     rows: int
     unchanged: NDArray[np.int64]
     constant: NDArray[np.bool_]
     tally: Mapping[str, NDArray[Any]]
-    marks: tuple[int, ...]
+    marks: tuple[int, ...] = ()
     moments: Moments | None = None
+    misplaced: NDArray[np.int64] | int = 0
 
     def merge(self, other: "Pairs") -> "Pairs":
         """Return the pairs of two parts of a table together."""
@@ -56,6 +58,7 @@ class Pairs:
             {name: counts + other.tally[name] for name, counts in self.tally.items()},
             add_marks(self.marks, other.marks),
             self.moments and other.moments and self.moments + other.moments,
+            self.misplaced + other.misplaced,
         )
 
 
@@ -73,10 +76,12 @@ class GroupEvidence:
 @dataclass(frozen=True)
 class SingleEvidence:
     """What is known of a column that is masked by itself: the column with what the whole of it
-    tells, and what its rows show before and after masking."""
+    tells, and what its rows show before and after masking. In rows of an output that another run
+    made, `misplaced` cells are not what the masking makes of those in the same rows."""
 
     column: SingleColumn[Any, Any]
     compared: Any = field(default=None, repr=False)
+    misplaced: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,16 +134,17 @@ def see_pairs(
     one, other = (np.stack([pair[place] for pair in values], axis=1) for place in (0, 1))
     tally = known.group[0].tally(one, other, known.facts)
     constant = (one == one[:1]).all(axis=0) & (known.group[0].takes == "order")
-    moments = None if limits is None else _paired_moments(one, other, known.facts, limits)
+    moments = None if limits is None else paired_moments(one, other, known.facts, limits)
     return Pairs(len(one), (one == other).sum(axis=0), constant, tally, marks, moments)
 
 
-def _paired_moments(
+def paired_moments(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
     facts: ColumnFacts,
     limits: NDArray[np.int64],
 ) -> Moments:
+    """Return the moments of numbers before, then after masking; `limits` as for `see_pairs`."""
     assert facts.moments is not None  # noqa: S101 (numbers have them)
     both = np.concatenate([before, after], axis=1).astype(np.float64)
     return Moments.of(both, np.append(facts.moments.exponents, limits).astype(np.int64))
@@ -148,11 +154,17 @@ def check_changed(group: Group, pairs: Pairs) -> None:
     """Raise DataError (R013) where a masking that is to change values changed none of a column that
     has several."""
     for place, one in enumerate(group):
-        is_same = pairs.unchanged[place] == pairs.rows and not pairs.constant[place]
-        if one.changes_values and pairs.rows and is_same:
+        if is_unchanged(one, pairs, place):
             message = f"No value of the column {one.name!r} is changed by {one.how}."
             hint = "Let its parameters be larger, or give the column another masking or role."
             raise DataError.of("R013", message, hint)
+
+
+def is_unchanged(masking: Perturbation, pairs: Pairs, place: int) -> bool:
+    """Tell whether a masking that is to change values left those of a column, which has several, as
+    they are."""
+    is_same = pairs.unchanged[place] == pairs.rows and not pairs.constant[place]
+    return bool(masking.changes_values and pairs.rows and is_same)
 
 
 def _values(
@@ -217,12 +229,18 @@ def judge(
             broken = max(broken, 1)
         told: dict[str, float] = {}
         if pairs is not None:
-            broken += int(one.count_broken(pairs.tally, evidence.before)[place])
+            broken += _count_broken(one, evidence, pairs, place)
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
         told |= {**sizes.figures, **figures[place], **paired[place]}
-        if not all_rows:
-            told = {name: told[name] for name in told if name not in one.row_counts}
         yield ColumnJudgement(one, broken, rounded(told), *_matrix(one, evidence.before))
+
+
+def _count_broken(one: Perturbation, evidence: GroupEvidence, pairs: Pairs, place: int) -> int:
+    """Return how many cells of a column are not what may become of those in the same rows."""
+    misplaced = int(np.broadcast_to(pairs.misplaced, len(evidence.group))[place])
+    if one.shared_by > 1 and pairs.rows < evidence.before.rows:
+        return misplaced  # as many rows may have shared a value
+    return misplaced + int(one.count_broken(pairs.tally, evidence.before)[place])
 
 
 def _matrix(
@@ -238,6 +256,6 @@ def _matrix(
 
 def _expected_mark(evidence: GroupEvidence, place: int) -> int | None:
     """Return the mark that the output has to have, None where nobody knows."""
-    if evidence.pairs is not None:
+    if evidence.pairs is not None and evidence.pairs.marks:
         return evidence.pairs.marks[place]
     return evidence.marks[place] if evidence.group[0].takes == "order" else None

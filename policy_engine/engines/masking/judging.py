@@ -61,7 +61,8 @@ def _judge_singles(
         known = {name: SingleEvidence(column) for name, column in columns.items()}
     seen = parts.look({n: one.column.output(parts.kinds.get(n)) for n, one in known.items()})
     for name, one in known.items():
-        yield one.column.judge(seen[name], one.compared, all_rows=all_rows)
+        judgement = one.column.judge(seen[name], one.compared, all_rows=all_rows)
+        yield judgement._replace(broken=max(judgement.broken, one.misplaced))
 
 
 def _judge_groups(

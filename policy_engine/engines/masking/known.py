@@ -176,7 +176,7 @@ class KnownColumns:
         pairs: dict[str, Pairs] = {}
         for whole in (False, True):
             groups = {one.name: one for one in self.groups if one.needs_all_rows == whole}
-            limits = parts.look({n: _limits(one) for n, one in groups.items() if _has_limits(one)})
+            limits = parts.look({n: _limits(one) for n, one in groups.items() if has_limits(one)})
             looks = {
                 name: _comparison_of_group(one, parts.kinds, self.key, limits.get(name))
                 for name, one in groups.items()
@@ -229,7 +229,8 @@ def _comparison(column: SingleColumn[Any, Any], *, is_masked: bool) -> Look[Any]
     return Look(names if is_masked else names[:1], see, column.merge)
 
 
-def _has_limits(known: KnownGroup) -> bool:
+def has_limits(known: KnownGroup) -> bool:
+    """Tell whether the moments of a group's numbers, before and after, are to be seen."""
     return known.group[0].relates_numbers and known.facts.rows > 0
 
 

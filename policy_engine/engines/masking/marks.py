@@ -1,21 +1,23 @@
 """What tells the values of a column from others, whatever their order."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.text_types import parse_times_of_day
+from policy_engine.kernels.siphash import Words
 
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"
 
 
-def typed_values(column: pa.ChunkedArray, inferred: pa.DataType | None) -> pa.Array:
+def typed_values(column: pa.ChunkedArray | pa.Array, inferred: pa.DataType | None) -> pa.Array:
     """Return the values of a column, its texts as values of the type that is inferred."""
     plain = plain_array(column)
     is_typed = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
@@ -33,17 +35,46 @@ def mark_key() -> bytes:
 def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None, key: bytes) -> int:
     """Return a number that depends on the values of a column, and not on their order or on how a
     file writes them."""
-    plain = plain_array(column).drop_null()
-    if is_text(plain.type) and inferred is not None and pa.types.is_time(inferred):
-        return _mark(parse_times_of_day(pc.utf8_trim_whitespace(plain)), key)
-    if is_text(plain.type) and not pa.types.is_timestamp(inferred or plain.type):
+    return int(cell_words(column, inferred, key)[:, 0].sum(dtype=np.uint64))
+
+
+def cell_words(
+    column: pa.ChunkedArray | pa.Array, inferred: pa.DataType | None, key: bytes
+) -> Words:
+    """Return 128 bits for every value of a column, (rows, 2), equal for equal values however a file
+    writes them, and 0 where a value is missing."""
+    plain = plain_array(column)
+    words = np.zeros((len(plain), 2), dtype=np.uint64)
+    places = np.flatnonzero(to_numpy(plain.is_valid()))
+    for is_one, values in _same_form(plain.drop_null(), inferred):
+        if len(values):
+            words[places[is_one]] = row_keys([values], key)
+    return words
+
+
+def text_words(column: pa.ChunkedArray | pa.Array, key: bytes) -> Words:
+    """Return 128 bits for every text of a column, (rows, 2), equal for texts of equal letters."""
+    return row_keys([plain_array(column).cast(pa.string())], key)
+
+
+def _same_form(
+    plain: pa.Array, inferred: pa.DataType | None
+) -> Iterator[tuple[slice | NDArray[np.bool_], pa.Array]]:
+    """Yield values in the one form that is theirs in every file, each with where they are."""
+    if not is_text(plain.type) or pa.types.is_timestamp(inferred or plain.type):
+        yield slice(None), _same_type(typed_values(plain, inferred))
+    elif inferred is not None and pa.types.is_time(inferred):
+        yield slice(None), parse_times_of_day(pc.utf8_trim_whitespace(plain))
+    else:
         # By how each text is written, not by what all texts have in common, which masking changes.
         texts = pc.utf8_trim_whitespace(plain)
-        is_number = pc.match_substring_regex(texts, _NUMBER)
-        numbers = texts.filter(is_number).cast(pa.float64())
-        rest = texts.filter(pc.invert(is_number))
-        return (_mark(numbers, key) + _mark(rest, key)) % 2**64
-    typed = typed_values(column, inferred).drop_null()
+        is_number = to_numpy(pc.match_substring_regex(texts, _NUMBER)).astype(np.bool_)
+        yield is_number, texts.filter(from_numpy(is_number)).cast(pa.float64())
+        yield ~is_number, texts.filter(from_numpy(~is_number))
+
+
+def _same_type(typed: pa.Array) -> pa.Array:
+    """Return values in the type that they have in every file."""
     if pa.types.is_integer(typed.type):
         typed = typed.cast(pa.float64(), safe=False)
     elif pa.types.is_date(typed.type):
@@ -58,11 +89,7 @@ def column_mark(column: pa.ChunkedArray, inferred: pa.DataType | None, key: byte
         # A float of few bits is the number that a CSV file has of it.
         is_double = pa.types.is_float64(typed.type)
         typed = typed if is_double else typed.cast(pa.string()).cast(pa.float64())
-    return _mark(typed, key)
-
-
-def _mark(values: pa.Array, key: bytes) -> int:
-    return int(row_keys([values], key)[:, 0].sum(dtype=np.uint64)) if len(values) else 0
+    return typed
 
 
 def add_marks(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:

@@ -1,21 +1,29 @@
 """Mask a whole table in this process, and judge one that was written."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from policy_engine.engines import tables
-from policy_engine.engines.arrays import has_many_values, is_text, unchunk, value_type
+from policy_engine.engines.arrays import from_numpy, has_many_values, is_text, unchunk, value_type
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.judging import judge_columns
 from policy_engine.engines.masking.known import KnownColumns, masked_name
+from policy_engine.engines.masking.matching import (
+    MATCHED,
+    MatchedRows,
+    identifying_words,
+)
 from policy_engine.engines.masking.parts import WholeTable
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.masking.recoding import LabelColumn, Taxonomies
 from policy_engine.engines.text_types import infer_column_type
+from policy_engine.kernels.row_matching import match_rows
 from policy_engine.plan.steps import Mask
 
 
@@ -49,12 +57,44 @@ def mask_table(
 
 
 def look_at_table(
-    table: pa.Table, step: Mask, taxonomies: Taxonomies = MappingProxyType({})
+    table: pa.Table,
+    step: Mask,
+    taxonomies: Taxonomies = MappingProxyType({}),
+    output: pa.Table | None = None,
+    unmasked: Sequence[str] = (),
 ) -> MaskingEvidence:
-    """Return what an input tells of the columns of a step. Raises DataError as `mask_table`."""
+    """Return what an input tells of the columns of a step. Raises DataError as `mask_table`.
+
+    Where an `output` is given, and its columns in `unmasked` tell the rows of both apart, its rows
+    are matched with those of the input, and show what became of them.
+    """
     parts = WholeTable(table, _text_kinds(table, step))
-    evidence = KnownColumns.of(parts, step, taxonomies).evidence(parts, is_masked=False)
-    return replace(evidence, rows=table.num_rows)
+    known = KnownColumns.of(parts, step, taxonomies)
+    evidence = replace(known.evidence(parts, is_masked=False), rows=table.num_rows)
+    both = None if output is None else _side_by_side(table, output, step, unmasked, known.key)
+    if output is None or both is None:
+        return evidence
+    kinds = _kinds_to_judge(output, step)
+    return MatchedRows(known, WholeTable(both, parts.kinds), kinds).add_to(evidence)
+
+
+def _side_by_side(
+    table: pa.Table, output: pa.Table, step: Mask, unmasked: Sequence[str], key: bytes
+) -> pa.Table | None:
+    """Return an input with the masked columns of an output, None where rows do not match."""
+    named = {*table.column_names} & {*output.column_names}
+    names = [name for name in unmasked if name in named]
+    if not names or not {*step.names} <= named:
+        return None
+    words = (identifying_words(one, names, _kinds_of(one, names), key) for one in (table, output))
+    rows = match_rows(*words)
+    if rows is None:
+        return None
+    is_matched = rows >= 0
+    places = from_numpy(np.where(is_matched, rows, 0), ~is_matched)
+    for name in step.names:
+        table = table.append_column(masked_name(name), output.column(name).take(places))
+    return table.append_column(MATCHED, from_numpy(is_matched))
 
 
 def judge_table(
@@ -101,7 +141,11 @@ def _kinds_to_judge(table: pa.Table, step: Mask) -> dict[str, pa.DataType | None
 
 def _text_kinds(table: pa.Table, step: Mask) -> dict[str, pa.DataType | None]:
     """Return the inferred types of the columns of texts without a type that a step reads."""
-    names = [name for name in step.values_read if name in table.column_names]
+    return _kinds_of(table, [name for name in step.values_read if name in table.column_names])
+
+
+def _kinds_of(table: pa.Table, names: Sequence[str]) -> dict[str, pa.DataType | None]:
+    """Return the inferred types of those of some columns that are texts without a type."""
     return {
         name: _text_kind(table.column(name))
         for name in names

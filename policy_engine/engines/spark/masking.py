@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,11 @@ from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.judging import judge_columns
 from policy_engine.engines.masking.known import KnownColumns, masked_name
+from policy_engine.engines.masking.matching import (
+    MATCHED,
+    MatchedRows,
+    identifying_words,
+)
 from policy_engine.engines.masking.parts import Look, Parts
 from policy_engine.engines.masking.perturbing import (
     KnownGroup,
@@ -41,6 +46,7 @@ from policy_engine.plan.steps import Mask
 
 ROW_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
 """Columns for what tells rows apart; no text that is read from a file is named so."""
+ROW_WORDS = ROW_KEYS[:2]
 Hold = Callable[[DataFrame], DataFrame]
 
 
@@ -116,13 +122,81 @@ def mask(
     return both.select(columns), evidence
 
 
+class StoredRows(NamedTuple):
+    """A table that is read; `is_csv` means that its texts are cells of a file without types."""
+
+    frame: DataFrame
+    is_csv: bool
+
+
 def look_at_masked(
-    frame: DataFrame, step: Mask, taxonomies: Taxonomies, *, is_csv: bool
+    table: StoredRows,
+    step: Mask,
+    taxonomies: Taxonomies,
+    output: StoredRows,
+    unmasked: Sequence[str],
+    hold: Hold,
 ) -> MaskingEvidence:
-    """Return what an input tells of the columns of a step, without masking them."""
-    parts = FrameParts(frame, _text_kinds(frame, step, is_csv=is_csv))
-    evidence = KnownColumns.of(parts, step, taxonomies).evidence(parts, is_masked=False)
-    return replace(evidence, rows=frame.count())
+    """Return what an input and an output tell of the columns of a step: `look_at_table`."""
+    frame = table.frame
+    parts = FrameParts(frame, _text_kinds(frame, step, is_csv=table.is_csv))
+    known = KnownColumns.of(parts, step, taxonomies)
+    evidence = replace(known.evidence(parts, is_masked=False), rows=frame.count())
+    both = _side_by_side(table, output, step, unmasked, known.key)
+    if both is None:
+        return evidence
+    kinds = _kinds_to_judge(_masked_columns(output.frame, step), step, is_csv=output.is_csv)
+    return MatchedRows(known, FrameParts(hold(both), parts.kinds), kinds).add_to(evidence)
+
+
+def _side_by_side(
+    table: StoredRows, output: StoredRows, step: Mask, unmasked: Sequence[str], key: bytes
+) -> DataFrame | None:
+    """Return an input with the masked columns of an output, None where rows do not match."""
+    named = {*table.frame.columns} & {*output.frame.columns}
+    names = [name for name in unmasked if name in named]
+    if not names or not {*step.names} <= named:
+        return None
+    rows, others = (_with_words(one, names, key) for one in (table, output))
+    if not _are_matched(rows, others):
+        return None
+    masked = [F.col(quote_name(name)).alias(masked_name(name)) for name in step.names]
+    others = others.select(*ROW_WORDS, *masked, F.lit(True).alias(MATCHED))  # noqa: FBT003
+    both = rows.join(others, [*ROW_WORDS], "left").drop(*ROW_WORDS)
+    return both.withColumn(MATCHED, F.col(MATCHED).isNotNull())
+
+
+def _with_words(table: StoredRows, names: Sequence[str], key: bytes) -> DataFrame:
+    """Return a table with the words that its rows have by some columns."""
+    frame, columns = table.frame, [quote_name(name) for name in names]
+    kinds = text_types(frame.select(columns), numbers=True) if table.is_csv else {}
+
+    @carry_errors
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in gather_tables(batches):
+            words = identifying_words(part, names, kinds, key).view(np.int64)
+            for place, name in enumerate(ROW_WORDS):
+                part = part.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
+            yield from part.to_batches()
+
+    fields = [StructField(name, LongType()) for name in ROW_WORDS]
+    return map_in_tasks(frame, put, StructType([*frame.schema.fields, *fields]))
+
+
+def _are_matched(rows: DataFrame, others: DataFrame) -> bool:
+    """Tell whether the words tell all rows of both frames apart, and each of the others is one of
+    the rows."""
+    ones = [F.lit(1).alias("mine"), F.lit(0).alias("theirs")]
+    others_ones = [F.lit(0).alias("mine"), F.lit(1).alias("theirs")]
+    mine, theirs = rows.select(*ROW_WORDS, *ones), others.select(*ROW_WORDS, *others_ones)
+    times = (
+        mine.union(theirs)
+        .groupBy(*ROW_WORDS)
+        .agg(F.sum("mine").alias("mine"), F.sum("theirs").alias("theirs"))
+    )
+    most = (F.max("mine"), F.max("theirs"), F.max(F.col("theirs") - F.col("mine")))
+    [(own, other, lacking)] = times.agg(*most).collect()
+    return own is not None and own <= 1 and other <= 1 and lacking <= 0
 
 
 def judge_frame(
@@ -138,10 +212,14 @@ def judge_frame(
 
     Raises DataError (V006) where the output alone does not show it.
     """
-    output = frame.select([quote_name(name) for name in step.names])
+    output = _masked_columns(frame, step)
     kinds = _kinds_to_judge(output, step, is_csv=is_csv) if evidence else {}
     parts = FrameParts(output, kinds)
     return judge_columns(parts, step, evidence, taxonomies, all_rows=all_rows)
+
+
+def _masked_columns(output: DataFrame, step: Mask) -> DataFrame:
+    return output.select([quote_name(name) for name in step.names])
 
 
 def _kinds_to_judge(output: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:

@@ -36,7 +36,12 @@ from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
-from policy_engine.engines.spark.masking import judge_frame, look_at_masked, mask
+from policy_engine.engines.spark.masking import (
+    StoredRows,
+    judge_frame,
+    look_at_masked,
+    mask,
+)
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.released_frames import (
     check_same_rows,
@@ -192,11 +197,24 @@ class SparkRun:
         labelled = tuple(one.name for one in step.recodings)
         return table._replace(frame=frame, masked=step.names, labelled=labelled), evidence
 
-    def look_at_masked(self, table: InputRows, step: Mask) -> MaskingEvidence:
-        """Return what an input tells of the columns of a step. Raises DataError as `mask` does."""
+    def look_at_masked(
+        self, table: InputRows, step: Mask, output: WrittenTable, unmasked: Sequence[str]
+    ) -> MaskingEvidence:
+        """Return what an input and an output tell of the columns of a step.
+
+        Raises DataError as `mask` does.
+        """
         with running(self._engine.spark, "masking"):
             step = step.with_matrices(self._matrices)
-            return look_at_masked(table.frame, step, self.taxonomies, is_csv=table.is_csv)
+            frame, kind = self._read_stored(output)
+            return look_at_masked(
+                StoredRows(table.frame, table.is_csv),
+                step,
+                self.taxonomies,
+                StoredRows(frame, kind.startswith("csv")),
+                unmasked,
+                self._hold,
+            )
 
     def measure_maskings(self, written: WrittenTable, step: Mask) -> tuple[ColumnJudgement, ...]:
         """Read a written table back and count the cells that are not masked as they should be.

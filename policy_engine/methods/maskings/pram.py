@@ -56,7 +56,6 @@ class Pram(Perturbation):
 
     notation: ClassVar[str] = "pram"
     takes: ClassVar[Takes] = "categories"
-    row_counts: ClassVar[tuple[str, ...]] = ("transitions", "moved")
 
     masking: Literal["pram"] = "pram"
     keep: Annotated[float | None, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)] = None
@@ -99,7 +98,7 @@ class Pram(Perturbation):
     @property
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
-        counts = dict.fromkeys(self.row_counts, (0.0, math.inf))
+        counts = dict.fromkeys(("transitions", "moved"), (0.0, math.inf))
         return {**super().figure_ranges, "largestDeviation": (0, _MOST_DEVIATION), **counts}
 
     def may_have_together(
@@ -109,7 +108,7 @@ class Pram(Perturbation):
         share that is unchanged says, and as may move by the matrix."""
         from policy_engine.kernels.tallies import are_moves_unlikely  # noqa: PLC0415 (compiled)
 
-        transitions, moved = (figures.get(name) for name in self.row_counts)
+        transitions, moved = figures.get("transitions"), figures.get("moved")
         if transitions is None or moved is None:
             return transitions is moved
         if not (moved <= transitions and moved.is_integer() and transitions.is_integer()):

@@ -54,13 +54,13 @@ class RankSwapping(Perturbation):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return the furthest move of a value, in ranks; where that is further than p allows, every
         cell counts as broken."""
         from policy_engine.kernels.tallies import rank_tally  # noqa: PLC0415 (compiled)
 
-        return rank_tally(before, after, self.p, self.variant)
+        return rank_tally(before, after, self.p, self.variant, facts.ranked)
 
     def paired_figures(
         self,

@@ -57,12 +57,12 @@ class Shuffling(Perturbation):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return the furthest move of a value, in ranks."""
         from policy_engine.kernels.tallies import move_tally  # noqa: PLC0415 (compiled)
 
-        return move_tally(before, after)
+        return move_tally(before, after, facts.ranked)
 
     def paired_figures(
         self,

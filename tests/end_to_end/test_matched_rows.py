@@ -1,0 +1,85 @@
+"""Outputs that are certified by their data alone, where rows are matched with those of the data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from applying import applied
+from masked_people import CAP, COST, JOB, MASKED, PAY, RENT, SINCE, TAX, certified, people, stored
+
+from policy_engine.errors import CertificateError
+
+PLAIN = {"method": "masking", "insensitive": ["id", "age"]}
+
+
+def copied(release, folder, change):
+    """Return the path of a release without its certificate, with its cells changed."""
+    table = pd.read_csv(release.path, dtype=str, keep_default_na=False)
+    change(table)
+    return stored(table, folder / "copy" / "out.csv")
+
+
+@pytest.mark.parametrize("given", [".csv", ".parquet"])
+@pytest.mark.parametrize("made", [".csv", ".parquet"])
+def test_all_figures_are_made_again_whatever_the_files(given, made, tmp_path):
+    data, asked = stored(people(), tmp_path / f"in{given}"), PLAIN | {"masked": MASKED}
+    release = applied(data, tmp_path / "out" / f"a{made}", **asked)
+    expected = {one.column: dict(one.figures) for one in release.certificate.maskings}
+    assert certified(release.path, data, **asked) == expected
+    figures = {name for told in expected.values() for name in told}
+    assert figures >= {"largestRankMove", "largestDeviation", "correlation", "informationLoss"}
+
+
+@pytest.mark.parametrize("masked", [PAY, CAP, RENT, COST], ids=lambda one: one["pe:masking"])
+def test_a_column_whose_cells_are_in_other_rows_is_broken(masked, tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [masked]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    name = masked["@id"].rpartition("/")[2]
+
+    def turn(table):
+        table[name] = table[name].sample(frac=1, random_state=1).to_numpy()
+
+    with pytest.raises(CertificateError, match=f"V001 [0-9]+ cells of '{name}' do not keep"):
+        certified(copied(release, tmp_path, turn), data, **asked)
+
+
+def test_cells_that_are_missing_elsewhere_than_before_are_broken(tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [JOB]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+
+    def move(table):
+        missing = table.index[table["job"] == ""][0]
+        table.loc[[missing, 0 if missing else 1], "job"] = ["a", ""]
+
+    with pytest.raises(CertificateError, match="V001 2 cells of 'job' do not keep its pram"):
+        certified(copied(release, tmp_path, move), data, **asked)
+
+
+def test_a_column_that_was_to_be_changed_and_is_not_is_broken(tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [PAY]}
+    output = stored(people()[["id", "age", "pay"]], tmp_path / "copy" / "out.csv")
+    with pytest.raises(CertificateError, match="V001 59 cells of 'pay' do not keep"):
+        certified(output, data, **asked)
+
+
+@pytest.mark.parametrize("unmasked", [{"insensitive": ["age"]}, {}])
+def test_rows_that_no_columns_tell_apart_are_not_matched(unmasked, tmp_path):
+    data = stored(people(), tmp_path / "in.csv")
+    asked = {"method": "masking", "masked": [PAY, SINCE], **unmasked}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    figures = certified(release.path, data, **asked)
+    assert {name: [*told] for name, told in figures.items()} == {
+        "pay": [],
+        "since": ["varianceRatio"],
+    }
+
+
+def test_rows_that_are_not_suppressed_are_matched(tmp_path):
+    table = people()
+    table["age"] = np.where(np.arange(60) < 8, "young", "old")
+    asked = {"method": "k-anonymity", "k": 14, "quasi": ["age"], "insensitive": ["id"]}
+    asked |= {"algorithm": "full-domain", "maxSuppression": 0.5, "masked": [PAY, JOB, RENT, TAX]}
+    data = stored(table, tmp_path / "in.csv")
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    assert 0 < release.certificate.rows_out < 60
+    expected = {one.column: dict(one.figures) for one in release.certificate.maskings}
+    assert certified(release.path, data, **asked) == expected

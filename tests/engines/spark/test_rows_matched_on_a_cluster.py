@@ -1,0 +1,39 @@
+"""Outputs that a cluster certifies by their data alone: the figures are those of their making."""
+
+import pandas as pd
+import pytest
+from applying import applied
+from everyday import everyday
+from masked_people import CAP, MASKED, PAY, certified, people, stored
+
+from policy_engine.errors import CertificateError
+
+PLAIN = {"method": "masking", "insensitive": ["id", "age"]}
+KINDS = everyday((".csv", ".parquet"), ".csv")
+
+
+@pytest.mark.parametrize("given", KINDS)
+@pytest.mark.parametrize("made", [".csv", ".parquet"])
+def test_all_figures_are_made_again_on_a_cluster(cluster, given, made, tmp_path):
+    data, asked = stored(people(), tmp_path / f"in{given}"), PLAIN | {"masked": MASKED}
+    release = applied(data, tmp_path / "out" / f"a{made}", **asked)
+    expected = {one.column: dict(one.figures) for one in release.certificate.maskings}
+    assert certified(release.path, data, engine=cluster, **asked) == expected
+
+
+def test_cells_in_other_rows_are_broken_on_a_cluster(cluster, tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [PAY, CAP]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    table = pd.read_csv(release.path, dtype=str, keep_default_na=False)
+    table[["pay", "cap"]] = table[["pay", "cap"]].iloc[::-1].to_numpy()
+    with pytest.raises(CertificateError) as told:
+        certified(stored(table, tmp_path / "copy" / "out.csv"), data, engine=cluster, **asked)
+    columns = {problem.message.partition("'")[2][:3] for problem in told.value.problems}
+    assert columns == {"pay", "cap"}
+
+
+def test_rows_that_no_columns_tell_apart_are_not_matched_on_a_cluster(cluster, tmp_path):
+    data = stored(people(), tmp_path / "in.csv")
+    asked = {"method": "masking", "masked": [PAY], "insensitive": ["age"]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    assert certified(release.path, data, engine=cluster, **asked) == {"pay": {}}
