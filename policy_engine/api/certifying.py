@@ -44,7 +44,14 @@ from policy_engine.policy import (
     Source,
 )
 from policy_engine.release.ledger import Ledger
-from policy_engine.release.release import Release, anonymize_rows, mask_rows, read_inputs, run_plan
+from policy_engine.release.release import (
+    MaskedRows,
+    Release,
+    anonymize_rows,
+    mask_rows,
+    read_inputs,
+    run_plan,
+)
 from policy_engine.release.staging import check_name
 
 if TYPE_CHECKING:
@@ -123,7 +130,7 @@ def certify_output(
             if is_made and earlier and earlier.ended:
                 message = "A time limit ended the search for this release: it cannot be made again "
                 raise DataError.of("V006", f"{message}identically, nor persons counted.")
-            written = None if is_made or not data else _known_output(release, run)
+            written = None if is_made or not data else _known_output(release, run, key)
             certified = (
                 _make_again(release, launch, opened)
                 if is_made
@@ -284,7 +291,7 @@ def _check_same(again: Certificate, stored: StoredData, *, has_key: bool) -> Non
     check_digest(again, stored)
 
 
-def _known_output(release: Release, engine: Engine) -> WrittenTable | None:
+def _known_output(release: Release, engine: Engine, key: object) -> WrittenTable | None:
     """Return an output with what its input tells of its masked columns, and of classes by
     microaggregation, None if that is nothing.
 
@@ -300,7 +307,9 @@ def _known_output(release: Release, engine: Engine) -> WrittenTable | None:
         output = WrittenTable(release.output)
         masked = engine.look_at_masked(kept, plan.mask, output, plan.unmasked_columns)
     if have_figures(step):
-        formed = anonymize_rows(plan, engine, mask_rows(plan, engine, table)).formed
+        # The key tells tied rows apart by what is released of them.
+        rows = MaskedRows(table) if key is None else mask_rows(plan, engine, table)
+        formed = anonymize_rows(plan, engine, rows).formed
     return WrittenTable(release.output, masked=masked, formed=formed)
 
 

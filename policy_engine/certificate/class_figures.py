@@ -1,6 +1,5 @@
 """What classes by microaggregation show: their sizes, and how much they lose."""
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +21,8 @@ _ROUNDING = 1.001 * 10**-_DIGITS
 """How far the mean of rounded figures can be from the rounded mean, and a bit."""
 _MOST_LOST = {"mean": 100.6, "centroid": 100.6, "median": 200.0}
 """What cells can lose at most, in %: means are rounded to a hundredth of the last place, which adds
-half a percent at most; a median is at most a standard deviation from the mean."""
+half a percent at most; a median is at most a standard deviation from the mean. A mode is at most as
+many standard deviations as the root of the number of rows."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -117,7 +117,7 @@ def class_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "It does not describe exactly the quasi-identifiers of its plan."
         return
     for one, column in zip(figures.columns, quasi, strict=False):
-        yield from _column_contradictions(one, column)
+        yield from _column_contradictions(one, column, figures.largest)
     yield from _loss_contradictions(figures)
 
 
@@ -139,11 +139,13 @@ def _size_contradictions(
         yield f"k cannot be {counted[0]:g} if the smallest class has {least} rows."
 
 
-def _column_contradictions(one: ClassColumn, column: "QuasiIdentifier") -> Iterator[str]:
+def _column_contradictions(
+    one: ClassColumn, column: "QuasiIdentifier", largest: int
+) -> Iterator[str]:
     kind = column.generalization or ""
     figures = {
         "unchanged": (one.unchanged, 1.0),
-        "information_loss": (one.information_loss, _MOST_LOST.get(kind, math.inf)),
+        "information_loss": (one.information_loss, _MOST_LOST.get(kind, 100.0 * (largest + 1))),
         "dominated": (one.dominated, 1.0),
     }
     for name, (value, most) in figures.items():
