@@ -192,6 +192,7 @@ CODES = {
     "W005": "a method that bounds nothing, without a privacy model beside it",
     "W006": "a count of rows that could be the same, which protects less than of those that are",
     "W007": "quasi-identifiers that are released as they are, and show who is in the table",
+    "W008": "a scale of noise that may be a percentage, where a share was meant",
     "K001": "a file of policy tests that cannot be understood",
     "U001": "a command line that cannot be understood",
     "U002": "an argument of the wrong type",

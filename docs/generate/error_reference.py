@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from error_causes import CAUSES
+
 from policy_engine.errors import AREAS, CODES, SECTIONS, DataError
 
 BAD = Path(__file__).parents[2] / "tests" / "policies" / "bad"
@@ -73,6 +75,9 @@ def _area(letter: str, title: str, found: dict[str, Example]) -> Iterator[str]:
         meaning = CODES[code]
         section = f" ({SECTIONS[code]})" if code in SECTIONS else ""
         yield f"### {code}\n\n{meaning[0].upper()}{meaning[1:]}{section}.\n"
+        if code in CAUSES:
+            rows = (f"| {cause} | {remedy} |" for cause, remedy in CAUSES[code])
+            yield "\n".join(["| what is wrong | what to do |", "|---|---|", *rows, ""])
         if code in found:
             example = found[code]
             link = f"[{example.policy}](../tests/policies/bad/{example.policy})"

@@ -32,8 +32,8 @@ class ClassColumn(BaseModel):
 
     `unchanged` is the share of the values that are as before. Numbers have an `information_loss`,
     100 SSE/SST: the squared differences from the cells, over those from the mean of all, unless all
-    are equal. Of means without negative values, `dominated` is the share of the classes in which
-    one value is more than half of the sum, so that the mean tells it. None is what a column does
+    are equal. Of means, `dominated` is the share of the classes in which one value is greater
+    than all others together, without signs, so that the mean tells it. None is what a column does
     not have.
     """
 

@@ -49,8 +49,8 @@ class ClassEvidence:
 
     `mark` is that of their cells (`cells_mark`). By quasi-identifier, `replaced` tells what the
     cells replace, `spread` the sum of the squared differences of numbers from their mean, in the
-    same unit, and `dominated` in how many classes one number is more than half of the sum; a column
-    that cannot have such a figure is not there.
+    same unit, and `dominated` in how many classes one number is greater than all others together;
+    a column that cannot have such a figure is not there.
     """
 
     mark: int

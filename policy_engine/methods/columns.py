@@ -11,6 +11,7 @@ from pydantic import (
 )
 
 from policy_engine.kernels.bounds import Distance
+from policy_engine.methods.findings import Proportion
 
 ROLES = (
     "identifier",
@@ -43,7 +44,7 @@ SUPPRESSION = "suppression"
 """The generalization by cells that are values of the input, or missing."""
 
 
-_Share = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
+_Share = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False), Proportion()]
 
 
 class Column(BaseModel):

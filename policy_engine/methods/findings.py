@@ -28,6 +28,10 @@ class Finding(NamedTuple):
     message: str
 
 
+class Proportion(NamedTuple):
+    """What marks a parameter as a share of a whole, which a percentage may be mistaken for."""
+
+
 def parameters(kind: type[BaseModel]) -> dict[str, Any]:
     """Return the fields of a model of parameters by the names that policies use."""
     return {field.alias or name: field for name, field in kind.model_fields.items()}
@@ -125,6 +129,19 @@ def parameter_finding(kind: type[BaseModel], notation: str, detail: Mapping[str,
     if problem == "value_error":
         return Finding("M003", name, str(detail["ctx"]["error"]))
     value = format_value(detail["input"])
-    allowed = describe_allowed(parameters(kind)[name])
-    message = f"{name} is not allowed to be {value}. Allowed is {allowed}."
+    field = parameters(kind)[name]
+    message = f"{name} is not allowed to be {value}. Allowed is {describe_allowed(field)}."
+    if _is_percentage(field, detail["input"]):
+        message += f" It is a share: {value}% is {Decimal(str(detail['input'])) / 100}."
     return Finding("M003", name, message)
+
+
+def _is_percentage(field: Any, value: Any) -> bool:
+    """Tell whether a value is refused as a share, and may have been meant as a percentage."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 1 < value < 100 and _is_share(field)
+
+
+def _is_share(field: Any) -> bool:
+    optional = (part for kind in get_args(field.annotation) for part in get_args(kind))
+    return Proportion() in (*field.metadata, *optional)

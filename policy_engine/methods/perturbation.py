@@ -241,5 +241,6 @@ def variance_ratios(before: ColumnFacts, after: ColumnFacts) -> list[Mapping[str
 
 
 def _correlation(covariance: "NDArray[np.float64]", one: int, other: int) -> float:
-    product = float(covariance[one, one] * covariance[other, other])
-    return float(covariance[one, other]) / product**0.5 if product > 0 else 0.0
+    # Root by root: the product of two variances may be more than a float holds.
+    spread = float(covariance[one, one]) ** 0.5 * float(covariance[other, other]) ** 0.5
+    return float(covariance[one, other]) / spread if spread > 0 else 0.0

@@ -10,6 +10,8 @@ from pydantic import (
     model_serializer,
 )
 
+from policy_engine.methods.findings import Proportion
+
 Algorithm = Literal[
     "mondrian", "full-domain", "microaggregation", "local-suppression", "bucketization"
 ]
@@ -48,7 +50,9 @@ class Recoding(BaseModel):
     score: Literal["span", "entropy", "loss"] = "loss"
     polish: Annotated[bool, Field(strict=True)] = False
     max_suppression: Annotated[
-        float, Field(alias="maxSuppression", ge=0, lt=1, strict=True, allow_inf_nan=False)
+        float,
+        Field(alias="maxSuppression", ge=0, lt=1, strict=True, allow_inf_nan=False),
+        Proportion(),
     ] = 0.0
     loss: Loss = "loss"
     buckets: Buckets = "anatomy"

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from policy_engine.methods.findings import Finding, parameters
+from policy_engine.methods.findings import Finding, Proportion, parameters
 
 SIZES = ("sampleShare", "sampleSize")
 """The parameters that ask for a sample."""
@@ -26,7 +26,9 @@ class Sampling(BaseModel):
     """The step of a plan that carries it out."""
 
     share: Annotated[
-        float | None, Field(alias="sampleShare", gt=0, lt=1, strict=True, allow_inf_nan=False)
+        float | None,
+        Field(alias="sampleShare", gt=0, lt=1, strict=True, allow_inf_nan=False),
+        Proportion(),
     ] = None
     size: Annotated[int | None, Field(alias="sampleSize", ge=1, le=2**53, strict=True)] = None
     stratified_by: Annotated[tuple[str, ...], Field(alias="stratifiedBy")] = ()

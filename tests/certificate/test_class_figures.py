@@ -64,9 +64,10 @@ def test_texts_have_no_loss():
     assert figures_of(made) == (2, 2, None, {"job": (1.0, None, None)})
 
 
-def test_values_that_can_be_negative_have_no_share_of_a_sum():
-    made = applied({"debt": [-1, 5, 7, 9]}, quasi=["debt"], **ASKED)
-    assert figures_of(made)[3]["debt"][2] is None
+@pytest.mark.parametrize(("values", "share"), [([-9, -8, 7, 9], 1), ([-8, -8, 9, 9], 0)])
+def test_a_negative_value_dominates_by_its_size(values, share):
+    made = applied({"debt": values}, quasi=["debt"], **ASKED)
+    assert figures_of(made)[3]["debt"][2] == share
 
 
 @pytest.mark.parametrize(

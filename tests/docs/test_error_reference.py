@@ -3,6 +3,7 @@ import re
 
 import error_reference
 import pytest
+from error_causes import CAUSES
 from places import ROOT
 
 from policy_engine import errors
@@ -36,6 +37,19 @@ def test_every_code_is_of_a_stage_and_has_its_heading():
 
 def test_every_section_is_of_a_code():
     assert set(errors.SECTIONS) <= set(CODES)
+
+
+def test_causes_are_of_codes_and_are_told_with_their_remedies():
+    assert set(CAUSES) <= set(CODES)
+    page = error_reference.page()
+    assert all(
+        f"| {cause} | {remedy} |" in page for rows in CAUSES.values() for cause, remedy in rows
+    )
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code[0] == "W" and code > "W004"])
+def test_a_warning_about_what_is_not_protected_says_what_to_do(code):
+    assert code in CAUSES
 
 
 def test_an_example_has_few_other_mistakes(tmp_path):

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from policy_engine import terms
 from policy_engine.methods import describe_allowed, parameters
+from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.masking import Masking, is_known, masking_class, number, settings
 
 
@@ -61,3 +62,21 @@ def test_a_masking_says_what_it_does_to_which_column():
 )
 def test_a_parameter_is_told_exactly(base, told):
     assert masking_class("rounding")(name="pay", base=base).how == f"rounding, base {told}"
+
+
+@pytest.mark.parametrize(
+    ("notation", "name", "given", "hint"),
+    [
+        ("rank-swapping", "p", 5, "It is a share: 5% is 0.05."),
+        ("pram", "keep", 80.5, "It is a share: 80.5% is 0.805."),
+        ("rank-swapping", "p", 1, "Allowed is a number above 0 and below 1."),
+        ("rank-swapping", "p", -5, "Allowed is a number above 0 and below 1."),
+        ("rank-swapping", "p", True, "Allowed is a number above 0 and below 1."),
+        ("rounding", "base", 0, "Allowed is a number from 0.0001 to 1000000000000."),
+    ],
+)
+def test_a_percentage_where_a_share_is_asked_for_is_told(notation, name, given, hint):
+    values = {"name": "pay", "masking": notation, name: given}
+    [found] = parameter_findings(masking_class(notation), values, notation)
+    assert (found.code, found.parameter) == ("M003", name)
+    assert found.message.endswith(hint)

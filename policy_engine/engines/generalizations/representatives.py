@@ -133,13 +133,14 @@ class Means(Medians):
         return decimals(value_labels(self.column))
 
     def peaks(self, classes: Partition) -> list[tuple[int, int]]:
-        """Return the greatest value and the sum of every class, in units so small that a sum of
-        10**18 rows has 36 digits at most; none where a value is negative."""
-        quanta = self._numbers.quanta
-        if not len(quanta) or quanta[0] < 0:
+        """Return the greatest value and the sum of every class, both without signs, in units so
+        small that a sum of 10**18 rows has 36 digits at most; none where there are no numbers."""
+        if not len(self._numbers.quanta):
             return []
-        parts = quanta // max(1, int(quanta[-1]) // 10**18)
-        values = np.concatenate([np.zeros(int(self.column.has_missing)), parts]).astype(object)
+        sizes = np.abs(self._numbers.quanta.astype(object))
+        parts = sizes // max(1, int(sizes.max()) // 10**18)
+        blank = np.zeros(int(self.column.has_missing), dtype=object)
+        values = np.concatenate([blank, parts])
         values = values[self.column.codes[classes.order]]
         starts = classes.starts[:-1]
         greatest, sums = (part.reduceat(values, starts) for part in (np.maximum, np.add))
@@ -158,7 +159,7 @@ class Means(Medians):
 
 
 def count_dominated(peaks: Iterable[tuple[int, int]]) -> int:
-    """Return how many classes have a value that is more than half of their sum."""
+    """Return how many classes have a value that is greater than all their others together."""
     return sum(2 * greatest > total for greatest, total in peaks)
 
 

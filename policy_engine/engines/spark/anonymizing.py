@@ -238,8 +238,8 @@ def _with_evidence(
 
 
 def _dominated(frame: DataFrame, formation: ClassFormation) -> tuple[dict[str, int], int]:
-    """Return in how many classes one value is more than half of the sum, by column of means
-    without negative values, and how many classes there are."""
+    """Return in how many classes one value is greater than all others together, by column of
+    means, and how many classes there are."""
     peaks = list(formation.peaks)
     if not peaks:
         return {}, 0

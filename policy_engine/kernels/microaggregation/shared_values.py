@@ -16,7 +16,7 @@ def shared_tally(before: Floats, after: Floats, least: int) -> Mapping[str, NDAr
 
     `broken` counts the rows whose values are together those of fewer than `least` rows, in every
     column, (columns,); `classes` those of different values, (columns,); `dominated` the classes
-    with a value that is more than half of their sum, in columns without negative values.
+    with a value that is greater than all their others together.
     """
     groups, count = _groups(after)
     sizes = np.bincount(groups, minlength=count)
@@ -29,15 +29,15 @@ def shared_tally(before: Floats, after: Floats, least: int) -> Mapping[str, NDAr
 
 
 def dominated_classes(values: Floats, groups: Ints, count: int) -> int:
-    """Return how many of `count` classes have a value that is more than half of their sum.
+    """Return how many of `count` classes have a value that is greater than all their others
+    together, without signs.
 
-    Their mean tells that value well. 0 where a value is negative. `values` (rows,); `groups`
-    (rows,) numbers the classes from 0.
+    As many times the mean as the class has values is nearer to that value than the value is to 0.
+    `values` (rows,); `groups` (rows,) numbers the classes from 0.
     """
-    if values.min(initial=0) < 0:
-        return 0
+    sizes = np.abs(values)
     # Shares of the largest value: no sum of them is infinite.
-    parts = values / (values.max(initial=0) or 1.0)
+    parts = sizes / (sizes.max(initial=0) or 1.0)
     largest = np.zeros(count)
     np.maximum.at(largest, groups, parts)
     return int(np.count_nonzero(2 * largest > np.bincount(groups, parts, minlength=count)))

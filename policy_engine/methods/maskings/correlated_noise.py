@@ -12,6 +12,7 @@ from policy_engine.methods.maskings.noise import (
     Share,
     negative_doubts,
     noise_variance,
+    scale_doubts,
 )
 from policy_engine.methods.perturbation import (
     CORRELATION,
@@ -102,8 +103,10 @@ class CorrelatedNoise(Perturbation):
     def doubts(
         self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
     ) -> Iterator[str]:
-        """Yield each column without negative values of which some became negative."""
+        """Yield each column without negative values of which some became negative, or to which more
+        noise was added than percentages are taken for."""
         yield from negative_doubts(names, tally, facts)
+        yield from scale_doubts(names, self.sd_share, self.variance_share)
 
     def paired_figures(
         self,

@@ -90,7 +90,7 @@ class Microaggregation(Perturbation):
         facts: ColumnFacts,  # noqa: ARG002
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return how many rows share their values with too few, and how many of the groups have
-        one value that is more than half of their sum."""
+        one value that is greater than all others together, without signs."""
         from policy_engine.kernels.microaggregation import shared_tally  # noqa: PLC0415 (compiled)
 
         return shared_tally(before, after, self.group_size)
@@ -135,6 +135,6 @@ class Microaggregation(Perturbation):
 def dominance_doubt(name: str, dominated: int, among: str) -> str:
     """Return the warning that some means, `among` so many, tell the largest of their values."""
     return (
-        f"The column {name!r} has means that one value dominates, being more than half of the sum: "
-        f"{dominated:,} of {among}. Top coding, or more rows to each mean, hides it."
+        f"The column {name!r} has means that one value dominates, being larger than all others "
+        f"together: {dominated:,} of {among}. Top coding, or more rows to each mean, hides it."
     )

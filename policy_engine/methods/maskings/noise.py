@@ -87,8 +87,10 @@ class Noise(Perturbation):
     def doubts(
         self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
     ) -> Iterator[str]:
-        """Yield each column without negative values of which some became negative."""
+        """Yield each column without negative values of which some became negative, or to which more
+        noise was added than percentages are taken for."""
         yield from negative_doubts(names, tally, facts)
+        yield from scale_doubts(names, self.sd_share, self.variance_share)
 
     def paired_figures(
         self,
@@ -117,6 +119,21 @@ def negative_doubts(
                 f"{turned / facts.rows:.1%} of them negative. The masking multiplicative-noise "
                 "keeps their sign."
             )
+
+
+def scale_doubts(
+    names: Sequence[str], sd_share: float | None, variance_share: float | None
+) -> Iterator[str]:
+    """Yield each column to which as much noise was added as it has variance, or more."""
+    spread, parameter = "standard deviation", "sdShare"
+    if sd_share is None:
+        spread, parameter = "variance", "varianceShare"
+    share = variance_share if sd_share is None else sd_share
+    for name in names if share is not None and share >= 1 else ():
+        yield (
+            f"The noise of {name!r} has {share:g} times the {spread} of its column. "
+            f"{parameter} is a share: 10% is 0.1."
+        )
 
 
 def noise_variance(sd_share: float | None, variance_share: float | None) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from policy_engine.methods.findings import Finding
+from policy_engine.methods.findings import Finding, Proportion
 from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation, Takes
 
@@ -58,7 +58,9 @@ class Pram(Perturbation):
     takes: ClassVar[Takes] = "categories"
 
     masking: Literal["pram"] = "pram"
-    keep: Annotated[float | None, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)] = None
+    keep: Annotated[
+        float | None, Field(gt=0, lt=1, strict=True, allow_inf_nan=False), Proportion()
+    ] = None
     matrix_file: Annotated[str, Field(alias="matrix", strict=True)] = ""
     variant: Literal["plain", "invariant"] = "plain"
     _given: TransitionMatrix | None = PrivateAttr(default=None)

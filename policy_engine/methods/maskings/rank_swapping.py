@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from policy_engine.methods.findings import Proportion
 from policy_engine.methods.perturbation import (
     RANK_MOVE,
     ColumnFacts,
@@ -34,7 +35,7 @@ class RankSwapping(Perturbation):
     needs_all_rows: ClassVar[bool] = True
 
     masking: Literal["rank-swapping"] = "rank-swapping"
-    p: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)]
+    p: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False), Proportion()]
     variant: Literal["plain", "buckets", "distribution"] = "plain"
     order: Literal["lexicographic"] | None = None
 

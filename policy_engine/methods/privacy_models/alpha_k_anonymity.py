@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from policy_engine.methods.findings import Proportion
 from policy_engine.methods.privacy_model import Guarantee, PrivacyModel
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class AlphaKAnonymity(PrivacyModel):
     notation: ClassVar[str] = "alpha-k-anonymity"
     guarantee: ClassVar[Guarantee] = Guarantee("alpha", "alpha", "at most", "alpha")
 
-    alpha: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False)]
+    alpha: Annotated[float, Field(gt=0, lt=1, strict=True, allow_inf_nan=False), Proportion()]
 
     @staticmethod
     def measure(histogram: "ValueHistogram") -> "NDArray[Any]":

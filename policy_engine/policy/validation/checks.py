@@ -78,7 +78,7 @@ def with_warnings(policy: Policy) -> Policy:
     """Return a policy with what in it is allowed, and yet hardly meant."""
     warnings = (
         *(*_ungoverned_outputs(policy), *_uncovered_assets(policy)),
-        *(*_unbounded(policy), *_overlapping(policy), *_exact(policy)),
+        *(*_unbounded(policy), *_overlapping(policy), *_exact(policy), *_loud(policy)),
     )
     return replace(policy, hints=(*policy.hints, *warnings))
 
@@ -208,6 +208,31 @@ def _exact(policy: Policy) -> Iterator[Problem]:
         yield Problem("W007", _PRESENT, _NOT_PRESENT, options[_ALGORITHM].place)
 
 
+def _loud(policy: Policy) -> Iterator[Problem]:
+    """Yield the scales of noise that are as large as what they are shares of, or larger."""
+    actions = (action for rule in policy.permissions for action in rule.actions)
+    parts = (part for action in actions for part in action.refinements)
+    columns = (
+        column
+        for part in parts
+        if isinstance(part, Constraint) and part.left_operand == _MASKED
+        for column in part.right_operands
+    )
+    for column in columns:
+        for name in [name for name in _SPREADS if name in column.settings]:
+            scale = column.settings[name]
+            if _number(scale) >= 1:
+                message = f"The noise has {scale.value} times the {_SPREADS[name]} of its column."
+                yield Problem("W008", message, f"{name} is a share: 10% is 0.1.", scale.place)
+
+
+def _number(value: Value) -> float:
+    try:
+        return float(str(value.value))
+    except ValueError:  # as is told when it is planned
+        return 0.0
+
+
 def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
     """Yield what permissions by an algorithm ask for, the first value of each parameter."""
     for rule in policy.permissions:
@@ -221,6 +246,8 @@ def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
                 yield named
 
 
+_MASKED = f"{terms.PE}masked"
+_SPREADS = {"sdShare": "standard deviation", "varianceShare": "variance"}
 _ALGORITHM = f"{terms.PE}algorithm"
 _PRESENT = "Quasi-identifiers are released as they are: they show who is in the table."
 _NOT_PRESENT = "Ask for classes, if that should not be known."

@@ -16,8 +16,11 @@ def test_a_class_is_dominated_by_more_than_half_of_its_sum():
     assert dominated_classes(values, groups, 3) == 1
 
 
-def test_classes_of_a_column_with_negative_values_are_not_dominated():
-    assert dominated_classes(np.array([-1.0, 1, 100]), np.zeros(3, np.int64), 1) == 0
+def test_a_class_with_negative_values_is_dominated_by_what_is_greater_without_its_sign():
+    # Sizes of 100 beside 1 and 1; of 100 beside 1 and 99; of 3 beside 1 and 1.
+    values = np.array([-1.0, 1, 100, 1, 99, -100, -1, -3, -1])
+    assert dominated_classes(values, np.repeat([0, 1, 2], 3), 3) == 2
+    assert dominated_classes(-values, np.repeat([0, 1, 2], 3), 3) == 2
 
 
 def test_the_sum_of_the_largest_numbers_is_no_infinity():

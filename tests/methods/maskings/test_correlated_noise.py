@@ -32,7 +32,7 @@ def test_the_scale_is_given_once():
 
 
 def test_noise_that_turns_values_negative_is_doubted():
-    masking = CorrelatedNoise(name="pay", sdShare=1)
+    masking = CorrelatedNoise(name="pay", sdShare=0.9)
     positive = np.abs(VALUES)
     rows = rows_of(positive, words_for(positive, 2))
     tally = masking.tally(positive, masking.perturb(rows), rows.facts)

@@ -33,13 +33,30 @@ def test_the_scale_is_given_once():
 
 
 def test_a_column_without_negative_values_that_gets_some_is_doubted():
-    masking, before = Noise(name="pay", sdShare=1), np.array([[1.0], [2.0], [0.0], [4.0]])
+    masking, before = Noise(name="pay", sdShare=0.9), np.array([[1.0], [2.0], [0.0], [4.0]])
     tally = masking.tally(before, before - 1.5, facts_of(before))
     assert (tally["broken"].tolist(), tally["turned"].tolist()) == ([0], [2])
     [doubt] = masking.doubts(["pay"], tally, facts_of(before))
     assert "'pay' has no negative values, and noise turned 50.0% of them negative" in doubt
     with_negative = masking.tally(-before, before - 1.5, facts_of(before))
     assert not list(masking.doubts(["pay"], with_negative, facts_of(before)))
+
+
+@pytest.mark.parametrize(
+    ("scale", "told"),
+    [
+        ({"sdShare": 0.99}, []),
+        ({"varianceShare": 0.99}, []),
+        ({"sdShare": 1}, ["1 times the standard deviation of its column. sdShare is a share"]),
+        ({"varianceShare": 10.5}, ["10.5 times the variance of its column. varianceShare is a"]),
+    ],
+)
+def test_as_much_noise_as_there_is_variance_is_doubted(scale, told):
+    before = np.array([[-1.0], [2.0]])
+    masking = Noise(name="pay", **scale)
+    doubts = [*masking.doubts(["pay"], masking.tally(before, before, None), facts_of(before))]
+    assert len(doubts) == len(told)
+    assert all(part in one for part, one in zip(told, doubts, strict=True))
 
 
 @pytest.mark.parametrize(

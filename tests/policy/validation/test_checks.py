@@ -228,3 +228,22 @@ def test_what_is_named_jointly_and_not_covered_gives_a_warning():
     [within] = warnings_of({**wider, "constraint": {"and": both}})
     assert within[1].endswith("/constraint/and/0/rightOperand/1")
     assert warnings_of({**wider, "constraint": {"or": both}}) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "scale", "codes"),
+    [
+        ("pe:sdShare", 10, ["W008"]),
+        ("pe:varianceShare", {"@value": "1.0", "@type": "xsd:decimal"}, ["W008"]),
+        ("pe:sdShare", 0.1, []),
+        ("pe:sdShare", "much", []),  # refused when it is planned
+    ],
+)
+def test_a_scale_of_noise_that_may_be_a_percentage_gives_a_warning(setting, scale, codes):
+    column = {"@id": "ex:T/pay", "pe:masking": "noise", setting: scale}
+    masked = {"leftOperand": "pe:masked", "operator": "isAllOf", "rightOperand": [column]}
+    method = {"leftOperand": "mosaicrown:method", "operator": "eq", "rightOperand": "k-anonymity"}
+    made = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [method, masked]}
+    found = warnings_of({"target": "ex:T", "action": made, "output": "ex:O"})
+    assert [code for code, _ in found] == codes
+    assert not found or found[0][1].endswith(f"/rightOperand/0/{setting}")

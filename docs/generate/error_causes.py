@@ -1,0 +1,212 @@
+"""What codes with several causes stand for: what is wrong, and what to do about it."""
+
+CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
+    "T013": (
+        (
+            "The header or the first column lacks a category, or has one twice.",
+            "List the same categories, in the same order, in both.",
+        ),
+        (
+            "A probability is not a number from 0 to 1, or a row lacks one.",
+            "Give every row as many numbers from 0 to 1 as there are categories.",
+        ),
+        (
+            "A row does not sum to 1, within 1e-9.",
+            "Correct its probabilities. Decimals that are cut off, such as 0.33, do not sum to 1.",
+        ),
+        (
+            "The file is too large, or has too many categories.",
+            "Merge rare categories, by `recoding` for example.",
+        ),
+    ),
+    "R013": (
+        (
+            (
+                "The column holds texts, truth values, lists or images, and the masking takes "
+                "numbers; or the other way round."
+            ),
+            (
+                "Choose a masking for such values. `pram`, `recoding` and `rank-swapping` with "
+                "`pe:order` take texts, `pixelation` images."
+            ),
+        ),
+        (
+            (
+                "It holds dates or times, and the masking needs a zero, as `multiplicative-noise` "
+                "and `rounding` do."
+            ),
+            "Use `noise`, `rank-swapping` or `microaggregation`, which do not.",
+        ),
+        (
+            "It holds texts to be ranked, and nothing says in which order.",
+            "Set `pe:order` to `lexicographic` if that order has a meaning; otherwise use `pram`.",
+        ),
+        (
+            (
+                "It holds infinite numbers, numbers of hundreds of digits, or integers of more "
+                "than 53 bits where floats are computed with."
+            ),
+            "Correct the numbers, or make the column coarser with `rounding`, which is exact.",
+        ),
+        (
+            "All its numbers are the same, so that no scale follows from them.",
+            "Release the column as it is, or leave it out.",
+        ),
+        (
+            "It holds integers, and a parameter of the masking has decimals.",
+            "Use an integer base, threshold or padding.",
+        ),
+        (
+            "No value is beyond `pe:threshold`.",
+            (
+                "Choose another threshold, or another role for the column: it would be published "
+                "as it is."
+            ),
+        ),
+        (
+            "No value has `pe:tail` rows beyond it.",
+            "Choose a smaller tail. Where many values are equal, no tail may be possible.",
+        ),
+        (
+            "One value alone would be published as the mean of the tail.",
+            (
+                "Let the tail be of more rows, or publish the threshold or a label instead of the "
+                "mean."
+            ),
+        ),
+        (
+            "A group or block would have more rows, or pixels, than there are.",
+            "Choose a smaller `pe:groupSize` or `pe:blockSize`.",
+        ),
+        (
+            "The masking leaves every value as it was.",
+            (
+                "Increase its scale or `pe:p`: it is less than one rank, or less than half the "
+                "last place of the numbers."
+            ),
+        ),
+        (
+            "A row has a value in some, but not all, of the columns that are masked together.",
+            "Mask the columns one by one, or fill in the missing values.",
+        ),
+        (
+            "The columns for `pram` have more categories than a certificate can list.",
+            "Use `recoding` for columns with many categories.",
+        ),
+        (
+            (
+                "The matrix file lacks categories of the column, or has some that its type cannot "
+                "hold."
+            ),
+            "Add those that the message lists to the file, or remove them.",
+        ),
+        (
+            "The taxonomy has no such `pe:level`, or no labels for values of this type.",
+            "Choose one of the levels that the message names.",
+        ),
+        (
+            "The result does not fit into the type of the column.",
+            "Widen the type, for example the precision of a decimal, or change the parameters.",
+        ),
+        (
+            (
+                "Images differ in shape, are incomplete, or come as flat lists whose shape is not "
+                "given."
+            ),
+            (
+                "Bring them to one shape, and give `pe:height`, `pe:width` and `pe:channels` for "
+                "flat lists."
+            ),
+        ),
+    ),
+    "R014": (
+        (
+            "The sample is larger than the table.",
+            "Ask for fewer rows or persons, or for a share.",
+        ),
+        (
+            "No row was drawn.",
+            (
+                "Ask for a larger share. On a small table, a Bernoulli sample can be empty; "
+                "`pe:sampleSize` cannot."
+            ),
+        ),
+        (
+            "Strata are so small that none of their rows would be drawn.",
+            "Sample more, or stratify by fewer columns.",
+        ),
+        (
+            "There are too many strata.",
+            (
+                "Stratify by columns with fewer values, such as age groups rather than dates of "
+                "birth."
+            ),
+        ),
+        (
+            "Rows of one person belong to different strata.",
+            "Stratify by what is the same in all rows of a person, or leave out `pe:privacyUnit`.",
+        ),
+    ),
+    "R015": (
+        (
+            (
+                "One sensitive value is so frequent that it would have to appear twice in a "
+                "bucket: more than one row in l has it."
+            ),
+            "Use an l of at most what the message says.",
+        ),
+        (
+            "No l is possible, because one value is in more than half of the rows.",
+            (
+                "Ask for `distinct-l` buckets, which may hold a value several times, or for "
+                "another privacy model."
+            ),
+        ),
+    ),
+    "W005": (
+        (
+            (
+                "The policy asks for `masking` and for no privacy model. Each column is masked as "
+                "asked, but nothing limits what a row reveals about a person."
+            ),
+            (
+                "Add a model, for example `isAllOf` `masking` and `k-anonymity`; or accept the "
+                "warning where masking was judged sufficient by other means."
+            ),
+        ),
+    ),
+    "W006": (
+        (
+            (
+                "With `pe:missing` `wildcard`, a suppressed cell matches any value. k then counts "
+                "rows that could be the same, and one row counts for several classes."
+            ),
+            (
+                "Omit `pe:missing`: a missing value is then a value of its own, at the price of "
+                "more suppressed cells."
+            ),
+        ),
+    ),
+    "W007": (
+        (
+            (
+                "Bucketization publishes quasi-identifiers exactly. Whoever knows those of a "
+                "person sees whether that person is in the table, and in which bucket."
+            ),
+            (
+                "Ask for classes, by generalisation or microaggregation, if presence is not to be "
+                "known."
+            ),
+        ),
+    ),
+    "W008": (
+        (
+            (
+                "`pe:sdShare` or `pe:varianceShare` is 1 or more, so there is at least as much "
+                "noise as signal. Usually a percentage was meant: 10 is 1000%."
+            ),
+            "Write 10% as 0.1. If so much noise is intended, ignore the warning.",
+        ),
+    ),
+}
+"""The causes of a code, each with its remedy, in Markdown."""
