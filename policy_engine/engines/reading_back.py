@@ -10,9 +10,7 @@ from policy_engine.data import cells
 from policy_engine.data.cells import ALL
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, from_texts, to_numpy, unchunk
-from policy_engine.engines.class_evidence import cells_mark
 from policy_engine.engines.encoding import ancestry, encode
-from policy_engine.engines.generalizations import losses
 from policy_engine.errors import CertificateError
 from policy_engine.kernels.grouping import Groups, classes_of, first_rows
 from policy_engine.kernels.match_counts import match_counts
@@ -48,6 +46,8 @@ def groups(
     not a range, set or value, DataError where a sensitive value is not in its taxonomy.
     """
     columns, wildcard = step.columns, step.recoding.missing == "wildcard"
+    from policy_engine.engines.generalizations import losses  # noqa: PLC0415 (loads numba)
+
     indexed = {
         column.name: index_texts(column.name, cell_column(table, column.name))
         for column in columns.quasi_identifier
@@ -102,6 +102,8 @@ def class_mark(
     if step.recoding.algorithm != "microaggregation":
         return None
     columns = ((codes[first].astype(np.int64), texts) for codes, texts in indexed)
+    from policy_engine.engines.class_evidence import cells_mark  # noqa: PLC0415 (loads numba)
+
     return cells_mark(columns, sizes)
 
 
