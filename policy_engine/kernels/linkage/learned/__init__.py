@@ -7,6 +7,7 @@ from policy_engine.kernels.linkage.learned.distances import (
     weighted_mean,
 )
 from policy_engine.kernels.linkage.learned.forms import bilinear
+from policy_engine.kernels.linkage.learned.held_out import held_out, learn_in_turn
 from policy_engine.kernels.linkage.learned.learning import LearnedLinkage, learn
 from policy_engine.kernels.linkage.learned.linked import linked
 
@@ -16,7 +17,9 @@ __all__ = [
     "bilinear",
     "choquet",
     "choquet_of_pairs",
+    "held_out",
     "learn",
+    "learn_in_turn",
     "linked",
     "ordered_weighted_mean",
     "weighted_mean",

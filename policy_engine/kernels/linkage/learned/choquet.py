@@ -40,6 +40,7 @@ def choquet(columns: int, *, submodular: bool = False) -> Distances:
         constraints=np.vstack([rises, curves]) if submodular else rises,
         total=np.eye(1 << columns)[-1, 1:],
         inner=_concave(columns) if submodular else sets_of(columns)[1:].mean(axis=1),
+        corners=_corners(columns, submodular=submodular),
         from_sets=lambda values: values[1:] / values[-1],
         ordered=np.asarray,
     )
@@ -90,6 +91,18 @@ def _increments(differences: Floats) -> Floats:
     features = np.zeros((*squares.shape[:-1], (1 << columns) - 1))
     np.put_along_axis(features, np.cumsum(1 << order, axis=-1) - 1, steps, axis=-1)
     return features
+
+
+def _corners(columns: int, *, submodular: bool) -> Floats:
+    """Return the capacities of the greatest of the columns of each set, and of the least."""
+    sets = sets_of(columns)[1:]
+    shared = sets.astype(np.int64) @ sets.T
+    greatest = shared > 0
+    if submodular:
+        return greatest.astype(np.float64)
+    least = shared == sets.sum(axis=1)[:, np.newaxis]
+    # Of one column, both are the same.
+    return np.vstack([greatest, least[sets.sum(axis=1) > 1]]).astype(np.float64)
 
 
 def _rises(columns: int) -> Floats:

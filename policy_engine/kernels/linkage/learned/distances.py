@@ -20,7 +20,8 @@ class Distances:
 
     `features` maps differences (..., columns) to (..., parameters). `constraints` is (rows,
     parameters), `total` (parameters,). `inner` (parameters,) is a member, the mean of the squared
-    differences or nearly so, for which all constraints are above 0.
+    differences or nearly so, for which all constraints are above 0. `corners` (corners,
+    parameters) are members, with single columns among them, whose means are members too.
 
     `from_sets` gives the member nearest to another distance, the same one if it is a member, from
     its value between records that differ by 1 in the columns of a set and are equal in the others,
@@ -36,6 +37,7 @@ class Distances:
     constraints: Floats
     total: Floats
     inner: Floats
+    corners: Floats
     from_sets: Callable[[Floats], Floats]
     ordered: Callable[[Floats], Floats] | None
 
@@ -56,6 +58,7 @@ def mean_of(
         constraints=np.eye(size),
         total=np.ones(size),
         inner=np.full(size, 1 / size),
+        corners=np.eye(size),
         from_sets=lambda values: _weights(from_sets(values)),
         ordered=ordered,
     )

@@ -35,6 +35,7 @@ def bilinear(columns: int) -> Distances:
         constraints=features(_directions(columns)),
         total=diagonal,
         inner=diagonal / columns,
+        corners=np.eye(len(one))[one == two],
         from_sets=from_sets,
         ordered=None,
     )

@@ -26,15 +26,24 @@ from policy_engine.kernels.linkage.learned.solver import (
     fewest_missed,
     widest,
 )
+from policy_engine.kernels.linkage.learned.surrogate import climb
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _ROUNDING = 1e-6
 """Of the solver's bound, which is the number of persons missed: far more than it errs by."""
+MOST_PERSONS = 5_000
+"""Of a programme, which has a whole variable for each whose link depends on the distance."""
+_MOST_CELLS = 1 << 23
+_POWERS = (4.0, 16.0, 64.0, 256.0)
+_NEAR = 20
 _FIRST_ROWS = 6
 _MORE_ROWS = 4
 _WIDENINGS = 12
+
+
+Stop = Literal["reached", "time", "size", "margin"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +54,9 @@ class LearnedLinkage:
     the `records` than to any other, counted again on all pairs; no distance of the family links
     more than `bound`. `rounds` programmes were solved, the last with `rows` rivals.
 
-    It `stopped` because the bound is "reached", because "time" was up, or because the rest is
-    within the "margin": a programme was solved, but some of its links are narrower than a link is.
+    It `stopped` because the bound is "reached", because "time" was up, because of the "size" of a
+    programme, or because the rest is within the "margin": a programme was solved, but some of its
+    links are narrower than a link is.
     """
 
     distances: str
@@ -57,7 +67,7 @@ class LearnedLinkage:
     records: int
     rows: int
     rounds: int
-    stopped: Literal["reached", "time", "margin"]
+    stopped: Stop
 
     @property
     def gap(self) -> int:
@@ -78,20 +88,21 @@ def learn(
     finite and scaled as an intruder would; `own` (persons,) are the right records, -1 for none.
     `starts` are distances of other families, with their parameters: if they are members of this
     one too, the result links no fewer. A start is also what the differences of the right pairs
-    suggest.
+    suggest. From all of these a smooth stand-in of the links is climbed, in half of the time; in
+    the rest, and unless they are too many, a mixed-integer programme is solved.
 
     The intruder knows the right links, so this is the worst case, not what an intruder can do; and
     a distance with many parameters fits these records rather than others (see `held_out`). The
-    optimum does not depend on the order of the rows, and which distance attains it does not either;
-    what is found when time is up depends on the machine.
+    order of the rows decides nothing; what is found when time is up depends on the machine.
     """
     deadline = time.monotonic() + seconds
     search = _Search(find_rivals(differences, own, distances), distances)
-    search.consider(distances.inner)
-    for parameters in _suggested(differences, own, distances):
+    suggested = [distances.inner, *_suggested(differences, own, distances)]
+    begun = [translated(family, parameters, distances) for family, parameters in starts]
+    for parameters in [*suggested, *begun]:
         search.consider(parameters)
-    for family, parameters in starts:
-        search.consider(translated(family, parameters, distances))
+    for parameters in [search.best, *suggested]:
+        search.climb(parameters, deadline - seconds / 2)
     stopped = search.run(deadline)
     return LearnedLinkage(
         distances=distances.name,
@@ -143,14 +154,17 @@ class _Search:
         self.best, self.count = distances.inner, -1
         self.bound, self.rounds = len(rivals.own), 0
 
-    def run(self, deadline: float) -> Literal["reached", "time", "margin"]:
+    def run(self, deadline: float) -> Stop:
         self._choose(apart(self.rivals, self.distances, self.best), _FIRST_ROWS)
         while self.count < self.bound:
+            if not self._is_small():
+                return "size"
             left = deadline - time.monotonic()
             if left <= 0:
                 return "time"
             solution = self._solve(left)
             values = self.consider(solution.parameters)
+            self.climb(solution.parameters, deadline, _POWERS[-1:])
             is_short = values < self.margins * NARROWER
             is_broken = is_short & ~self.chosen & ~solution.is_missed[self.persons]
             self._widen(~is_short | ~solution.is_missed[self.persons] & ~is_broken, deadline)
@@ -169,6 +183,22 @@ class _Search:
             self.best, self.count = member, count
         return values
 
+    def climb(self, parameters: Floats, deadline: float, powers: Sequence[float] = _POWERS) -> None:
+        """Consider the members at the top of ever rougher hills, from one to the next."""
+        for power in powers if len(self.rivals.own) else ():
+            if time.monotonic() >= deadline:
+                return
+            near = self._nearest(apart(self.rivals, self.distances, parameters), _NEAR)
+            parameters = climb(
+                self.rivals.own,
+                self.rivals.others[near],
+                self.persons[near],
+                self.distances,
+                parameters,
+                power,
+            )
+            self.consider(parameters)
+
     def _solve(self, seconds: float) -> Solution:
         self.rounds += 1
         solution = fewest_missed(
@@ -177,6 +207,10 @@ class _Search:
         missed = math.ceil(solution.least_missed - _ROUNDING)
         self.bound = min(self.bound, len(self.rivals.own) - missed)
         return solution
+
+    def _is_small(self) -> bool:
+        cells = int(self.chosen.sum()) * len(self.distances.total)
+        return len(self.rivals.own) <= MOST_PERSONS and cells <= _MOST_CELLS
 
     def _rows(self, chosen: Bools) -> Rows:
         persons, others = self.persons[chosen], self.rivals.others[chosen]

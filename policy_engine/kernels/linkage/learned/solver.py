@@ -79,11 +79,8 @@ def fewest_missed(
     import highspy  # noqa: PLC0415 (an extra)
 
     size = len(members.total)
-    apart = np.zeros((len(rows.apart), size + persons))
-    apart[:, :size] = rows.apart
     margins = rows.margins * NARROWER
-    apart[np.arange(len(apart)), size + rows.persons] = margins - rows.least
-    problem = _problem(apart, margins, members)
+    problem = _problem(rows.apart, margins, members, rows.persons, margins - rows.least, persons)
     problem.col_cost_ = np.concatenate([np.zeros(size), np.ones(persons)])
     problem.col_lower_ = np.concatenate([np.full(size, -1.0), np.zeros(persons)])
     problem.col_upper_ = np.ones(size + persons)
@@ -129,9 +126,8 @@ def widest(rows: Rows, members: Members, seconds: float) -> tuple[Floats, float]
     import highspy  # noqa: PLC0415 (an extra)
 
     size = len(members.total)
-    unit = rows.margins / MARGIN
-    apart = np.hstack([rows.apart, -unit[:, np.newaxis]])
-    problem = _problem(apart, np.zeros(len(apart)), members)
+    unit, zeros = -rows.margins / MARGIN, np.zeros_like(rows.persons)
+    problem = _problem(rows.apart, np.zeros(len(unit)), members, zeros, unit, 1)
     problem.col_cost_ = np.append(np.zeros(size), -1.0)
     problem.col_lower_ = np.append(np.full(size, -1.0), -highspy.kHighsInf)
     problem.col_upper_ = np.append(np.ones(size), highspy.kHighsInf)
@@ -143,25 +139,29 @@ def widest(rows: Rows, members: Members, seconds: float) -> tuple[Floats, float]
     return values[:size], float(values[size]) / MARGIN
 
 
-def _problem(apart: Floats, least: Floats, members: Members) -> Any:
-    """Return a programme of some rows, each of at least so much, in parameters of a family."""
+def _problem(
+    apart: Floats, least: Floats, members: Members, columns: Ints, values: Floats, others: int
+) -> Any:
+    """Return a programme of some rows, each of at least so much, in parameters of a family.
+
+    Each row has also a value in one of the `others` columns behind the parameters.
+    """
     import highspy  # noqa: PLC0415 (an extra)
 
-    size, others = len(members.total), apart.shape[1] - len(members.total)
-    family = np.pad(np.vstack([members.constraints, members.total]), ((0, 0), (0, others)))
-    matrix = np.vstack([apart, family])
-    rows, columns = np.nonzero(matrix)
+    size = len(members.total)
+    matrix = np.vstack([apart, members.constraints, members.total])
+    row, column = np.nonzero(matrix)
+    rows = np.concatenate([row, np.arange(len(apart))])
+    order = np.argsort(rows, kind="stable")
     zeros = np.zeros(len(members.constraints))
     problem = highspy.HighsLp()
     problem.num_row_, problem.num_col_ = len(matrix), size + others
     problem.row_lower_ = np.concatenate([least, zeros, [1.0]])
-    problem.row_upper_ = np.concatenate(
-        [np.full(len(least) + len(zeros), highspy.kHighsInf), [1.0]]
-    )
+    problem.row_upper_ = np.append(np.full(len(least) + len(zeros), highspy.kHighsInf), 1.0)
     problem.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    problem.a_matrix_.start_ = np.searchsorted(rows, np.arange(len(matrix) + 1))
-    problem.a_matrix_.index_ = columns
-    problem.a_matrix_.value_ = matrix[rows, columns]
+    problem.a_matrix_.start_ = np.searchsorted(rows[order], np.arange(len(matrix) + 1))
+    problem.a_matrix_.index_ = np.concatenate([column, size + columns])[order]
+    problem.a_matrix_.value_ = np.concatenate([matrix[row, column], values])[order]
     return problem
 
 
