@@ -20,7 +20,7 @@ from policy_engine.data.rdf.statements import (
     Term,
     is_blank,
 )
-from policy_engine.decision.compliance.names import ISSUED
+from policy_engine.decision.compliance.names import ISSUED, REPLACED
 from policy_engine.decision.compliance.parsing import statements
 from policy_engine.errors import (
     Place,
@@ -309,7 +309,7 @@ def refuse(graph: StatementGraph, message: str, hint: str = "") -> NoReturn:
 def _is_read(prop: str) -> bool:
     """Return whether a property is one that policies, requests or worlds use."""
     is_odrl = prop.startswith(terms.ODRL) and prop.removeprefix(terms.ODRL) in odrl_properties()
-    return is_odrl or prop == ISSUED or prop.startswith(_READ_BESIDE_ODRL)
+    return is_odrl or prop in (ISSUED, REPLACED) or prop.startswith(_READ_BESIDE_ODRL)
 
 
 def shown_term(term: Term) -> str:

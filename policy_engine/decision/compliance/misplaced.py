@@ -5,7 +5,8 @@ from collections.abc import Set as AbstractSet
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import TYPE, Literal
-from policy_engine.decision.compliance.graph import StatementGraph
+from policy_engine.decision.compliance.facts import own_purposes
+from policy_engine.decision.compliance.graph import StatementGraph, refuse
 from policy_engine.decision.compliance.names import DUBLIN_CORE
 from policy_engine.decision.compliance.namespaces import RDFS
 from policy_engine.decision.compliance.reading import leaves
@@ -65,6 +66,22 @@ def refuse_misplaced_memberships(
     errors: tuple[type[PolicyEngineError], ...] = (PolicyError, RequestError, RequestError)
     for text, error in zip(texts, errors, strict=True):
         _refuse_misplaced(text, error, kinds, {**placed, **kinds})
+    if texts[1].text not in (texts[0].text, texts[2].text):
+        _refuse_claimed_kinds(texts[1], requested, {**placed, **kinds})
+
+
+def _refuse_claimed_kinds(
+    request: StatementGraph,
+    requested: Sequence[RequestedRule],
+    kinds: Mapping[str, AbstractSet[str]],
+) -> None:
+    """Refuse what a request says of the kinds of anything but its purposes: it would be lost."""
+    own = {purpose for purpose, _ in own_purposes(request, requested)}
+    for prop in sorted(prop for prop, of in _KINDS.items() if "purpose" in of):
+        for part, whole in request.edges(prop):
+            if part not in own and kinds.get(whole, {"purpose"}) != {"purpose"}:
+                message = f"The request says that {part!r} is a kind of {whole!r}."
+                refuse(request, message, "It may say so of its purposes; the world tells the rest.")
 
 
 def _refuse_misplaced(

@@ -164,7 +164,7 @@ class _Requests:
 
     def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
         """Yield the left operands that a request gives, each with a value."""
-        for term in self.graph.values(rule, PURPOSE):
+        for term in self._values(rule, PURPOSE):
             yield PURPOSE_OPERAND, term
         for node in self._named(rule, CONTEXT, CONSTRAINT):
             self._known(node, _OF_CONSTRAINT, _CONSTRAINT_CLASSES)
@@ -179,15 +179,24 @@ class _Requests:
                 is_odrl = operand.startswith(terms.ODRL)
                 if is_odrl and operand not in terms.instances(f"{terms.ODRL}LeftOperand"):
                     refuse(self.graph, f"{operand!r} is not a left operand of ODRL.")
-                for term in self.graph.values(node, RIGHT):
+                for term in self._values(node, RIGHT):
                     yield operand, term
         for node in self._named(rule, PARAMETER):
             self._known(node, _OF_PARAMETER, ())
             features = self._named(node, FEATURE)
             self._require(node, FEATURE, PARAMETER_VALUE)
             for feature in features:
-                for term in self.graph.values(node, PARAMETER_VALUE):
+                for term in self._values(node, PARAMETER_VALUE):
                     yield self._operand(feature), term
+
+    def _values(self, node: str, prop: str) -> tuple[Term, ...]:
+        """Return what a request tells, and refuse a name that is said to stand for another one."""
+        for name in self.graph.nodes(node, prop):
+            if self.graph.objects(name, VALUE):
+                refuse(
+                    self.graph, f"What rdf:value says of {name!r} would be lost.", "Tell it itself."
+                )
+        return self.graph.values(node, prop)
 
     def _require(self, node: str, *props: str) -> None:
         for prop in props:
@@ -212,7 +221,7 @@ class _Requests:
         if is_blank(node):
             names = {*self.graph.objects(node, VALUE, UID)}
         else:
-            names = {node, *self.graph.nodes(node, VALUE)}
+            names = {node, *self.graph.objects(node, VALUE)}
         name = next(iter(names), "_:")
         is_name = isinstance(name, str) and not is_blank(name) and len(names) == 1
         if not is_name or self.graph.objects(node, REFINEMENT):

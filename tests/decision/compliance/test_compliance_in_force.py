@@ -4,6 +4,7 @@ import pytest
 from compliance_texts import PARTS, policy, request, world
 
 from policy_engine.decision.compliance import compliance_report
+from policy_engine.errors import PolicyError, RequestError
 
 REPLACED = ":policy dct:isReplacedBy :newer ."
 ENDS = ":policy <https://w3id.org/policy-engine/ns#endsWith> :offer ."
@@ -51,3 +52,18 @@ def test_replaced_policy_lifts_no_prohibition():
 def test_policy_that_another_one_claims_to_replace_stays_in_force():
     other = f":newer a odrl:Set ; dct:replaces :policy ; odrl:permission [ {PARTS} ] ."
     assert [one.active for one in reports(policy(PARTS, more=other))["policy"]] == [True]
+
+
+@pytest.mark.parametrize("what", [":rule", ":pay"])
+def test_rule_that_is_replaced_is_refused(what):
+    text = f"{PARTS} ; odrl:duty :pay . :pay odrl:action odrl:compensate"
+    said = f" {what} dct:isReplacedBy :newer ."
+    with pytest.raises(PolicyError, match=r"P006 The rule .* is said to be replaced"):
+        reports(policy(text, more=said))
+    with pytest.raises(RequestError, match=r"D003 The rule .* is said to be replaced"):
+        reports(policy(text), world(said))
+
+
+def test_policy_is_replaced_by_something():
+    with pytest.raises(PolicyError, match=r"P007 .*isReplacedBy may not be an empty list"):
+        reports(policy(PARTS, more=":policy dct:isReplacedBy () ."))

@@ -76,3 +76,25 @@ def test_names_that_other_operands_are_compared_with_may_be_of_any_kind():
     text = constrained(limit("odrl:spatial", "isA", ":Country"))
     told = ":w a sotw:SotW ; odrl:spatial :IT . :IT a :Country ."
     assert compliance_report(text, request(), world(told))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ":IT a :Country .",
+        ":IT skos:broader :Country .",
+        f":IT {SUBCLASS} :Country .",
+        ":IT skos:broader :Land . :Land skos:broader :Country .",
+    ],
+)
+def test_request_says_what_kind_its_purposes_are_of_and_nothing_else(said):
+    text = constrained(limit("odrl:spatial", "isA", ":Country"), "prohibition")
+    told = f"; odrl:constraint [ {limit('odrl:spatial', 'eq', ':IT')} ]"
+    with pytest.raises(PolicyEngineError, match=r"D003 The request says that .* is a kind of"):
+        compliance_report(text, request(told=told, more=said), world())
+    [report] = compliance_report(text, request(told=told), world(said)).policies
+    assert [rule.active for rule in report.rules] == [True]
+
+
+def test_request_may_say_what_kind_something_of_no_rule_is_of():
+    assert compliance_report(policy(), request(more=":nurse a :Person . :a a :b ."), world())

@@ -5,6 +5,7 @@ from compliance_texts import (
     PREFIXES,
     constrained,
     evaluation_request,
+    for_purpose,
     limit,
     parameter,
     policy,
@@ -388,3 +389,18 @@ def test_report_is_on_as_many_pairs_of_rules_as_are_allowed(monkeypatch):
         compliance_report(text, both, world())
     [problem] = caught.value.problems
     assert problem.message == "The report would cover 4 pairs of rules. Allowed are 2."
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (for_purpose(":mine", ":mine rdf:value :ads ."), "rdf:value says of .*/mine"),
+        (for_purpose("[ rdf:value :ads ]"), "rdf:value says of '_:"),
+        (evaluation_request(parameter("Purpose", ":mine"), ":mine rdf:value 5 ."), "rdf:value"),
+        (request(more=":nurse rdf:value 'nurse' ."), "needs an IRI"),
+        (request(more=":nurse rdf:value :doctor ."), "needs an IRI"),
+    ],
+)
+def test_request_tells_values_themselves_and_not_what_stands_for_them(asked, words):
+    with pytest.raises(RequestError, match=rf"D003 .*{words}"):
+        compliance_report(policy(), asked, world())
