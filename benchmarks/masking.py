@@ -3,9 +3,10 @@
     python benchmarks/masking.py [--quick] [--json FILE]
 
 Figures are CPU seconds (user and system) of the kernel alone, in this process and warm, the least
-of several runs; random bits are drawn beforehand. The last two are whole runs of `apply`, file to
-file. --quick takes a tenth of the rows, where goals of time say nothing. Tables that do not lie
-beside the project are named as missing.
+of several runs; random bits are drawn beforehand. Then comes one figure for each method, of a table
+in memory: masked, with what is seen of it, as `apply` does between reading and writing. The last
+two are whole runs of `apply`, file to file. --quick takes a tenth of the rows, where goals of time
+say nothing. Tables that do not lie beside the project are named as missing.
 """
 
 import argparse
@@ -19,8 +20,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from local import COMMAND, ROOT, SHARED, cpu_of, machine
 
+from policy_engine.data.taxonomy import read_taxonomy
+from policy_engine.engines.masking.sampling import sample_table
+from policy_engine.engines.masking.whole_tables import mask_table
 from policy_engine.kernels.bucketization import anatomy
 from policy_engine.kernels.local_suppression import suppress_cells
 from policy_engine.kernels.match_counts import match_counts
@@ -35,6 +40,7 @@ from policy_engine.kernels.pram import (
 )
 from policy_engine.kernels.rank_swapping import largest_rank_move, most_ranks, rank_swap
 from policy_engine.kernels.shuffling import shuffle
+from policy_engine.plan.steps import Mask, Sample
 
 IPPS = (
     "Total Discharges",
@@ -60,6 +66,7 @@ def main():
     for part in (*parts, pixelated):
         figures += reported(part(rows, runs))
     figures += reported(suppression(runs))
+    figures += reported(methods(rows, runs))
     with tempfile.TemporaryDirectory() as folder:
         figures += reported(whole_run(Path(folder), rows))
         figures += reported(run_of_decimals(Path(folder), rows))
@@ -304,6 +311,50 @@ def one_column_at_a_time(codes, counts, missing):
         now = np.where(cells, -1, codes).astype(np.int32)
         cells[match_counts(now, counts, missing) < 5, column] = True
     return int((counts @ cells).sum())
+
+
+_KEY = bytes(32)
+METHODS = {
+    "rounding": {"base": 100},
+    "top-coding": {"threshold": 8000},
+    "recoding": {"taxonomy": "ages", "level": 1},
+    "random-rounding": {"base": 100},
+    "noise": {"sdShare": 0.1},
+    "correlated-noise": {"sdShare": 0.1},
+    "multiplicative-noise": {"logSd": 0.1},
+    "rank-swapping": {"p": 0.05},
+    "shuffling": {"given": ["age"]},
+    "microaggregation": {"groupSize": 5},
+    "pram": {"keep": 0.8},
+}
+"""A column of a table in memory by each masking: amounts, but categories for recoding and pram."""
+
+
+def methods(rows, runs):
+    """The cost of each method: one column of a table in memory, masked and looked at."""
+    random = np.random.default_rng(4)
+    table = pa.table(
+        {
+            "age": random.integers(18, 90, rows),
+            "cap": random.integers(0, 10_000, rows),
+            "pay": np.round(np.exp(random.normal(8, 1, rows))).astype(np.int64),
+        }
+    )
+    labels = [[str(age), f"{age // 10}0s", "*"] for age in range(18, 90)]
+    taxonomies = {"ages": read_taxonomy("\n".join(map(";".join, labels)).encode(), "ages.csv")}
+    for notation, parameters in METHODS.items():
+        names = {"recoding": ["age"], "pram": ["age"], "correlated-noise": ["cap", "pay"]}
+        columns = [
+            {"name": name, "masking": notation, **parameters}
+            for name in names.get(notation, ["pay"])
+        ]
+        step = Mask(columns=columns)
+        cpu, _ = timed(lambda step=step: mask_table(table, step, _KEY, taxonomies), min(runs, 3))
+        several = f", {len(columns)} columns together" if len(columns) > 1 else ""
+        yield figure(f"{notation}, a table of {rows:,} rows{several}", cpu, "none")
+    sample = Sample(sampleShare=0.1)
+    cpu, _ = timed(lambda: sample_table(table, sample, _KEY), min(runs, 3))
+    yield figure(f"sample of a tenth of {rows:,} rows", cpu, "none")
 
 
 def whole_run(folder, rows):

@@ -299,6 +299,16 @@ def test_masked_cells_are_kept_and_known_for_what_they_are(data):
     assert load_certificate(second.path).upstream == (before,)
 
 
+def test_parts_and_totals_that_are_rounded_one_by_one_do_not_add_up():
+    # Parts of 4 at most, with a total of 5 or more: that is narrower than 0 says of either.
+    table = {"id": [1, 2], "pay": [4, 4], "cap": [4, 14], "all": [8, 18]}
+    masked = [column(name, masking="rounding", base=10) for name in ("pay", "cap", "all")]
+    made = applied(table, method="masking", insensitive=["id"], masked=masked)
+    assert rows_of(made) == [(1, 0, 0, 10), (2, 0, 10, 20)]
+    without = applied(table, method="masking", insensitive=["id"], masked=masked[:2])
+    assert [one + other for _, one, other in rows_of(without)] == [0, 10]
+
+
 # What is written about it
 
 

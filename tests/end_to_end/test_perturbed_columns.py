@@ -325,8 +325,10 @@ MASKINGS = st.sampled_from(
         {"masking": "rank-swapping", "p": 0.9, "variant": "distribution"},
         {"masking": "random-rounding", "base": 7},
         {"masking": "microaggregation", "groupSize": 2},
+        {"masking": "shuffling", "given": {"@id": f"{DATASET}/age"}},
     ]
 )
+KEEPS_VALUES = ("rank-swapping", "shuffling")
 
 
 def written(value):
@@ -353,8 +355,96 @@ def test_what_is_missing_stays_so_and_types_and_guarantees_are_kept(values, mask
     numbers = [row["pay"] for row in by_row.values() if isinstance(row["pay"], float)]
     assert np.isfinite(numbers).all()
     assert made.table.column_names == ["age", "id", "pay"]
-    if masking["masking"] == "rank-swapping":
+    if masking["masking"] in KEEPS_VALUES:
         assert sorted(map(written, values)) == sorted(str(row["pay"]) for row in by_row.values())
     assert all(one.holds for one in made.certificate.measurements)
     assert made.certificate.plan.publish.asset == OUTPUT
     assert rows_of(made)
+
+
+WORDS = st.lists(st.none() | st.sampled_from(["a", "b", "c", "", "ü"]), min_size=4, max_size=30)
+NUMBERED = st.lists(st.none() | st.integers(0, 3), min_size=4, max_size=30)
+
+
+@settings(max_examples=examples(40))
+@given(WORDS | NUMBERED, st.floats(0.05, 0.95), st.sampled_from(["plain", "invariant"]))
+def test_drawn_categories_are_those_of_the_column_and_missing_ones_stay_so(values, keep, variant):
+    assume(any(value is not None for value in values))
+    table = pa.table({"age": [1] * len(values), "id": range(len(values)), "job": pa.array(values)})
+    masked = column("job", masking="pram", keep=keep, variant=variant)
+    made = applied(table, masked=[masked], key=KEY, **PLAIN)
+    by_row = by_id(made)
+    assert made.table.schema.field("job").type == table.schema.field("job").type
+    assert [by_row[i]["job"] is None for i in range(len(values))] == [v is None for v in values]
+    assert {row["job"] for row in by_row.values()} <= {*values}
+    assert np.allclose(np.sum(made.certificate.maskings[0].matrix, axis=1), 1)
+
+
+@settings(max_examples=examples(40))
+@given(NUMBERS, st.sampled_from([{"sampleShare": 0.5}, {"sampleSize": 3}]), st.randoms())
+def test_a_sample_is_of_whole_rows_and_the_order_of_the_input_leaves_no_trace(
+    values, amount, random
+):
+    table = pa.table({"id": range(len(values)), "pay": pa.array(values)})
+    asked = {"method": "masking", "insensitive": ["id", "pay"], "key": KEY, **amount}
+    order = random.sample(range(len(values)), len(values))
+    try:
+        made = applied(table, **asked)
+    except DataError as error:
+        # Now and then, no row is in a small Bernoulli sample.
+        is_empty = "sampleShare" in amount and error.problems[0].code == "R014"
+        assume(not is_empty)
+        raise
+    published = {(row["id"], written(row["pay"])) for row in by_id(made).values()}
+    assert published <= set(zip(range(len(values)), map(written, values), strict=True))
+    assert len(published) == made.table.num_rows == made.certificate.sample.sampled
+    assert amount.get("sampleSize", made.table.num_rows) == made.table.num_rows
+    assert made.table.schema.field("pay").type == table.schema.field("pay").type
+    assert rows_of(applied(table.take(order), **asked)) == rows_of(made)
+
+
+IMAGES = st.lists(
+    st.none() | st.lists(st.integers(0, 255), min_size=15, max_size=15), min_size=1, max_size=6
+)
+
+
+@settings(max_examples=examples(40))
+@given(IMAGES, st.sampled_from([2, 3]), st.integers(0, 255))
+def test_pixelated_images_keep_their_shape_and_type_and_missing_ones_stay_so(images, size, fill):
+    assume(any(image is not None for image in images))
+    kind = pa.list_(pa.uint8(), 15)
+    table = pa.table({"id": range(len(images)), "face": pa.array(images, kind)})
+    shape = {"height": 3, "width": 5, "blockSize": size, "padding": fill}
+    masked = [column("face", masking="pixelation", **shape)]
+    made = applied(table, method="masking", insensitive=["id"], masked=masked)
+    by_row = by_id(made)
+    assert made.table.schema.field("face").type == kind
+    for number, image in enumerate(images):
+        found = by_row[number]["face"]
+        assert (found is None) == (image is None)
+        if image is not None:
+            padded = np.full((6, 6), fill)
+            padded[:3, :5] = np.reshape(image, (3, 5))
+            mean = padded[:size, :size].sum() / size**2
+            block = np.reshape(found, (3, 5))[:size, :size]
+            assert np.ptp(block) == 0
+            assert block[0, 0] == int(mean + 0.5)
+
+
+@settings(max_examples=examples(40))
+@given(st.data(), st.randoms())
+def test_no_masking_shows_the_order_of_the_input(data, random):
+    rows = data.draw(st.integers(4, 12))
+    pay = data.draw(st.lists(st.integers(-5, 5), min_size=rows, max_size=rows))
+    job = data.draw(st.lists(st.sampled_from("abc"), min_size=rows, max_size=rows))
+    table = pa.table({"age": [1] * rows, "pay": pa.array(pay, pa.int64()), "job": job})
+    masked = [column("pay", **data.draw(MASKINGS)), PRAM]
+    asked = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "masked": masked, "key": KEY}
+    try:
+        made = applied(table, **asked)
+    except DataError as error:
+        is_refused = {problem.code for problem in error.problems} == {"R013"}
+        assume(not is_refused)
+        raise
+    order = random.sample(range(rows), rows)
+    assert applied(table.take(order), **asked).table.equals(made.table)

@@ -142,3 +142,14 @@ def test_every_value_becomes_its_own_label_and_no_other(tmp_path_factory, ages):
     assert cells(made, "age") == [
         None if age is None else f"{age // 10}0-{age // 10}9" for age in ages
     ]
+
+
+def test_labels_do_not_show_the_least_and_the_greatest_value(files):
+    # Bins that begin and end where the data do would publish both: those of a file are public.
+    made = [
+        applied(table(ages, "age"), taxonomies=files, **recoded(name="age"))
+        for ages in ([23, 29, 41, 44], [20, 27, 40, 49])
+    ]
+    assert cells(made[0], "age") == cells(made[1], "age") == ["20-29", "20-29", "40-49", "40-49"]
+    first, second = (one.certificate.maskings for one in made)
+    assert first == second
