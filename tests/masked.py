@@ -15,7 +15,8 @@ def words_for(values, number=1, seed=3):
 
 def facts_of(values):
     """Return the facts of columns of numbers or ranks, (rows, columns)."""
-    return ColumnFacts(len(values), Moments.of(values * 1.0, exponents(values * 1.0)))
+    moments = Moments.of(values * 1.0, exponents(values * 1.0))
+    return ColumnFacts(len(values), moments, roundings=(0.0,) * values.shape[1])
 
 
 def rows_of(values, words=None, given=None):

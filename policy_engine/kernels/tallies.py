@@ -25,16 +25,90 @@ def nothing_broken(before: NDArray[Any]) -> Tally:
     return {"broken": np.zeros(before.shape[1], dtype=np.int64)}
 
 
-def noise_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tally:
-    """Return how many values of each column were `negative`, and how many others `turned` so."""
+def noise_tally(
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    sds: NDArray[np.float64],
+) -> Tally:
+    """Return how many values of each column were `negative`, and how many others `turned` so.
+
+    `noise` is what was added, (rows, columns), with standard deviations `sds` (columns,), in which
+    `amount` is the sum of its sizes.
+    """
     turned = (before >= 0) & (after < 0)
-    negative = (before < 0).sum(axis=0)
-    return {**nothing_broken(before), "negative": negative, "turned": turned.sum(axis=0)}
+    counts = {"negative": (before < 0).sum(axis=0), "turned": turned.sum(axis=0)}
+    return {**nothing_broken(before), **counts, **_amount(noise / _scales(sds))}
 
 
-def sign_tally(before: NDArray[np.float64], after: NDArray[np.float64]) -> Tally:
-    """Return the tally of a masking that keeps signs; a value rounded to zero keeps its sign."""
-    return {"broken": (np.sign(before) * np.sign(after) < 0).sum(axis=0)}
+def sign_tally(
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    log_sd: float,
+    roundings: Sequence[float],
+) -> Tally:
+    """Return the tally of a masking that keeps signs; a value rounded to zero keeps its sign.
+
+    `amount` is the sum of the sizes of the logarithms of what values were multiplied by, less their
+    mean and at least, the values being rounded, in their standard deviations.
+    """
+    is_there = (before != 0) & (after != 0)
+    one, other = (np.where(is_there, np.abs(values), 1.0) for values in (before, after))
+    distance = np.abs(np.log(other) - np.log(one) + log_sd**2 / 2)
+    rounding = -np.log1p(-np.minimum(np.array(roundings) / other, _ALMOST_ALL))
+    sizes = np.where(is_there, np.maximum(distance - rounding, 0.0), 0.0)
+    broken = (np.sign(before) * np.sign(after) < 0).sum(axis=0)
+    return {"broken": broken, **_amount(sizes / log_sd)}
+
+
+_ALMOST_ALL = 0.999
+
+
+def _amount(noise: NDArray[np.float64]) -> Tally:
+    # As whole numbers, whose sum no order of rows changes.
+    sizes = np.rint(np.minimum(np.abs(noise), _MOST_NOISE) * _NOISE_UNITS)
+    return {"rows": np.array([len(noise)]), "amount": sizes.astype(np.int64).sum(axis=0)}
+
+
+_MOST_NOISE, _NOISE_UNITS = 2.0**20, 2.0**16
+
+
+def noisy_cells(
+    tally: Tally,
+    roundings: Sequence[float] = (0.0,),
+    sds: NDArray[np.float64] | float = 1.0,
+    *,
+    is_laplace: bool = False,
+) -> NDArray[np.int64]:
+    """Return how many cells of each column are broken, (columns,): besides those that are anyway,
+    all of them where more noise was added than there is likely to be.
+
+    `roundings` are the most that writing a value adds to its noise, `sds` its standard deviations.
+    """
+    rows, logarithm = max(int(tally["rows"][0]), 1), np.log(1 / _LEAST_PROBABILITY)
+    if is_laplace:
+        # Sizes are exponential: Chernoff's bound on their sum.
+        most = (1 + _chernoff(logarithm / rows)) / np.sqrt(2)
+    else:
+        # The mean of the sizes of normal numbers is a function of them with slope 1/sqrt(rows).
+        most = np.sqrt(2 / np.pi) + np.sqrt(2 * logarithm / rows)
+    is_much = tally["amount"] / (rows * _NOISE_UNITS) > (most + roundings / _scales(sds)) * _SLACK
+    return np.asarray(tally["broken"] + rows * is_much)
+
+
+def _scales(sds: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    # Noise that is less than any float changes nothing, which is refused elsewhere.
+    return np.where(np.asarray(sds) > 0, sds, 1.0)
+
+
+_SLACK = 1.0001
+"""For the steps in which noise is published."""
+
+
+def _chernoff(bound: float) -> float:
+    """Return a number d such that d - log(1 + d) is at least a bound."""
+    # d - log(1 + d) >= d**2 / (2 (1 + d)).
+    return float(bound + np.sqrt(bound**2 + 2 * bound))
 
 
 def rank_tally(

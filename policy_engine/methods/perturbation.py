@@ -25,7 +25,8 @@ class ColumnFacts:
     `rows` have a value in all of them. Of numbers, `moments` are those of the columns; of
     categories, `labels` are the distinct values in order, and `counts` how often each occurs,
     (categories,). `summary` is that of the masking, and
-    `dates` tells which columns are of days or points in time. Where rows are matched with those of
+    `dates` tells which columns are of days or points in time, `roundings` how far at most each
+    writes a number from what it is. Where rows are matched with those of
     an output, `ranked` tells of each column how many rows have each rank, (ranks,).
     """
 
@@ -35,6 +36,7 @@ class ColumnFacts:
     counts: "NDArray[np.int64] | None" = field(default=None, repr=False)
     summary: Mapping[str, "NDArray[np.int64]"] = field(default_factory=dict)
     dates: tuple[bool, ...] = ()
+    roundings: tuple[float, ...] = ()
     ranked: tuple["NDArray[np.int64]", ...] = field(default=(), repr=False)
 
 

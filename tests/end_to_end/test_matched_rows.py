@@ -4,7 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from applying import applied
-from masked_people import CAP, COST, JOB, MASKED, PAY, RENT, SINCE, TAX, certified, people, stored
+from masked_people import (
+    BOTH,
+    CAP,
+    COST,
+    HOME,
+    JOB,
+    MASKED,
+    PAY,
+    RENT,
+    SINCE,
+    TAX,
+    certified,
+    people,
+    stored,
+)
 
 from policy_engine.errors import CertificateError
 
@@ -29,7 +43,9 @@ def test_all_figures_are_made_again_whatever_the_files(given, made, tmp_path):
     assert figures >= {"largestRankMove", "largestDeviation", "correlation", "informationLoss"}
 
 
-@pytest.mark.parametrize("masked", [PAY, CAP, RENT, COST], ids=lambda one: one["pe:masking"])
+@pytest.mark.parametrize(
+    "masked", [PAY, CAP, RENT, COST, SINCE, HOME, TAX, BOTH[0]], ids=lambda one: one["pe:masking"]
+)
 def test_a_column_whose_cells_are_in_other_rows_is_broken(masked, tmp_path):
     data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [masked]}
     release = applied(data, tmp_path / "out" / "a.csv", **asked)

@@ -7,6 +7,7 @@ from policy_engine.kernels.tallies import (
     largest_deviation,
     move_tally,
     noise_tally,
+    noisy_cells,
     nothing_broken,
     rank_tally,
     sign_tally,
@@ -16,18 +17,43 @@ from policy_engine.kernels.tallies import (
 
 def test_noise_may_make_any_number_of_any_other_and_is_counted_where_it_turns_a_sign():
     before, after = np.array([[1.0, -1], [0, 2]]), np.array([[-1.0, -3], [0, -1]])
-    tally = noise_tally(before, after)
+    tally = noise_tally(before, after, after - before, np.ones(2))
     assert {name: counts.tolist() for name, counts in tally.items()} == {
         "broken": [0, 0],
         "negative": [0, 1],
         "turned": [1, 1],
+        "rows": [2],
+        "amount": [2 * 2**16, 5 * 2**16],
     }
     assert nothing_broken(before)["broken"].tolist() == [0, 0]
 
 
 def test_a_sign_that_changes_is_counted():
     before, after = np.array([[1.0], [-2], [0.2]]), np.array([[-1.0], [-1], [0]])
-    assert sign_tally(before, after)["broken"].tolist() == [1]
+    assert sign_tally(before, after, 0.1, (0.0,))["broken"].tolist() == [1]
+
+
+def test_factors_are_counted_in_their_standard_deviations_but_for_rounding():
+    before = np.array([[10.0], [10.0], [0.0]])
+    after = np.array([[10 * np.exp(0.3 - 0.02)], [9.0], [0.0]])
+    for rounding, second in ((0.0, abs(np.log(0.9) + 0.02)), (0.5, 0.028)):
+        tally = sign_tally(before, after, 0.2, (rounding,))
+        first = 0.3 + np.log1p(-rounding / after[0, 0])
+        assert tally["amount"][0] / 2**16 == pytest.approx((first + second) / 0.2, abs=1e-2)
+    assert tally["rows"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("size", "is_laplace", "broken"),
+    [(0.8, False, 0), (1.0, False, 0), (1.1, False, 1000), (0.9, True, 0), (1.0, True, 1000)],
+)
+def test_more_noise_than_is_likely_breaks_all_cells(size, is_laplace, broken):
+    # The sizes of 1000 normal numbers are at most 0.80 + 0.24 in the mean, those of as many from
+    # Laplace's distribution 0.71 (1 + 0.28), or it is less likely than 1e-13.
+    noise = np.full((1000, 1), size)
+    tally = noise_tally(noise, noise, 3 * noise, np.array([3.0]))
+    assert noisy_cells(tally, is_laplace=is_laplace).tolist() == [broken]
+    assert noisy_cells(tally, (0.6,), np.array([2.0]), is_laplace=is_laplace).tolist() == [0]
 
 
 @pytest.mark.parametrize(("share", "broken"), [(0.5, 0), (0.3, 4)])

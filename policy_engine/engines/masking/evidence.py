@@ -232,6 +232,7 @@ def judge(
             broken += _count_broken(one, evidence, pairs, place)
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
         told |= {**sizes.figures, **figures[place], **paired[place]}
+        broken = min(broken, max(after.rows, evidence.before.rows))
         yield ColumnJudgement(one, broken, rounded(told), *_matrix(one, evidence.before))
 
 

@@ -1,5 +1,6 @@
 """Columns of numbers and dates as floats, and floats as columns of the same kind again."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -59,6 +60,21 @@ class NumberForm:
             return pa.decimal128(38, self.decimals)
         is_integer = self.kind == "integer" and not pa.types.is_null(self.type)
         return pa.int64() if is_integer else self.type
+
+    def rounding(self, exponent: int) -> float:
+        """Return how far at most a number is from the one that is written for it, in the units of
+        `to_floats`; those of the column are below 2**exponent, the number below 16 times that."""
+        if self.kind == "timestamp":
+            return _UNITS[self.type.unit] if pa.types.is_timestamp(self.type) else 1.0
+        if self.kind != "float":
+            return 0.5 * 10.0**-self.decimals
+        decimals = 0.5 * 10.0**-self.decimals if self.decimals <= MOST_DECIMALS else 0.0
+        bits = int(np.finfo(self.type.to_pandas_dtype()).nmant)
+        return decimals + math.ldexp(1.0, exponent + 4 - bits)
+
+
+_UNITS: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1.0}
+"""A point in time is cut off at the unit of its type."""
 
 
 def number_form(

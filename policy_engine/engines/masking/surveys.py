@@ -169,7 +169,13 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
         _check_sizes(group, seen, moments)
         _check_spread(group, moments)
     if seen.counts is None:
-        return ColumnFacts(seen.rows, moments, summary=seen.summary, dates=_dates(group, seen))
+        return ColumnFacts(
+            seen.rows,
+            moments,
+            summary=seen.summary,
+            dates=_dates(group, seen),
+            roundings=_roundings(group, seen),
+        )
     if len(seen.counts) > MOST_CATEGORIES:
         message = f"The column {group[0].name!r} has {len(seen.counts):,} categories. "
         message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most: the certificate has the "
@@ -282,6 +288,13 @@ def _dates(group: Group, seen: Survey) -> tuple[bool, ...]:
         one.name in seen.forms and seen.forms[one.name].kind in ("date", "timestamp")
         for one in group
     )
+
+
+def _roundings(group: Group, seen: Survey) -> tuple[float, ...]:
+    if seen.exponents is None or group[0].takes != "numbers":
+        return ()
+    powers = dict(zip(seen.forms, seen.exponents.tolist(), strict=True))
+    return tuple(seen.forms[one.name].rounding(powers[one.name]) for one in group)
 
 
 _MOST_EXPONENT = 332

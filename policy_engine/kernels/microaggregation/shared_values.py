@@ -1,6 +1,6 @@
 """What columns show once their values are those of classes: how many rows share them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,41 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def shared_tally(before: Floats, after: Floats, least: int) -> Mapping[str, NDArray[np.int64]]:
+def shared_tally(
+    before: Floats, after: Floats, least: int, roundings: Sequence[float]
+) -> Mapping[str, NDArray[np.int64]]:
     """Return what rows show before and after microaggregation, (rows, columns) each.
 
-    `broken` counts the rows whose values are together those of fewer than `least` rows, in every
-    column, (columns,); `classes` those of different values, (columns,); `dominated` the classes
-    with a value that is greater than all their others together.
+    `broken` counts the rows whose values are together those of fewer than `least` rows, or whose
+    value in a column is further than its rounding from the mean of those rows, (columns,);
+    `classes` those of different values, (columns,); `dominated` the classes with a value that is
+    greater than all their others together.
     """
     groups, count = _groups(after)
     sizes = np.bincount(groups, minlength=count)
-    columns = after.shape[1]
+    columns, is_rare = after.shape[1], (sizes < least)[groups]
+    pairs = zip(before.T, after.T, roundings, strict=True)
+    others = [_is_other_mean(one, made, step, groups, sizes) for one, made, step in pairs]
     return {
-        "broken": np.full(columns, sizes[sizes < least].sum(), dtype=np.int64),
+        "broken": np.array([(is_rare | is_other).sum() for is_other in others], dtype=np.int64),
         "classes": np.full(columns, count, dtype=np.int64),
         "dominated": np.array([dominated_classes(column, groups, count) for column in before.T]),
     }
+
+
+def _is_other_mean(
+    before: Floats, after: Floats, rounding: float, groups: Ints, sizes: Ints
+) -> NDArray[np.bool_]:
+    """Return which values, (rows,), are not the mean of those before in their class."""
+    # Shares of the largest value: no sum of them is infinite.
+    scale = float(np.abs(before).max(initial=0)) or 1.0
+    means = np.bincount(groups, before / scale, minlength=len(sizes)) / sizes * scale
+    tolerance = rounding * (1 + _TOLERANCE) + scale * _TOLERANCE
+    return np.abs(after - means[groups]) > tolerance
+
+
+_TOLERANCE = 1e-9
+"""Of the largest value, for the rounding of sums of floats."""
 
 
 def dominated_classes(values: Floats, groups: Ints, count: int) -> int:

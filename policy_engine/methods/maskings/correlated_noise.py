@@ -11,6 +11,7 @@ from policy_engine.methods.maskings.noise import (
     SCALES,
     Share,
     negative_doubts,
+    noise_sds,
     noise_variance,
     scale_doubts,
 )
@@ -79,7 +80,7 @@ class CorrelatedNoise(Perturbation):
         moments = rows.facts.moments
         assert moments is not None  # noqa: S101 (numbers have them)
         covariance = moments.covariance
-        share = noise_variance(self.sd_share, self.variance_share)
+        share = self._share
         keeps = self.variant == "kim"
         made = add_correlated_noise(
             rows.values, moments.means, covariance, share, rows.words, keeps_covariance=keeps
@@ -93,12 +94,34 @@ class CorrelatedNoise(Perturbation):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
-        """Return how many values were negative, and how many of the others became so."""
+        """Return how much noise there is, how many values were negative, and how many of the others
+        became so."""
         from policy_engine.kernels.tallies import noise_tally  # noqa: PLC0415 (compiled)
 
-        return noise_tally(before, after)
+        assert facts.moments is not None  # noqa: S101 (numbers have them)
+        means, sds = facts.moments.means, noise_sds(facts, self._share)
+        noise = (after - means) * self._shrinkage - (before - means)
+        return noise_tally(before, after, noise, sds)
+
+    def count_broken(
+        self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+    ) -> "NDArray[Any]":
+        """Return all cells of each column where there is more noise than is likely."""
+        from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
+
+        roundings = [self._shrinkage * one for one in facts.roundings]
+        return noisy_cells(tally, roundings, noise_sds(facts, self._share))
+
+    @property
+    def _share(self) -> float:
+        return noise_variance(self.sd_share, self.variance_share)
+
+    @property
+    def _shrinkage(self) -> float:
+        """How many times as far from the mean a value with noise is, before it is brought back."""
+        return (1 + self._share) ** 0.5 if self.variant == "kim" else 1.0
 
     def doubts(
         self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts

@@ -87,13 +87,14 @@ class Microaggregation(Perturbation):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
-        """Return how many rows share their values with too few, and how many of the groups have
-        one value that is greater than all others together, without signs."""
+        """Return how many rows share their values with too few, or have others than the mean, and
+        how many of the groups have one value that is greater than all others together, without
+        signs."""
         from policy_engine.kernels.microaggregation import shared_tally  # noqa: PLC0415 (compiled)
 
-        return shared_tally(before, after, self.group_size)
+        return shared_tally(before, after, self.group_size, facts.roundings)
 
     def doubts(
         self,

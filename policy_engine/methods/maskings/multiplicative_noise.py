@@ -54,12 +54,24 @@ class MultiplicativeNoise(Perturbation):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
-        """Return how many values changed their sign; one rounded to zero has not."""
+        """Return how much noise there is, and how many values changed their sign; one rounded to
+        zero has not."""
         from policy_engine.kernels.tallies import sign_tally  # noqa: PLC0415 (compiled)
 
-        return sign_tally(before, after)
+        return sign_tally(before, after, self.log_sd, facts.roundings)
+
+    def count_broken(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> "NDArray[Any]":
+        """Return how many values changed their sign; all, where there is more noise than is
+        likely."""
+        from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
+
+        return noisy_cells(tally)
 
     def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
         """Return how many values are negative, and how many positive."""

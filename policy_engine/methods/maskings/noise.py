@@ -67,9 +67,7 @@ class Noise(Perturbation):
         """Return the values with noise."""
         from policy_engine.kernels.noise import add_noise, without_last_bits  # noqa: PLC0415
 
-        assert rows.facts.moments is not None  # noqa: S101 (numbers have them)
-        variance = noise_variance(self.sd_share, self.variance_share)
-        sd = float(variance * rows.facts.moments.covariance[0, 0]) ** 0.5
+        sd = float(self._sds(rows.facts)[0])
         column = add_noise(rows.values[:, 0], sd, rows.words[:, 0], self.distribution)
         return without_last_bits(column, sd)[:, None]
 
@@ -77,12 +75,26 @@ class Noise(Perturbation):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
-        """Return how many values were negative, and how many of the others became so."""
+        """Return how much noise there is, how many values were negative, and how many of the others
+        became so."""
         from policy_engine.kernels.tallies import noise_tally  # noqa: PLC0415 (compiled)
 
-        return noise_tally(before, after)
+        return noise_tally(before, after, after - before, self._sds(facts))
+
+    def count_broken(
+        self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
+    ) -> "NDArray[Any]":
+        """Return all cells where there is more noise than is likely."""
+        from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
+
+        is_laplace = self.distribution == "laplace"
+        return noisy_cells(tally, facts.roundings, self._sds(facts), is_laplace=is_laplace)
+
+    def _sds(self, facts: ColumnFacts) -> "NDArray[Any]":
+        """Return the standard deviation of the noise, (1,)."""
+        return noise_sds(facts, noise_variance(self.sd_share, self.variance_share))
 
     def doubts(
         self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
@@ -134,6 +146,14 @@ def scale_doubts(
             f"The noise of {name!r} has {share:g} times the {spread} of its column. "
             f"{parameter} is a share: 10% is 0.1."
         )
+
+
+def noise_sds(facts: ColumnFacts, share: float) -> "NDArray[Any]":
+    """Return the standard deviation of the noise of each column, (columns,), given the share of the
+    variance that it has."""
+    assert facts.moments is not None  # noqa: S101 (numbers have them)
+    deviations: NDArray[Any] = (share * facts.moments.covariance.diagonal()) ** 0.5
+    return deviations
 
 
 def noise_variance(sd_share: float | None, variance_share: float | None) -> float:

@@ -1,13 +1,23 @@
 import numpy as np
+import pytest
 
 from policy_engine.kernels.microaggregation import dominated_classes, shared_tally
 
 
 def test_rows_whose_values_too_few_share_are_counted():
     after = np.array([[1.0, 1], [1, 1], [1, 2], [3, 3], [3, 3]])
-    tally = shared_tally(after, after, 2)
+    tally = shared_tally(after, after, 2, (0.0, 0.0))
     assert tally["broken"].tolist() == [1, 1]
     assert tally["classes"].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(("rounding", "broken"), [(0.5, [0, 2]), (0.4, [2, 4]), (1.5, [0, 0])])
+def test_rows_whose_value_is_not_the_mean_of_those_that_share_it_are_counted(rounding, broken):
+    # The means are 0.5 and 9.5, and 3.5 and 7.5.
+    before = np.array([[0.0, 3], [1, 4], [9, 7], [10, 8]])
+    after = np.array([[1.0, 3], [1, 3], [9.5, 9], [9.5, 9]])
+    tally = shared_tally(before, after, 2, (rounding, rounding))
+    assert tally["broken"].tolist() == broken
 
 
 def test_a_class_is_dominated_by_more_than_half_of_its_sum():

@@ -53,8 +53,8 @@ def test_a_column_without_negative_values_that_gets_some_is_doubted():
 )
 def test_as_much_noise_as_there_is_variance_is_doubted(scale, told):
     before = np.array([[-1.0], [2.0]])
-    masking = Noise(name="pay", **scale)
-    doubts = [*masking.doubts(["pay"], masking.tally(before, before, None), facts_of(before))]
+    masking, facts = Noise(name="pay", **scale), facts_of(before)
+    doubts = [*masking.doubts(["pay"], masking.tally(before, before, facts), facts)]
     assert len(doubts) == len(told)
     assert all(part in one for part, one in zip(told, doubts, strict=True))
 
