@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         list_duties,
         query_data,
     )
+    from policy_engine.api.disclosing import audit_disclosure
     from policy_engine.api.exploring import explore_policy
     from policy_engine.api.planning import (
         check_policy,
@@ -50,6 +51,7 @@ _HOMES = {
         "api.auditing": ("audit_membership", "audit_predictions_file", "audit_tradeoff"),
         "api.certifying": ("certify_output",),
         "api.comparing": ("compare_release",),
+        "api.disclosing": ("audit_disclosure",),
         "api.deciding": (
             "attest_output",
             "decide_request",
@@ -107,6 +109,7 @@ __all__ = [
     "apply_all",
     "apply_policy",
     "attest_output",
+    "audit_disclosure",
     "audit_in_one_run",
     "audit_membership",
     "audit_predictions_file",

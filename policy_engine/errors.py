@@ -184,6 +184,7 @@ CODES = {
     "A020": "more attempts at a model than the policy allows",
     "A021": "too few records for a bound on attacks to be shown",
     "A022": "features that are the same in all records",
+    "A023": "rows of a release that cannot be matched with those of its original",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W002": "a parent's prohibition that is undone",

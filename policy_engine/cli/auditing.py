@@ -21,6 +21,7 @@ from policy_engine.cli.audit_options import (
     TargetOption,
     TargetsOption,
 )
+from policy_engine.cli.disclosing import disclosure
 from policy_engine.cli.fitted import (
     ClassesOption,
     FeaturesOption,
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
     from policy_engine.policy import Reading
 
 audits = typer.Typer(
-    help="Attack a model by membership inference before it is released.", no_args_is_help=True
+    help="Attack what is to be released: a model by membership inference, a table by linkage.",
+    no_args_is_help=True,
 )
+audits.command()(disclosure)
 
 
 @audits.command()

@@ -61,3 +61,20 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
     low = 0.0 if successes == 0 else float(betaincinv(successes, failures + 1, tail))
     high = 1.0 if failures == 0 else float(betaincinv(successes + 1, failures, 1 - tail))
     return Estimate(value=successes / trials, low=low, high=high)
+
+
+def share_of_parts(total: float, trials: int, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of figures from 0 to 1, whose sum is `total`, with a two-sided interval.
+
+    They vary no more than successes and failures of the same mean: the interval is that of Clopper
+    and Pearson, whose tails are defined for sums that are not whole, too.
+    """
+    from scipy.special import betaincinv  # noqa: PLC0415 (slow to import, an extra)
+
+    if trials == 0:
+        return Estimate(value=0.0, low=0.0, high=1.0)
+    tail, rest = (1 - confidence) / 2, max(trials - total, 0.0)
+    low = 0.0 if total <= 0 else float(betaincinv(total, rest + 1, tail))
+    high = 1.0 if rest <= 0 else float(betaincinv(total + 1, rest, 1 - tail))
+    value = min(max(total / trials, 0.0), 1.0)
+    return Estimate(value=value, low=min(low, value), high=max(high, value))

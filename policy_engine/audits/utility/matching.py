@@ -82,14 +82,14 @@ def match(
     columns = anonymization.columns
     for one in columns.quasi_identifier:
         if one.generalization in PERTURBATIVE:
-            yield _match_values(one.name, "quasi-identifier", "representative", original, release)
+            yield match_values(one.name, "quasi-identifier", "representative", original, release)
         else:
             yield _generalised(one, original, release, taxonomies.get(one.taxonomy))
     for role in ("sensitive", "insensitive"):
         names = columns.sensitive_names if role == "sensitive" else columns.insensitive
         for name in names:
             if not holds_arrays(release, name):
-                yield _match_values(name, role, "kept", original, release)
+                yield match_values(name, role, "kept", original, release)
     for name in columns.pseudonymize:
         yield _pseudonyms(name, original, release)
     for name in masked:
@@ -125,7 +125,7 @@ def _foreign_release(name: str) -> PolicyEngineError:
     return CertificateError.of("V002", message, hint)
 
 
-def _match_values(
+def match_values(
     name: str, role: str, kind: Kind, original: pa.Table, release: pa.Table
 ) -> MatchedColumn:
     """Match a column whose cells are values, over those of both tables."""
@@ -158,10 +158,10 @@ def _match_masked(name: str, original: pa.Table, release: pa.Table) -> MatchedCo
             numbers = pc.if_else(from_numpy(is_label), some, unchunk(texts))
             place = release.schema.get_field_index(name)
             without = release.set_column(place, name, pa.chunked_array([numbers]))
-            matched = _match_values(name, "masked", "masked", original, without)
+            matched = match_values(name, "masked", "masked", original, without)
             if matched.is_ordered:
                 return _with_labels(matched, is_label, labels)
-    return _match_values(name, "masked", "masked", original, release)
+    return match_values(name, "masked", "masked", original, release)
 
 
 def _with_labels(

@@ -1,0 +1,1 @@
+"""What an intruder can still do to a released table: attacks on single records."""

@@ -1,0 +1,240 @@
+"""Attacks by who knows how a release was made, and with which parameters.
+
+By the ranks that rank swapping can reach (Nin, Herranz and Torra, 2008), and by the likelihood of
+every published mechanism, which counts how near a value as well as whether it can be.
+"""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.scales import distance_column, standardised
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.linkage.likelihood import MaskedColumn, likelihood_links
+from policy_engine.kernels.linkage.mechanisms import (
+    added_noise,
+    became,
+    correlated_noise,
+    intervals,
+    multiplied_noise,
+    nearest_means,
+    rounded_at_random,
+)
+from policy_engine.kernels.linkage.nearest import links
+from policy_engine.kernels.linkage.shifts import drawn_by_matrix, moved, rank_swaps
+from policy_engine.kernels.linkage.tree import plant
+from policy_engine.kernels.linkage.windows import windows
+from policy_engine.kernels.rank_swapping import most_ranks
+from policy_engine.methods.masking import CellMasking, Masking
+from policy_engine.methods.maskings.correlated_noise import CorrelatedNoise
+from policy_engine.methods.maskings.microaggregation import Microaggregation
+from policy_engine.methods.maskings.multiplicative_noise import MultiplicativeNoise
+from policy_engine.methods.maskings.noise import Noise, noise_variance
+from policy_engine.methods.maskings.pram import Pram
+from policy_engine.methods.maskings.random_rounding import RandomRounding
+from policy_engine.methods.maskings.rank_swapping import RankSwapping
+from policy_engine.methods.maskings.rounding import Rounding
+
+Floats = NDArray[np.float64]
+
+
+def intersection_linkage(files: TwoFiles) -> Floats | NotApplicable:
+    """Return for each person the probability of a right link, (persons,).
+
+    The nearest record is taken among those that rank swapping can have made of the person's: in
+    each swapped column, those within the window of its rank.
+    """
+    if not any(isinstance(one.masking, RankSwapping) for one in files.columns):
+        return NotApplicable(reason="no known column was masked by rank swapping, to anybody's "
+                             "knowledge")  # fmt: skip
+    if not all(one.is_number and one.is_exact for one in files.columns):
+        return NotApplicable(reason="it compares numbers, each of which is one value")
+    known, released, _ = (np.column_stack(part) for part in
+                          zip(*map(standardised, files.columns), strict=True))  # fmt: skip
+    low, high = np.full(known.shape, -np.inf), np.full(known.shape, np.inf)
+    for place, column in enumerate(files.columns):
+        if isinstance(column.masking, RankSwapping):
+            before, after = column.known_numbers(), column.released_numbers()[0]
+            ends = _window(before, after, column.masking, _lost(files))
+            low[:, place], high[:, place] = _on_scale(ends, after, released[:, place])
+    return links(plant(released), known, files.own, low, high)
+
+
+def _window(
+    before: Floats, after: Floats, masking: RankSwapping, lost: int
+) -> tuple[Floats, Floats]:
+    present = after[~np.isnan(after)]
+    most = most_ranks(len(present), masking.p, masking.variant) + lost
+    low, high = windows(before[:, None], present[:, None], most)
+    return low[:, 0], high[:, 0]
+
+
+def _on_scale(ends: tuple[Floats, Floats], values: Floats, scores: Floats) -> tuple[Floats, Floats]:
+    """Return the ends of windows in the scores of released values, everything where one is nan."""
+    order = np.argsort(values)
+    ordered = values[order]
+    low, high = (scores[order[np.searchsorted(ordered, end).clip(0, len(ordered) - 1)]]
+                 for end in ends)  # fmt: skip
+    missing = np.isnan(ends[0])
+    return np.where(missing, -np.inf, low), np.where(missing, np.inf, high)
+
+
+def _lost(files: TwoFiles) -> int:
+    """Return how many persons are not in the release: ranks may differ by so many more."""
+    return int((files.own < 0).sum())
+
+
+def likelihood_linkage(files: TwoFiles) -> Floats | NotApplicable:
+    """Return for each person the probability of a right link, (persons,).
+
+    The record is taken that the person's values were most likely to become. Columns that nobody
+    knows to be masked are as they are; those masked in a way that has no likelihood of its own are
+    compared by distance.
+    """
+    if not files.is_published:
+        return NotApplicable(reason="no certificate tells how the release was made")
+    columns = [part for group in _groups(files) for part in _modelled(group, files)]
+    return likelihood_links(columns, files.own).linked
+
+
+def _groups(files: TwoFiles) -> list[list[KnownColumn]]:
+    """Return the columns, in one list those that were masked together."""
+    groups: dict[str, list[KnownColumn]] = {}
+    for column in files.columns:
+        together = getattr(column.masking, "group", "") if column.masking else ""
+        groups.setdefault(f"{together}" or f"\t{column.name}", []).append(column)
+    return list(groups.values())
+
+
+def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
+    column, masking = group[0], group[0].masking
+    for kind, model in _MODELS.items():
+        if isinstance(masking, kind):
+            return model(group, files)
+    if masking is not None:
+        return [distance_column(one) for one in group]
+    if column.is_exact:
+        return [became(*_codes(one)) for one in group]
+    return [part for one in group for part in _cells(one)]
+
+
+def _codes(column: KnownColumn) -> tuple[Floats, Floats]:
+    return column.before.astype(np.float64), column.released_codes().astype(np.float64)
+
+
+def _cells(column: KnownColumn) -> list[MaskedColumn]:
+    """Return generalised cells as runs of codes: a value is in its cell, and small ones are
+    likelier."""
+    spread = column.after
+    low = spread.low[spread.starts[:-1]][spread.cell_of]
+    high = np.maximum.reduceat(spread.high, spread.starts[:-1])[spread.cell_of] - 1
+    known = column.before.astype(np.float64)
+    return intervals(known, low.astype(np.float64), high.astype(np.float64), "known")
+
+
+def _numbers(column: KnownColumn) -> tuple[Floats, Floats]:
+    """Return the numbers known and released; those that are missing are the mean of all."""
+    known, (released, _) = column.known_numbers(), column.released_numbers()
+    middle = float(np.nanmean(released)) if not np.isnan(released).all() else 0.0
+    return tuple(np.where(np.isnan(one), middle, one) for one in (known, released))  # type: ignore[return-value]
+
+
+def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
+    [column] = group
+    masking = column.masking
+    assert isinstance(masking, RankSwapping)  # noqa: S101 (by the table of models)
+    if not column.is_number:
+        return [distance_column(column)]
+    known, released = _numbers(column)
+    moves = rank_swaps(len(released), masking.p, masking.variant)
+    return [moved(known, released, moves, is_middle=False, missing=_lost(files))]
+
+
+def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+    [column] = group
+    masking = column.masking
+    assert isinstance(masking, Noise)  # noqa: S101 (likewise)
+    known, released = _numbers(column)
+    share = noise_variance(masking.sd_share, masking.variance_share)
+    # The variance of the original is not published; that of the release is larger by the noise.
+    deviation = float(released.std() * np.sqrt(share / (1 + share))) or 1.0
+    return [added_noise(known, released, deviation, masking.distribution)]
+
+
+def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+    masking = group[0].masking
+    assert isinstance(masking, CorrelatedNoise)  # noqa: S101 (likewise)
+    known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
+    share = noise_variance(masking.sd_share, masking.variance_share)
+    keeps = masking.variant == "kim"
+    covariance = np.atleast_2d(np.cov(released, rowvar=False)) / (1 if keeps else 1 + share)
+    return correlated_noise(
+        known,
+        released,
+        released.mean(axis=0),
+        covariance,
+        share,
+        np.zeros(len(group)),
+        keeps_covariance=keeps,
+    )
+
+
+def _multiplied(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+    [column] = group
+    assert isinstance(column.masking, MultiplicativeNoise)  # noqa: S101 (likewise)
+    return [multiplied_noise(*_numbers(column), column.masking.log_sd)]
+
+
+def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
+    """Return a column drawn by the matrix that the certificate has."""
+    [column] = group
+    drawn = files.drawn.get(column.name)
+    if drawn is None:
+        return [distance_column(column)]
+    place = {label: at for at, label in enumerate(drawn.categories)}
+    places = np.array([place.get(str(label), -1) for label in column.labels], dtype=np.int64)
+    known, released = places[column.before], places[column.released_codes()]
+    if (known < 0).any() or (released < 0).any():
+        return [distance_column(column)]
+    return [drawn_by_matrix(known, released, np.array(drawn.matrix))]
+
+
+def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+    [column] = group
+    assert isinstance(column.masking, RandomRounding)  # noqa: S101 (likewise)
+    return [rounded_at_random(*_numbers(column), float(column.masking.base))]
+
+
+def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+    known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
+    scales = known.std(axis=0)
+    return nearest_means(known, released, np.where(scales > 0, scales, 1.0))
+
+
+def _computed(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+    """Return a column that was masked value by value, as the intruder masks what is known."""
+    [column] = group
+    if not column.is_exact:
+        return _cells(column)
+    if not isinstance(column.masking, Rounding):
+        return [distance_column(column)]
+    known, released = _numbers(column)
+    distinct, place = np.unique(known, return_inverse=True)
+    made = [float(column.masking.mask(Decimal(repr(float(one))))) for one in distinct]
+    return [became(np.array(made)[place.reshape(-1)], released)]
+
+
+_MODELS: dict[type[Masking], Callable[[Sequence[KnownColumn], TwoFiles], list[MaskedColumn]]] = {
+    RankSwapping: _swapped,
+    Noise: _noisy,
+    CorrelatedNoise: _correlated,
+    MultiplicativeNoise: _multiplied,
+    Pram: _drawn,
+    RandomRounding: _randomly_rounded,
+    Microaggregation: _averaged,
+    CellMasking: _computed,
+}
+"""How each masking makes values likely; those that are not here have no likelihood of their own."""

@@ -1,0 +1,195 @@
+"""An original and its release as an intruder looks at them: the columns known, and whose row is
+whose."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.audits.utility.masking import Transitions
+from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.errors import DataError, PolicyEngineError, join_names
+from policy_engine.kernels.grouping import classes_of
+from policy_engine.kernels.spread import Spread
+from policy_engine.methods.columns import Columns
+from policy_engine.methods.masking import Masking
+from policy_engine.plan.plan import Plan
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class KnownColumn:
+    """A column that the intruder knows of persons, before and after.
+
+    `before` (persons,) and `after` are codes of one domain, and of cells of several codes runs of
+    them; `labels` (size,) are the texts of codes and `values` (size,) their places on an axis, for
+    numbers. `masking` is how it was masked, if it was.
+    """
+
+    name: str
+    before: NDArray[np.integer]
+    after: Spread
+    labels: NDArray[np.object_]
+    values: Floats
+    is_number: bool
+    has_missing: bool
+    masking: Masking | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether each released cell is one value."""
+        return self.after.is_exact
+
+    def known_numbers(self) -> Floats:
+        """Return the numbers known of persons, nan where there is none."""
+        return np.asarray(self._placed()[self.before])
+
+    def released_numbers(self) -> tuple[Floats, Floats]:
+        """Return the mean of each released cell's values, and their variance, nan of none."""
+        placed = self._placed()
+        missing = np.isnan(placed)
+        filled = np.where(missing, 0.0, placed)
+        count = np.maximum(self.after.totals(~missing), 1)
+        mean = self.after.totals(filled) / count
+        square = self.after.totals(filled**2) / count
+        nothing = self.after.totals(~missing) == 0
+        mean = np.where(nothing, np.nan, mean)
+        variance = np.where(nothing, 0.0, np.maximum(square - mean**2, 0.0))
+        return mean[self.after.cell_of], variance[self.after.cell_of]
+
+    def released_codes(self) -> Ints:
+        """Return the code of each released cell, -1 where it is several."""
+        code = np.where(self.after.widths == 1, self.after.low[self.after.starts[:-1]], -1)
+        return np.asarray(code[self.after.cell_of], dtype=np.int64)
+
+    def _placed(self) -> Floats:
+        placed = self.values.astype(np.float64).copy()
+        placed[: int(self.has_missing)] = np.nan
+        return placed
+
+
+@dataclass(frozen=True)
+class TwoFiles:
+    """An original and its release: the `columns` known, and by person the `own` record.
+
+    `own` (persons,) are rows of the release, -1 for a person who is not in it. `is_published` tells
+    whether anybody knows how the release was made; `drawn` has the transitions of columns that were
+    drawn by a matrix.
+    """
+
+    columns: tuple[KnownColumn, ...]
+    own: Ints
+    released: int
+    is_published: bool = False
+    drawn: Mapping[str, Transitions] = field(default_factory=dict, repr=False)
+
+    def first(self, count: int) -> "TwoFiles":
+        """Return what an intruder has who knows the first columns alone."""
+        return replace(self, columns=self.columns[:count])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns known."""
+        return tuple(one.name for one in self.columns)
+
+
+def known_columns(
+    original: pa.Table,
+    release: pa.Table,
+    names: Sequence[str],
+    plan: Plan | None,
+    taxonomies: Mapping[str, Taxonomy],
+) -> tuple[KnownColumn, ...]:
+    """Return columns of two tables over one domain each, in the order of their names.
+
+    `plan` is that of the release, None where nobody knows it.
+
+    Raises CertificateError (V002) where a cell cannot have been made from the original, DataError
+    as `encode` does.
+    """
+    maskings = {one.name: one for one in plan.mask.columns} if plan and plan.mask else {}
+    matched: dict[str, MatchedColumn] = {}
+    if plan:
+        step = plan.anonymization()
+        named = step.model_copy(update={"columns": _among(step.columns, names)})
+        masked = [name for name in maskings if name in names]
+        matched = {one.name: one for one in match(original, release, named, taxonomies, masked)}
+    return tuple(
+        _known(
+            matched.get(name) or match_values(name, "insensitive", "kept", original, release),
+            maskings.get(name),
+        )
+        for name in names
+    )
+
+
+def _among(columns: Columns, names: Sequence[str]) -> Columns:
+    """Return the roles of columns with these names alone."""
+    return Columns(
+        quasi_identifier=tuple(c for c in columns.quasi_identifier if c.name in names),
+        sensitive=tuple(c for c in columns.sensitive if c.name in names),
+        insensitive=tuple(name for name in columns.insensitive if name in names),
+    )
+
+
+def _known(column: MatchedColumn, masking: Masking | None) -> KnownColumn:
+    return KnownColumn(
+        column.name,
+        column.before.cell_of,
+        column.after,
+        column.labels,
+        _values(column),
+        is_number=column.is_ordered,
+        has_missing=column.has_missing,
+        masking=masking,
+    )
+
+
+def _values(column: MatchedColumn) -> Floats:
+    """Return the numbers of the codes; of dates and texts, their places on an axis."""
+    values, first = column.position.astype(np.float64), int(column.has_missing)
+    with suppress(ValueError):
+        values[first:] = column.labels[first:].astype(np.float64)
+    return values
+
+
+def tells_apart(table: pa.Table, name: str) -> bool:
+    """Tell whether each row has a value of its own in a column."""
+    values = plain_array(table.column(name))
+    return not values.null_count and bool(pc.count_distinct(values).as_py() == table.num_rows)
+
+
+def pair_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints:
+    """Return by row of the original which row of the release is the same person's, -1 if none.
+
+    Rows belong together where they are equal in all columns, published as they are. Raises
+    DataError (A023) where these do not tell all rows apart, or rows of the release are nobody's.
+    """
+    codes = [np.concatenate([c.before, c.released_codes()]) for c in columns]
+    if any((one < 0).any() for one in codes):
+        raise _unmatched("are not published as they are, by which rows", columns)
+    classes, count = classes_of([one.astype(np.int32) for one in codes])
+    for part, which in ((classes[:rows], "original"), (classes[rows:], "release")):
+        if len(np.unique(part)) < len(part):
+            raise _unmatched(f"are equal in some rows of the {which}, which", columns)
+    row_of = np.full(count, -1, dtype=np.int64)
+    row_of[classes[rows:]] = np.arange(released)
+    own = row_of[classes[:rows]]
+    if (own >= 0).sum() < released:
+        raise _unmatched("have values in the release that the original lacks: rows", columns)
+    return own
+
+
+def _unmatched(what: str, columns: Sequence[KnownColumn]) -> PolicyEngineError:
+    names = join_names([one.name for one in columns])
+    message = f"The values of {names} {what} cannot be matched."
+    hint = "Name columns that tell rows apart and are published as they are."
+    return DataError.of("A023", message, hint)

@@ -1,0 +1,86 @@
+"""What attacks on a released table reach, with intervals and baselines."""
+
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.kernels.estimates import Estimate, share_of_parts
+
+Attack: TypeAlias = Literal[
+    "distance-linkage", "probabilistic-linkage", "intersection-linkage", "likelihood-linkage"
+]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Linkage(_Frozen):
+    """How many persons an attack links to their own record, knowing some of their columns.
+
+    `linked` is the share of the `persons` for whom the link is right; of t equally good records,
+    each counts as 1/t. The `baseline` is what guessing reaches that knows nothing.
+    """
+
+    attack: Attack
+    known: Annotated[tuple[str, ...], Field(min_length=1)]
+    persons: Annotated[int, Field(ge=1)]
+    linked: Estimate
+    baseline: Annotated[float, Field(ge=0, le=1)]
+
+    @classmethod
+    def of(
+        cls, attack: Attack, known: tuple[str, ...], links: NDArray[np.float64], records: int
+    ) -> "Linkage":
+        """Return the result of links, (persons,), each the probability of a right one."""
+        linked = share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
+        return cls(
+            attack=attack,
+            known=known,
+            persons=len(links),
+            linked=linked,
+            baseline=round(1 / max(records, 1), _BASELINE_DECIMALS),
+        )
+
+    @property
+    def beats_guessing(self) -> bool:
+        """Whether more persons are linked than by guessing, beyond the error of the share."""
+        return self.linked.low > self.baseline
+
+
+_DECIMALS, _BASELINE_DECIMALS = 5, 9
+
+
+class NotRun(_Frozen):
+    """An attack that was not run, and why."""
+
+    attack: Attack
+    reason: str
+
+
+class DisclosureAudit(_Frozen):
+    """What is known of a release and its original, and what every attack reaches.
+
+    `rows` are those of the original, `released` those of the release, and `paired` are known to be
+    of one person. The columns `matched_by` paired them. `methods` tells what the intruder is
+    assumed to know of how each known column was made.
+    """
+
+    original: str
+    release: str
+    rows: int
+    released: int
+    paired: int
+    matched_by: tuple[str, ...]
+    known: tuple[str, ...]
+    methods: dict[str, str]
+    attacks: tuple[Linkage, ...]
+    not_run: tuple[NotRun, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Linkage | None:
+        """The attack that links most persons, knowing all columns or fewer."""
+        return max(self.attacks, key=lambda one: one.linked.value, default=None)

@@ -1,0 +1,63 @@
+"""Columns on the scales of an intruder: numbers in standard deviations, categories as equal or
+not."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn
+from policy_engine.kernels.linkage.likelihood import MaskedColumn, Transitions
+
+Floats = NDArray[np.float64]
+
+
+def standardised(column: KnownColumn) -> tuple[Floats, Floats, Floats]:
+    """Return the known and the released numbers in standard deviations, and the variances.
+
+    Each file is standardised by itself, as an intruder does who has both. A generalised cell is
+    the mean of its values, with their variance, (records,); a missing value is the mean of all.
+    """
+    known = column.known_numbers()
+    released, variance = column.released_numbers()
+    scale = _deviation(released) or _deviation(known) or 1.0
+    return _scores(known, _deviation(known) or 1.0), _scores(released, scale), variance / scale**2
+
+
+def _deviation(values: Floats) -> float:
+    present = values[~np.isnan(values)]
+    return float(present.std()) if len(present) else 0.0
+
+
+def _scores(values: Floats, scale: float) -> Floats:
+    present = values[~np.isnan(values)]
+    scores = (values - (present.mean() if len(present) else 0.0)) / scale
+    return np.where(np.isnan(scores), 0.0, scores)
+
+
+def distance_column(column: KnownColumn) -> MaskedColumn:
+    """Return a column whose log-likelihoods are minus half of expected squared distances.
+
+    Those of numbers are in standard deviations. Two categories are at the distance 1, if they
+    differ; a cell of several is at the share of its values that differ.
+    """
+    if column.is_number:
+        known, released, variance = standardised(column)
+        bonus = -variance / 2 if variance.any() else None
+        return MaskedColumn("normal", known, released, bonus=bonus)
+    return _categories(column)
+
+
+def _categories(column: KnownColumn) -> MaskedColumn:
+    """Return a column of categories: cells of several are the runs from the first to the last."""
+    spread, size = column.after, column.after.size
+    first = spread.low[spread.starts[:-1]][spread.cell_of].astype(np.int64)
+    ends = np.maximum.reduceat(spread.high, spread.starts[:-1])
+    last = ends[spread.cell_of].astype(np.int64) - 1
+    each = np.arange(size, dtype=np.int64)
+    known = column.before.astype(np.int64)
+    table = Transitions(
+        np.zeros(size), np.arange(size + 1, dtype=np.int64), np.full(size, -0.5), known,
+        known, first, last,
+    )  # fmt: skip
+    del each
+    middle = (first + last) / 2.0
+    return MaskedColumn("transitions", known.astype(np.float64), middle, transitions=table)

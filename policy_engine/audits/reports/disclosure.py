@@ -1,0 +1,87 @@
+"""The page and the figures of a disclosure audit."""
+
+import json
+from pathlib import Path
+
+from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
+from policy_engine.audits.disclosure.wording import limits, verdict
+from policy_engine.audits.reports.charts import need_matplotlib
+from policy_engine.audits.reports.charts.disclosure import linkage_chart
+from policy_engine.audits.reports.html import PagePicture, Table, html_page, percent, picture
+from policy_engine.data.atomic_file import write_file
+from policy_engine.errors import OutputError
+
+
+def write_disclosure(audit: DisclosureAudit, out: Path, *inputs: Path) -> None:
+    """Write the page and, last, the figures of an audit into a folder.
+
+    Raises OutputError where they cannot be written (O002) or one is of the `inputs` (O001),
+    DataError (C011) without matplotlib.
+    """
+    page = disclosure_page(audit)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"The folder cannot be made: {error.strerror or error}."
+        raise OutputError.of("O002", message, source=str(out)) from None
+    write_file(out / "disclosure.html", page, *inputs)
+    figures = json.dumps(audit.model_dump(mode="json"), indent=1, ensure_ascii=False)
+    write_file(out / "disclosure.json", f"{figures}\n", *inputs)
+
+
+def disclosure_page(audit: DisclosureAudit) -> str:
+    """Return an audit as HTML that refers to nothing outside itself."""
+    need_matplotlib()
+    return html_page(
+        "disclosure.html",
+        title=f"What {audit.release} discloses",
+        audit=audit,
+        verdict=verdict(audit),
+        totals=_totals(audit),
+        known=_known(audit),
+        attacks=_attacks(audit),
+        pictures=_pictures(audit),
+        limits=limits(),
+    )
+
+
+def _totals(audit: DisclosureAudit) -> dict[str, str]:
+    worst = audit.worst
+    return {
+        "rows of the original": f"{audit.rows:,}",
+        "rows released": f"{audit.released:,}",
+        "columns known": f"{len(audit.known)}",
+        "most linked": "none" if worst is None else percent(worst.linked.value),
+    }
+
+
+def _known(audit: DisclosureAudit) -> Table:
+    rows = [(name, how) for name, how in audit.methods.items()]
+    return Table("What the intruder knows", ("column", "made by"), rows, texts=(1,))
+
+
+def _attacks(audit: DisclosureAudit) -> Table:
+    rows = [
+        (
+            one.attack,
+            str(len(one.known)),
+            f"{percent(one.linked.value)}\n{percent(one.linked.low)} to {percent(one.linked.high)}",
+            f"{100 * one.baseline:.2g}%",
+        )
+        for one in audit.attacks
+    ]
+    marked = [place for place, one in enumerate(audit.attacks) if one is audit.worst]
+    head = ("attack", "columns known", "persons linked", "by guessing")
+    return Table("What each attack reaches", head, rows, marked=marked)
+
+
+def _pictures(audit: DisclosureAudit) -> list[PagePicture]:
+    lines: dict[str, list[Linkage]] = {}
+    for one in audit.attacks:
+        lines.setdefault(one.attack, []).append(one)
+    if len(audit.known) < 2 or not any(len(points) > 1 for points in lines.values()):
+        return []
+    points = {name: [(len(one.known), one.linked) for one in some] for name, some in lines.items()}
+    drawing = linkage_chart(points, audit.attacks[0].baseline)
+    caption = "Columns become known in the order of the table above; bars are 95% intervals."
+    return [picture("Linked persons, by columns known", drawing, caption)]

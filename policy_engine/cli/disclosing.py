@@ -1,0 +1,83 @@
+"""The command that attacks a released table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.options import Format, FormatOption, TaxonomyOption
+from policy_engine.cli.parsing import parse_paths
+from policy_engine.cli.shared_options import with_quiet_option
+
+
+@with_quiet_option
+def disclosure(
+    original: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The file that the release was made from.")
+    ],
+    release: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RELEASE", help="The release, of any tool: a file, or the folder of an output."
+        ),
+    ],
+    known: Annotated[
+        list[str],
+        typer.Option(
+            "--known",
+            metavar="COLUMN",
+            help="A column that the intruder knows, repeated: the easiest to know first.",
+        ),
+    ] = [],  # noqa: B006
+    match: Annotated[
+        list[str],
+        typer.Option(
+            "--match",
+            metavar="COLUMN",
+            help="A column, or several, that tell which row of the release is whose.",
+        ),
+    ] = [],  # noqa: B006
+    taxonomy: TaxonomyOption = [],  # noqa: B006
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write disclosure.json and disclosure.html there."),
+    ] = None,
+    output_format: FormatOption = Format.TEXT,
+) -> None:
+    """Attack a released table by record linkage: who is found by what an intruder knows.
+
+    With the release's certificate the intruder knows how it was made, too.
+    """
+    from policy_engine.api.disclosing import audit_disclosure  # noqa: PLC0415
+
+    with progress_bar() as progress:
+        audit = audit_disclosure(
+            original,
+            release,
+            known=known,
+            match=match,
+            taxonomies=parse_paths(taxonomy, "--taxonomy"),
+            out=out,
+            progress=progress,
+        )
+    if output_format is Format.JSON:
+        print_json(audit.model_dump(mode="json"))
+        return
+    from policy_engine.audits.disclosure.wording import limits, verdict  # noqa: PLC0415
+    from policy_engine.cli.tables.disclosures import disclosure_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+
+    console().print(verdict(audit), markup=False)
+    print_fitting(console(), disclosure_table(audit))
+    names = ", ".join(audit.matched_by)
+    console().print(f"rows matched by {names}, taken to be as they were", markup=False)
+    if audit.unread:
+        console().print(f"read by no attack: {', '.join(audit.unread)}", markup=False)
+    for one in audit.not_run:
+        console().print(f"not run: {one.attack}, since {one.reason}", markup=False)
+    for limit in limits():
+        console().print(limit, markup=False)
+    if out is not None:
+        files = f"{out / 'disclosure.json'} and {out / 'disclosure.html'}"
+        console().print(f"written: {files}", markup=False)

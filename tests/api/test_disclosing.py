@@ -1,0 +1,134 @@
+"""Attacks on releases, from two files to figures and a page."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from applying import asking
+from building import DATASET, column
+
+from policy_engine import apply_policy, audit_disclosure
+from policy_engine.errors import PolicyEngineError
+
+ROWS = 300
+KEY = b"k" * 32
+
+
+@pytest.fixture
+def original(tmp_path):
+    random = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {
+            "row": range(ROWS),
+            "age": random.integers(20, 80, ROWS),
+            "pay": random.permutation(ROWS) * 100 + 1000,
+            "city": random.choice(["Bern", "Oslo", "Rome"], ROWS),
+        }
+    )
+    table.to_csv(tmp_path / "in.csv", index=False)
+    return tmp_path / "in.csv"
+
+
+def released(original, **parts):
+    policy = asking(**{"method": "masking", "insensitive": ["row"], **parts})
+    folder = original.parent / "out"
+    return apply_policy(policy, {DATASET: original}, folder / "a.csv", key=KEY).path
+
+
+def linked(audit, attack):
+    return [one.linked.value for one in audit.attacks if one.attack == attack]
+
+
+MASKINGS = [
+    {"masking": "rank-swapping", "p": 0.05},
+    {"masking": "noise", "sdShare": 0.02},
+    {"masking": "multiplicative-noise", "logSd": 0.02},
+    {"masking": "rounding", "base": 200},
+    {"masking": "random-rounding", "base": 200},
+    {"masking": "microaggregation", "groupSize": 3},
+    {"masking": "correlated-noise", "sdShare": 0.02},
+    {"masking": "top-coding", "tail": 5},
+]
+
+
+@pytest.mark.parametrize("masking", MASKINGS, ids=lambda one: one["masking"])
+def test_who_knows_the_method_finds_persons_that_guessing_does_not(original, masking):
+    audit = audit_disclosure(original, released(original, masked=[column("pay", **masking)]))
+    assert (audit.known, audit.matched_by) == (("pay",), ("row",))
+    [found] = linked(audit, "likelihood-linkage")
+    assert found > 5 * audit.attacks[0].baseline == 5 * round(1 / ROWS, 9)
+    assert all(one.linked.low <= one.linked.value <= one.linked.high for one in audit.attacks)
+
+
+def test_windows_of_rank_swapping_are_no_worse_than_distances_alone(original):
+    masked = [column(name, masking="rank-swapping", p=0.1) for name in ("age", "pay")]
+    audit = audit_disclosure(original, released(original, masked=masked))
+    pairs = zip(
+        linked(audit, "distance-linkage"), linked(audit, "intersection-linkage"), strict=True
+    )
+    assert all(inside >= anywhere for anywhere, inside in pairs)
+
+
+def test_drawn_categories_are_attacked_by_the_matrix_of_the_certificate(original):
+    masked = [column("city", masking="pram", keep=0.9)]
+    audit = audit_disclosure(original, released(original, masked=masked))
+    # Who takes one of a hundred persons of the likeliest city finds one in a hundred.
+    assert 0.005 < linked(audit, "likelihood-linkage")[0] < 0.02
+
+
+def test_generalised_columns_are_attacked_by_the_values_of_their_cells(original):
+    release = released(original, method="k-anonymity", k=10, quasi=["age", "pay"])
+    audit = audit_disclosure(original, release)
+    assert audit.methods == {"age": "a range or set of values", "pay": "a range or set of values"}
+    # Nobody is found better than one of the ten rows of a class.
+    assert 0 < max(one.linked.value for one in audit.attacks) <= 0.1
+
+
+def test_an_untouched_file_of_any_tool_is_linked(original, tmp_path):
+    (tmp_path / "other").mkdir()
+    release = tmp_path / "other" / "b.csv"
+    pd.read_csv(original).sample(frac=1, random_state=1).to_csv(release, index=False)
+    audit = audit_disclosure(original, release, match=["row"], known=["pay", "city"])
+    assert linked(audit, "distance-linkage") == [1, 1]
+    assert [one.attack for one in audit.not_run] == ["intersection-linkage", "likelihood-linkage"]
+
+
+def test_the_order_of_rows_decides_nothing(original):
+    release = released(original, masked=[column("age", masking="rounding", base=10)])
+    first = audit_disclosure(original, release)
+    pd.read_csv(original).sample(frac=1, random_state=2).to_csv(original, index=False)
+    assert audit_disclosure(original, release) == first
+
+
+def test_figures_and_a_page_are_written(original, tmp_path):
+    release = released(original, masked=[column("age", masking="rounding", base=10)])
+    audit = audit_disclosure(original, release, out=tmp_path / "audit")
+    told = json.loads((tmp_path / "audit" / "disclosure.json").read_text())
+    assert told == json.loads(audit.model_dump_json())
+    assert set(told["attacks"][0]) >= {"attack", "known", "linked", "baseline"}
+    assert "What the release discloses" in (tmp_path / "audit" / "disclosure.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"known": ["agee"]}, "C005"),
+        ({"match": ["age"]}, "A023 The values of 'age' were changed"),
+        ({"known": ["row"]}, "A023 Rows are matched by 'row'"),
+        ({"match": ["city"]}, "C005"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_attacked_is_refused_and_nothing_is_written(original, tmp_path, given, said):
+    release = released(original, masked=[column("age", masking="rounding", base=10)])
+    with pytest.raises(PolicyEngineError, match=said):
+        audit_disclosure(original, release, out=tmp_path / "audit", **given)
+    assert not (tmp_path / "audit").exists()
+
+
+def test_a_release_that_was_changed_is_refused(original):
+    release = released(original, masked=[column("age", masking="rounding", base=10)])
+    release.write_text(release.read_text().replace("20", "30"))
+    with pytest.raises(PolicyEngineError, match="V004"):
+        audit_disclosure(original, release)

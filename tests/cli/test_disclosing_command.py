@@ -1,0 +1,44 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from policy_engine.cli.commands import make_app
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "in.csv").write_text("row,age\n1,20\n2,30\n3,40\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.csv").write_text("row,age\n3,41\n1,22\n")
+    return [str(tmp_path / "in.csv"), str(tmp_path / "out" / "a.csv")]
+
+
+def run(*arguments):
+    return CliRunner().invoke(make_app("audit"), ["audit", "disclosure", *arguments])
+
+
+def test_the_verdict_comes_first(files, tmp_path):
+    told = run(*files, "--match", "row", "--out", str(tmp_path / "audit"))
+    assert told.exit_code == 0, told.output
+    first = " ".join(told.output.split())
+    assert "Who knows the column of a person and takes the nearest record finds" in first
+    assert "Guessing finds 50.0%." in first
+    assert "not run: likelihood-linkage, since no certificate tells" in first
+    assert sorted(one.name for one in (tmp_path / "audit").iterdir()) == [
+        "disclosure.html",
+        "disclosure.json",
+    ]
+
+
+def test_figures_are_printed_as_json(files):
+    told = run(*files, "--match", "row", "--format", "json")
+    audit = json.loads(told.stdout)
+    assert (audit["rows"], audit["released"], audit["paired"]) == (3, 2, 2)
+    assert audit["attacks"][0]["attack"] == "distance-linkage"
+    assert audit["attacks"][0]["linked"]["value"] == round(2 / 3, 5)
+
+
+def test_rows_that_nobody_can_match_are_refused(files):
+    told = run(*files)
+    assert told.exit_code != 0
