@@ -128,7 +128,8 @@ def _suggested(differences: Floats, own: Ints, distances: Distances) -> list[Flo
     right = differences[own >= 0, own[own >= 0]]
     right = right[np.lexsort(right.T)]
     moments = right.T @ right / max(1, len(right))
-    least = max(float(np.trace(moments)), 1.0) * _LEAST_MOMENT
+    # A column that is not masked has none, and would weigh all.
+    least = float(np.trace(moments)) * _LEAST_MOMENT or 1.0
     weights = 1 / np.maximum(np.diag(moments), least)
     found = [distances.from_sets(sets_of(distances.columns) @ (weights / weights.sum()))]
     if distances.ordered is None:

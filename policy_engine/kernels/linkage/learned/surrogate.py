@@ -62,8 +62,8 @@ def _missed(
 def _mean(distances: Distances, mine: Floats, start: Floats) -> tuple[Floats, Move]:
     """Return where the start is among the means of it and the corners of the family."""
     corners = np.vstack([start, distances.corners])
-    typical = np.maximum(distances.corners @ mine.mean(axis=0), _SMALL)
-    shares = 1 / typical
+    typical = distances.corners @ mine.mean(axis=0)
+    shares = 1 / np.maximum(typical, _SMALL * typical.max() or 1.0)
     first = np.log(np.append(1 - _LEAST_SHARE, _LEAST_SHARE * shares / shares.sum()))
 
     def move(place: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
