@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from policy_engine.data.rdf.statements import is_blank
 from policy_engine.decision.compliance.model import RuleReport
 from policy_engine.decision.voiding import yields_to
 from policy_engine.policy.model import Policy, Rule
@@ -42,4 +43,5 @@ def _active(reports: Sequence[Reported], kind: str) -> list[Reported]:
 
 
 def _name(reports: Sequence[Reported]) -> str:
-    return reports[0][1].rule
+    """Return the name of one of the rules, the same in whatever order they are written."""
+    return min((report.rule for _, report in reports), key=lambda one: (is_blank(one), one))

@@ -23,9 +23,10 @@ def ended_policies(
     replaced = {**dict(_replaced(world)), **dict(_replaced(text))}
     reasons = {uid: f"it was replaced by {by}" for uid, by in replaced.items()}
     children: dict[str, list[str]] = {}
-    for child, parent in text.edges(INHERIT):
+    # Sorted, so that the reasons do not depend on the order of the statements.
+    for child, parent in sorted(text.edges(INHERIT)):
         children.setdefault(parent, []).append(child)
-    queue = [*reasons]
+    queue = sorted(reasons)
     for uid in queue:
         for child in (one for one in children.get(uid, ()) if one not in reasons):
             reasons[child] = f"it inherits from {uid}, which is no longer in force"
@@ -51,8 +52,8 @@ def _refuse_replaced_rules(
 
 
 def _replaced(graph: StatementGraph) -> Iterator[tuple[str, str]]:
-    """Yield what a text says to be replaced, each with the first by what."""
+    """Yield what a text says to be replaced, each with one of those by which."""
     for node in reversed(graph.having(REPLACED)):
-        by = [shown_term(one) for one in graph.values(node, REPLACED)]
+        by = [terms.canonical(shown_term(one)) for one in graph.values(node, REPLACED)]
         if by:
-            yield graph.name(node), terms.canonical(by[0])
+            yield graph.name(node), min(by)

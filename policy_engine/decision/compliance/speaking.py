@@ -44,7 +44,9 @@ class Speaking:
         return PartReport(node, "Party", "unsatisfied" if why else "satisfied", reason)
 
     def _fails(self, case: "ComplianceCase", rule: Rule, closures: Closures) -> str:
-        targets, clause = case.asked.targets, Clause.of(0, case.policy, rule, closures)
+        clause = Clause.of(0, case.policy, rule, closures)
+        # Sorted, so that the reason does not depend on the order in which they are asked for.
+        targets = sorted(case.asked.targets)
         ownership = Ownership(self._standing, self._trusted, lambda *of: self._leave(case, *of[:2]))
         if rule.kind == "permission":
             return ownership.permission_refusal(clause, targets, closures)
