@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.inputs import Inputs
-from policy_engine.certificate.beside import find_certificate
+from policy_engine.certificate.beside import check_readable, find_certificate
 from policy_engine.certificate.certificate import Certificate, read_certificate
 from policy_engine.certificate.sources import Proof, proof_asset, upstream_releases
 from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, parse_location
@@ -144,6 +144,8 @@ def published_certificate(launcher: Launcher, output: Location) -> Certificate |
     """
     if not (launcher.spark and str(output).startswith(TABLE)):
         adjacent = find_certificate(output)
+        if adjacent is None:
+            check_readable(output)
         return adjacent[1] if adjacent else None
     text = launcher.spark.certificate_text(str(output))
     return None if text is None else read_certificate(text, str(output))

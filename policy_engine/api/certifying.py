@@ -18,6 +18,11 @@ from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
 from policy_engine.certificate.class_figures import check_figures, have_figures
+from policy_engine.certificate.input_checks import (
+    check_kept_values,
+    check_same_sample,
+    check_sampled,
+)
 from policy_engine.certificate.publication import (
     renew,
 )
@@ -124,8 +129,7 @@ def certify_output(
                 check_making(earlier, release.plan, opened, location, renews=write)
             if write:
                 _check_known_input(release.plan, opened)
-            history = _ledger(release.plan, attempts)
-            release = _repeat_audits(release, run, history, has_data=bool(data))
+            release = _repeat_audits(release, run, attempts, has_data=bool(data))
             is_made = bool(data) and _is_made_again(release.plan, key)
             if is_made and earlier and earlier.ended:
                 message = "A time limit ended the search for this release: it cannot be made again "
@@ -137,6 +141,13 @@ def certify_output(
                 else certify(release, run, written=written)
             )
             _check_carried(launcher, location)
+            _check_against_input(
+                release,
+                run,
+                earlier,
+                certified.certificate if is_made else None,
+                has_data=bool(data),
+            )
             _check_rows(certified.certificate, written)
             check_bounds(certified, str(location))
             _check_class_figures(earlier, certified.certificate, written, has_key=key is not None)
@@ -198,7 +209,7 @@ def _unmeasured_fields(
         return {"commitment": None}
     names, plan, figures = ["ended", "upstream"], again.plan, again.class_figures
     names += ["made_by"] * is_renewable(earlier, plan, record) + ["approximated"] * write
-    names += ["sample"] * (plan.sample is not None)
+    names += ["sample"] * (plan.sample is not None and again.sample is None)
     names += ["class_figures"] * (write and figures is not None and figures.are_of_output)
     commitment = earlier.commitment if record is not None or write else None
     return {"commitment": commitment, **{name: getattr(earlier, name) for name in names}}
@@ -245,13 +256,8 @@ def _record_salt(record: Record | None) -> str:
     return record.salt
 
 
-def _ledger(plan: Plan, folder: str | Path | None) -> Ledger | None:
-    """Return where attempts are kept, None if a plan has nothing attacked."""
-    return Ledger(folder) if plan.audits else None
-
-
 def _repeat_audits(
-    release: Release, engine: Engine, history: Ledger | None, *, has_data: bool
+    release: Release, engine: Engine, attempts: str | Path | None, *, has_data: bool
 ) -> Release:
     """Return a release with the current results of its plan's audits."""
     plan = release.plan
@@ -263,12 +269,13 @@ def _repeat_audits(
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 
     table, _ = engine.read(plan.read)
+    history = Ledger(attempts)
     return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
 def _is_made_again(plan: Plan, key: object) -> bool:
     """Tell whether a release is made again: to count persons, or since the owner's key draws rows
-    and masked columns as they were drawn.
+    masked columns, buckets and cells to suppress as they were drawn.
 
     Raises DataError (V006) for a sample whose rows have to be known, without the key.
     """
@@ -277,7 +284,17 @@ def _is_made_again(plan: Plan, key: object) -> bool:
     if plan.sample and key is None and (counted or perturbed):
         message = "Which rows of the input were sampled follows from the key of the release."
         raise DataError.of("V006", message, "Give the key that it was made with.")
-    return counted or (key is not None and (perturbed or plan.sample is not None))
+    drawn = perturbed or plan.sample is not None
+    if _has_cells_of_input(plan) and not plan.anonymization().columns.has_own_pseudonyms:
+        # Buckets of equal quasi-identifiers are the same whatever the key.
+        drawn, counted = True, counted or plan.anonymization().recoding.buckets == "distinct-l"
+    return counted or (key is not None and drawn)
+
+
+def _has_cells_of_input(plan: Plan) -> bool:
+    """Tell whether the cells of quasi-identifiers are those of the input, or missing."""
+    step = plan.anonymization()
+    return step.is_in_buckets or step.recoding.algorithm == "local-suppression"
 
 
 def _check_same(again: Certificate, stored: StoredData, *, has_key: bool) -> None:
@@ -311,6 +328,31 @@ def _known_output(release: Release, engine: Engine, key: object) -> WrittenTable
         rows = MaskedRows(table) if key is None else mask_rows(plan, engine, table)
         formed = anonymize_rows(plan, engine, rows).formed
     return WrittenTable(release.output, masked=masked, formed=formed)
+
+
+def _check_against_input(
+    release: Release,
+    engine: Engine,
+    earlier: Certificate | None,
+    again: Certificate | None,
+    *,
+    has_data: bool,
+) -> None:
+    """Raise CertificateError where an output is not of its input, as far as one can tell.
+
+    If it was made `again`, only its sample is to be compared.
+    """
+    plan = release.plan
+    if again is not None:
+        if earlier is not None:
+            check_same_sample(earlier, again, release.output.location)
+        return
+    knows_cells = has_data and (plan.sample is not None or _has_cells_of_input(plan))
+    table = read_inputs(plan, engine, ())[0] if knows_cells else None
+    if plan.sample:
+        check_sampled(release, engine, table, earlier)
+    if knows_cells:
+        check_kept_values(release, engine, table)
 
 
 def _check_class_figures(

@@ -1,5 +1,6 @@
 """Certificates stored beside outputs: each names the file that it certifies."""
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -67,6 +68,29 @@ def find_certificate(output: Location) -> tuple[Location, Certificate] | None:
     return next(
         ((storage.join(folder, one), certificate) for one, certificate in naming.items()), None
     )
+
+
+def check_readable(output: Location) -> None:
+    """Raise CertificateError (V005) if a file names an output as its certificate and is not valid.
+
+    Whoever takes an output for uncertified would miss that its certificate was changed. Raises
+    DataError (C003) if it cannot be read.
+    """
+    folder, name = storage.parent(output), storage.name(output)
+    with storage.read_errors(output):
+        for one in certificate_names(folder):
+            file = storage.join(folder, one)
+            text = storage.read_bytes(file)
+            if _named_file(text) == name:
+                read_certificate(text, str(file))
+
+
+def _named_file(text: bytes) -> object:
+    """Return the file that a text names in the way of a certificate, whether or not it is one."""
+    try:
+        return json.loads(text)["pe:certificate"]["file"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def certificate_location(output: Location, *, shares: bool = False) -> Location:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from policy_engine.engines.class_evidence import ClassEvidence
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
+    from policy_engine.engines.strata import SampledOutput
     from policy_engine.kernels.grouping import ClassTotals
+    from policy_engine.plan.plan import Plan
 
 FIRST_ROWS = 1_000
 """How many rows are read to see what a column holds."""
@@ -230,6 +232,23 @@ class Engine(Protocol):
 
     def weights(self, written: WrittenTable, step: Sample) -> Mapping[float | None, int]:
         """Read a written table back, and return its rows by weight, None for what is none."""
+        ...
+
+    def compare_sampled(
+        self, written: WrittenTable, plan: "Plan", table: Any = None
+    ) -> "SampledOutput":
+        """Read a written table back as a sample, of an input `table` if one is given."""
+        ...
+
+    def strange_rows(
+        self, written: WrittenTable, table: Any, names: Sequence[str], present: str = ""
+    ) -> int:
+        """Return how many rows of a written table have values, in some columns that are published
+        as they are, that no row of its input has, or have them more often.
+
+        Of the `present` column, which may lack values, only rows with one count. Columns that the
+        two store in other ways are not compared.
+        """
         ...
 
     def mask(self, table: Any, step: Mask) -> tuple[Any, "MaskingEvidence"]:

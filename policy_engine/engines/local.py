@@ -47,7 +47,7 @@ from policy_engine.engines.joining import join_tables
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
 from policy_engine.engines.reading_back import end_columns, groups, range_end
 from policy_engine.engines.samples import SampleEvidence
-from policy_engine.engines.stored_buckets import measure_stored, write_buckets
+from policy_engine.engines.stored_buckets import measure_stored, sensitive_rows, write_buckets
 from policy_engine.engines.suppressing import typed_column
 from policy_engine.errors import DataError, InternalError
 from policy_engine.kernels.grouping import Groups
@@ -58,6 +58,8 @@ from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish, Sample
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.columns import ColumnJudgement
     from policy_engine.engines.masking.evidence import MaskingEvidence
+    from policy_engine.engines.strata import SampledOutput
+    from policy_engine.plan.plan import Plan
 
 
 class LocalEngine:
@@ -139,6 +141,26 @@ class LocalEngine:
             return Counter(column.cast(pa.float64()).to_pylist())
         except pa.ArrowInvalid:
             return {None: len(column)}
+
+    def compare_sampled(
+        self, written: WrittenTable, plan: "Plan", table: pa.Table | None = None
+    ) -> "SampledOutput":
+        """Read a written table back as a sample, of an input `table` if one is given."""
+        from policy_engine.engines.masking import kept_values  # noqa: PLC0415 (compiled)
+
+        return kept_values.compare_sampled(self._read_stored(written), plan, table)
+
+    def strange_rows(
+        self, written: WrittenTable, table: pa.Table, names: Sequence[str], present: str = ""
+    ) -> int:
+        """Return how many rows of a written table have values that no row of its input has, or
+        have them more often."""
+        from policy_engine.engines.masking import kept_values  # noqa: PLC0415 (compiled)
+
+        output = self._read_stored(written)
+        if not {*names} <= {*output.column_names}:
+            output = sensitive_rows(written)
+        return kept_values.strange_rows(table, output, names, present)
 
     def mask(self, table: pa.Table, step: Mask) -> tuple[pa.Table, "MaskingEvidence"]:
         """Return the table with columns masked, and what was seen of them.

@@ -3,12 +3,21 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
-from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, TABLES, is_in_buckets, table_paths
+from policy_engine.data.bucket_tables import (
+    COUNT,
+    QUASI_IDENTIFIERS,
+    SENSITIVE,
+    TABLES,
+    is_in_buckets,
+    table_paths,
+)
 from policy_engine.data.catalog import MEMORY
 from policy_engine.data.storage import make_private_folder, write_errors
 from policy_engine.engines import tables
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.engine import (
     AnonymizedTable,
     StoredData,
@@ -52,6 +61,13 @@ def measure_stored(written: WrittenTable, step: Anonymize) -> TableMeasurements:
     return TableMeasurements(
         measure_buckets(found, step), None, rows_in_buckets=rows, tables=digests
     )
+
+
+def sensitive_rows(written: WrittenTable) -> pa.Table:
+    """Return the sensitive values of a measured release, each as often as it is counted."""
+    table = _read(written)[0][SENSITIVE]
+    counts = table.column(COUNT).cast(pa.string()).cast(pa.int64()).to_numpy()
+    return table.take(from_numpy(np.repeat(np.arange(table.num_rows), counts)))
 
 
 def _read(written: WrittenTable) -> tuple[Mapping[str, pa.Table], Mapping[str, str]]:

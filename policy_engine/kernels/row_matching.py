@@ -21,3 +21,16 @@ def match_rows(rows: Words, others: Words) -> NDArray[np.int64] | None:
     matched = np.full(len(rows), -1, dtype=np.int64)
     matched[first] = second - len(rows)
     return matched
+
+
+def count_strange(rows: Words, others: Words) -> int:
+    """Return how many rows of another table have words that no row has, or have them more often
+    than the rows do; words are (rows, 2)."""
+    both = np.concatenate([rows, others])
+    _, which = np.unique(both, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    kinds = int(which.max(initial=-1)) + 1
+    times, other_times = (
+        np.bincount(part, minlength=kinds) for part in (which[: len(rows)], which[len(rows) :])
+    )
+    return int(np.maximum(other_times - times, 0).sum())

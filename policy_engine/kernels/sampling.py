@@ -37,6 +37,23 @@ def proportional_sizes(counts: Counts, size: int) -> Counts:
     return sizes
 
 
+def size_bounds(counts: Counts, size: int) -> tuple[Counts, Counts]:
+    """Return the least and the most that each stratum can give to a sample of a size, (strata,).
+
+    They differ where `proportional_sizes` decides between equal remainders by the order of strata.
+    """
+    total = int(counts.sum())
+    parts = [divmod(int(count) * size, total) for count in counts]
+    least = np.array([whole for whole, _ in parts], dtype=np.int64)
+    rest = np.array([left for _, left in parts], dtype=object)
+    extra = size - int(least.sum())
+    if not extra:
+        return least, least
+    last = sorted(rest, reverse=True)[extra - 1]
+    surely = (rest > last) | ((rest == last) & (int((rest >= last).sum()) == extra))
+    return least + surely.astype(np.int64), least + (rest >= last).astype(np.int64)
+
+
 def last_hashes(hashes: Hashes, strata: Counts, sizes: Counts) -> Hashes:
     """Return the greatest hash that is in the sample, for every stratum, (strata,).
 

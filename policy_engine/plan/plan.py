@@ -198,6 +198,23 @@ class Plan(_Frozen):
         published = {*self.publish.columns}
         return tuple(name for name in (*columns.insensitive, *sensitive) if name in published)
 
+    def sampling(self) -> Sample:
+        """Return the step that samples rows. Raises PlanError (M007) where there is none."""
+        if self.sample is None:
+            raise PlanError.of("M007", f"{self.rule} samples nothing: it releases all rows.")
+        return self.sample
+
+    @property
+    def shown_strata(self) -> tuple[str, ...]:
+        """The columns that a sample is stratified by, if all are released as they are."""
+        names = self.sample.stratified_by if self.sample else ()
+        return names if {*names} <= {*self.unmasked_columns} else ()
+
+    @property
+    def most_suppressed(self) -> float:
+        """The share of the rows that may be suppressed."""
+        return self.anonymization().recoding.max_suppression
+
     def anonymization(self) -> Anonymize:
         """Return the step that generalises. Raises PlanError (M007) where there is none."""
         if self.anonymize is None:

@@ -43,6 +43,13 @@ def test_the_files_are_as_they_are_expected(made):
         ("age,bucket\n1,0\n2,0\n3,1\n4,x\n", "", "V002", "must hold whole numbers from 0"),
         ("age,bucket\n1,0\n2,0\n3,1\n4,\n", "", "V002", "must hold whole numbers from 0"),
         ("age,bucket\n1,0\n2,0\n3,1\n4,-1\n", "", "V002", "must hold whole numbers from 0"),
+        ("age,bucket\n2,0\n1,0\n3,1\n4,1\n", "", "V002", "is not sorted by its columns"),
+        (
+            "age,bucket\n1,0\n2,0\n3,7\n4,7\n",
+            "bucket,ill,count\n0,a,1\n0,b,1\n7,a,1\n7,b,1\n",
+            "V002",
+            "do not have the numbers from 0 to 1",
+        ),
         ("bucket\n0\n0\n1\n1\n", "", "V002", "lacks 'age'"),
         ("age,bucket,ill\n1,0,a\n2,0,b\n3,1,a\n4,1,b\n", "", "V002", "contains 'ill'"),
         ("age,bucket,pay\n1,0,5\n2,0,5\n3,1,5\n4,1,5\n", "", "V002", "contains 'pay'"),
@@ -148,3 +155,46 @@ def test_buckets_beside_noise_are_made_again_by_the_key(tmp_path):
     assert again.output_digest == made.certificate.output_digest
     with pytest.raises(CertificateError, match="V004"):
         certify_output(made.path, asking(**asked), {DATASET: original}, key=key[::-1])
+
+
+ANATOMY = {**BUCKETS, "buckets": "anatomy"}
+KEY = b"\x07" * 32
+
+
+@pytest.fixture
+def anatomised(tmp_path):
+    """Return the folder of a release by Anatomy, and how it is certified with its data."""
+    data = tmp_path / "in.csv"
+    data.write_text("age,ill\n1,a\n2,b\n3,c\n4,d\n")
+    folder = applied(data, tmp_path / "out" / "a.csv", key=KEY, **ANATOMY).path
+    return folder, lambda **more: certify_output(folder, asking(**ANATOMY), {DATASET: data}, **more)
+
+
+def test_buckets_are_made_again_with_the_key(anatomised):
+    folder, certify = anatomised
+    assert certify(key=KEY).holds
+    table = (folder / QUASI).read_text().translate(str.maketrans("01", "10"))
+    (folder / QUASI).write_text(table.replace("0,", "1,", 1))
+    with pytest.raises(CertificateError, match="V004"):
+        certify(key=KEY)
+
+
+@pytest.mark.parametrize(("file", "one", "other"), [(QUASI, "\n4,", "\n5,"), (SENSITIVE, "d", "e")])
+def test_values_that_the_data_do_not_have_are_refused(anatomised, file, one, other):
+    folder, certify = anatomised
+    assert certify().holds
+    (folder.parent / "certificate.jsonld").unlink()
+    (folder / file).write_text((folder / file).read_text().replace(one, other))
+    with pytest.raises(CertificateError, match=r"V002 1 row of the output .* the data do not have"):
+        certify()
+
+
+def test_buckets_without_a_key_are_made_again_with_the_data(tmp_path):
+    data = tmp_path / "in.csv"
+    data.write_text("age,ill\n1,a\n2,b\n3,a\n4,b\n")
+    folder = applied(data, tmp_path / "out" / "a.csv", **BUCKETS).path
+    given = {DATASET: data}
+    assert certify_output(folder, asking(**BUCKETS), given).holds
+    (folder / QUASI).write_text("age,bucket\n1,1\n2,1\n3,0\n4,0\n")
+    with pytest.raises(CertificateError, match="V004"):
+        certify_output(folder, asking(**BUCKETS), given)

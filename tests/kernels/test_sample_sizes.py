@@ -7,6 +7,7 @@ from policy_engine.kernels.sampling import (
     last_of_share,
     nearest_sizes,
     proportional_sizes,
+    size_bounds,
 )
 
 
@@ -39,3 +40,20 @@ def test_the_last_hash_of_a_stratum_is_that_of_its_size():
     hashes = np.array([5, 1, 9, 7, 2**63], dtype=np.uint64)
     strata = np.array([0, 1, 0, 1, 1])
     assert last_hashes(hashes, strata, np.array([1, 3])).tolist() == [5, 2**63]
+
+
+def test_only_equal_remainders_leave_open_what_a_stratum_gives():
+    # 2 of 3 and 1 of 3 strata of one row; 7 of 20 as above
+    least, most = size_bounds(np.array([1, 1, 1]), 2)
+    assert (least.tolist(), most.tolist()) == ([0, 0, 0], [1, 1, 1])
+    least, most = size_bounds(np.array([10, 6, 4]), 7)
+    assert least.tolist() == most.tolist() == [4, 2, 1]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.data())
+def test_what_is_given_is_within_its_bounds(counts, data):
+    size = data.draw(st.integers(0, sum(counts)))
+    least, most = size_bounds(np.array(counts), size)
+    sizes = proportional_sizes(np.array(counts), size)
+    assert (least <= sizes).all()
+    assert (sizes <= most).all()

@@ -70,6 +70,12 @@ def sample_table(
     return sampled, evidence
 
 
+def units_of(table: pa.Table, step: Sample, secret: bytes) -> NDArray[np.int64]:
+    """Return the first row of every unit of a table, (units,)."""
+    kind = _person_kind(table, step.unit) if step.unit else None
+    return _units(unit_keys(table, step, kind, secret), step)[0]
+
+
 def _person_kind(table: pa.Table, name: str) -> pa.DataType | None:
     field, column = table.schema.field(name), unchunk(table.column(name))
     return infer_column_type(column, numbers=tables.is_untyped(field))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,7 +158,7 @@ def _side_by_side(
     names = [name for name in unmasked if name in named]
     if not names or not {*step.names} <= named:
         return None
-    rows, others = (_with_words(one, names, key) for one in (table, output))
+    rows, others = (with_words(one, names, key, _kinds_of(one, names)) for one in (table, output))
     if not _are_matched(rows, others):
         return None
     masked = [F.col(quote_name(name)).alias(masked_name(name)) for name in step.names]
@@ -166,10 +167,20 @@ def _side_by_side(
     return both.withColumn(MATCHED, F.col(MATCHED).isNotNull())
 
 
-def _with_words(table: StoredRows, names: Sequence[str], key: bytes) -> DataFrame:
-    """Return a table with the words that its rows have by some columns."""
-    frame, columns = table.frame, [quote_name(name) for name in names]
-    kinds = text_types(frame.select(columns), numbers=True) if table.is_csv else {}
+def _kinds_of(table: StoredRows, names: Sequence[str]) -> Kinds:
+    """Return the inferred types of those of some columns that are texts without a type."""
+    columns = [quote_name(name) for name in names]
+    return text_types(table.frame.select(columns), numbers=True) if table.is_csv else {}
+
+
+def with_words(
+    table: StoredRows, names: Sequence[str], key: bytes, kinds: Kinds = MappingProxyType({})
+) -> DataFrame:
+    """Return a table with the words that its rows have by some columns.
+
+    `kinds` are the inferred types of texts, none where these count as they are.
+    """
+    frame = table.frame
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

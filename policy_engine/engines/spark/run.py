@@ -26,10 +26,11 @@ from policy_engine.engines.engine import (
 from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
+from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import cell_columns, end_columns
 from policy_engine.engines.samples import SampleEvidence
-from policy_engine.engines.spark import reading, writing
+from policy_engine.engines.spark import kept_values, reading, writing
 from policy_engine.engines.spark.anonymizing import ClassWork, anonymize
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.coding import PERSON
@@ -51,8 +52,10 @@ from policy_engine.engines.spark.released_frames import (
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
 from policy_engine.engines.spark.values import quote_name
+from policy_engine.engines.strata import SampledOutput
 from policy_engine.errors import CertificateError, DataError, InternalError
 from policy_engine.plan.inputs import Join, Read
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -177,6 +180,36 @@ class SparkRun:
         """Read a written table back, and return its rows by weight, None for what is none."""
         with running(self._engine.spark, "verifying"):
             return rows_by_weight(self._read_stored(written)[0], step.weight_column)
+
+    def compare_sampled(
+        self, written: WrittenTable, plan: Plan, table: InputRows | None = None
+    ) -> SampledOutput:
+        """Read a written table back as a sample, of an input `table` if one is given."""
+        step, key = plan.sampling(), mark_key()
+        with running(self._engine.spark, "verifying"):
+            output = self._stored_rows(written)
+            names = plan.shown_strata
+            strata = None
+            if table is not None:
+                names = kept_values.shared_names(table.frame, output.frame, names)
+                strata = kept_values.input_strata(StoredRows(table.frame, table.is_csv), step, key)
+            are_shown = {*names} == {*step.stratified_by}
+            found = kept_values.sampled_rows(output, step, names, key)
+            return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
+
+    def strange_rows(
+        self, written: WrittenTable, table: InputRows, names: Sequence[str], present: str = ""
+    ) -> int:
+        """Return how many rows of a written table have values that no row of its input has, or
+        have them more often."""
+        with running(self._engine.spark, "verifying"):
+            rows = StoredRows(table.frame, table.is_csv)
+            output = self._stored_rows(written)
+            return kept_values.strange_rows(rows, output, names, mark_key(), present)
+
+    def _stored_rows(self, written: WrittenTable) -> StoredRows:
+        frame, kind = self._read_stored(written)
+        return StoredRows(frame, kind.startswith("csv"))
 
     def mask(self, table: InputRows, step: Mask) -> tuple[InputRows, MaskingEvidence]:
         """Return the rows with columns masked, and what was seen of them.

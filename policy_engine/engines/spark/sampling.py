@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, Row, Window
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -81,6 +81,18 @@ def rows_by_weight(frame: DataFrame, name: str) -> Mapping[float | None, int]:
     weight = F.expr(f"try_cast({quote_name(name)} AS double)").alias("weight")
     rows = frame.select(weight).groupBy("weight").agg(F.count("*").alias("rows"))
     return {one["weight"]: one["rows"] for one in rows.limit(MOST_STRATA + 1).collect()}
+
+
+def counted_units(
+    frame: DataFrame, step: Sample, secret: bytes, *, is_csv: bool
+) -> tuple[DataFrame, Column]:
+    """Return a frame, and what counts the rows, or persons, of a group of its rows."""
+    if not step.unit:
+        return frame, F.count("*")
+    marked = _marked(frame, step, secret, is_csv=is_csv)
+    unit = [F.col(name).alias(f"{name}unit") for name in _UNIT]
+    named = [F.col(quote_name(name)) for name in frame.columns]
+    return marked.select(*named, *unit), F.count_distinct(*(f"{name}unit" for name in _UNIT))
 
 
 def _marked(frame: DataFrame, step: Sample, secret: bytes, *, is_csv: bool) -> DataFrame:

@@ -1,0 +1,72 @@
+"""Whether an output that was made before is of the data that it is said to be of."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from policy_engine.certificate.certificate import Certificate
+from policy_engine.engines.engine import Engine, WrittenTable
+from policy_engine.errors import CertificateError, Problem, format_count
+from policy_engine.plan.plan import Plan
+from policy_engine.release.release import Release
+
+
+def check_sampled(
+    release: Release, engine: Engine, table: Any, earlier: Certificate | None
+) -> None:
+    """Raise CertificateError where an output cannot be the sample that its plan asks for.
+
+    It has other numbers of rows (V003), or weights that are not those of strata (V001), or the
+    `earlier` certificate says of its sample what the data contradict (V005). `table` is the input,
+    None where it is not at hand: then less is known.
+    """
+    plan = release.plan
+    step = plan.sampling()
+    compared = engine.compare_sampled(WrittenTable(release.output), plan, table)
+    problems = [Problem("V003", one) for one in compared.row_problems()]
+    if wrong := compared.wrong_weights():
+        message = f"{format_count(wrong, 'row')} of {step.weight_column!r} cannot have the weight "
+        problems.append(Problem("V001", f"{message}of their stratum."))
+    if earlier and earlier.sample and not problems:
+        false = compared.false_figures(earlier.sample)
+        problems += [
+            Problem("V005", f"The certificate is not that of this sample. {one}") for one in false
+        ]
+    if problems:
+        raise CertificateError(*problems, source=release.output.location)
+
+
+def check_same_sample(earlier: Certificate, again: Certificate, source: str) -> None:
+    """Raise CertificateError (V005) where a certificate has another sample than one made again."""
+    if earlier.sample not in (None, again.sample):
+        message = "The certificate is not that of this sample. Made again, it has other figures: "
+        figures = (
+            ", ".join(f"{name} {value}" for name, value in again.sample) if again.sample else ""
+        )
+        raise CertificateError.of("V005", f"{message}{figures or 'none'}.", source=source)
+
+
+def check_kept_values(release: Release, engine: Engine, table: Any) -> None:
+    """Raise CertificateError (V002) where rows have values, in columns that are released as they
+    are, that no row of the input has, or have them more often."""
+    plan, output = release.plan, WrittenTable(release.output)
+    problems = []
+    for names, present in _kept_columns(plan):
+        strange = engine.strange_rows(output, table, names, present) if names or present else 0
+        if strange:
+            about = f" {present!r}" if present else ""
+            message = f"{format_count(strange, 'row')} of the output have values{about} that the "
+            problems.append(Problem("V002", f"{message}data do not have, or not so often."))
+    if problems:
+        raise CertificateError(*problems, source=release.output.location)
+
+
+def _kept_columns(plan: Plan) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield columns whose values belong together, each with one of which cells may be missing."""
+    columns, kept = plan.anonymization().columns, plan.unmasked_columns
+    if plan.anonymization().is_in_buckets:
+        yield (*kept, *columns.quasi_names), ""
+        yield columns.sensitive_names, ""
+        return
+    yield kept, ""
+    if plan.anonymization().recoding.algorithm == "local-suppression":
+        yield from ((kept, name) for name in columns.quasi_names)

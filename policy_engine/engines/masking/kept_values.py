@@ -1,0 +1,95 @@
+"""Values that an output has as they are in its input: the rows and the strata that they tell."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from policy_engine.engines.arrays import is_text, unchunk, value_type
+from policy_engine.engines.masking.marks import mark_key
+from policy_engine.engines.masking.matching import identifying_words
+from policy_engine.engines.masking.sampling import units_of
+from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows, Stratum
+from policy_engine.kernels.row_matching import count_strange
+from policy_engine.kernels.siphash import Words
+from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Sample
+
+
+def are_comparable(one: pa.DataType, other: pa.DataType) -> bool:
+    """Tell whether equal values of two types have the same words, without inferring types."""
+    one, other = value_type(one), value_type(other)
+    return is_text(one) == is_text(other) or all(
+        is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        for kind in (one, other)
+    )
+
+
+def shared_names(table: pa.Schema, output: pa.Schema, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some columns whose values can be compared in an input and an output."""
+    both = {*table.names} & {*output.names}
+    return tuple(
+        name
+        for name in names
+        if name in both and are_comparable(table.field(name).type, output.field(name).type)
+    )
+
+
+def strange_rows(table: pa.Table, output: pa.Table, names: Sequence[str], present: str = "") -> int:
+    """Return how many rows of an output have values that no row of its input has, or more often.
+
+    Of the `present` column only rows with a value count. Columns whose values cannot be compared
+    are left out.
+    """
+    if present:
+        output = output.filter(pc.is_valid(output.column(present)))
+    names = shared_names(table.schema, output.schema, [*names, *filter(None, [present])])
+    if not names:
+        return 0
+    key = mark_key()
+    return count_strange(*(identifying_words(one, names, {}, key) for one in (table, output)))
+
+
+def compare_sampled(output: pa.Table, plan: Plan, table: pa.Table | None) -> SampledOutput:
+    """Return an output as a sample, of an input if there is one."""
+    step, key, names, strata = plan.sampling(), mark_key(), plan.shown_strata, None
+    if table is not None:
+        names = shared_names(table.schema, output.schema, names)
+        strata = input_strata(table, step, key)
+    are_shown = {*names} == {*step.stratified_by}
+    found = sampled_rows(output, step, names, key)
+    return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
+
+
+def sampled_rows(output: pa.Table, step: Sample, names: Sequence[str], key: bytes) -> SampledRows:
+    """Return the rows of an output by stratum, as some columns tell it, and weight."""
+    weights: list[float | None] = [None] * output.num_rows
+    if step.weight_column:
+        column = unchunk(output.column(step.weight_column))
+        try:
+            weights = column.cast(pa.float64()).to_pylist()
+        except pa.ArrowInvalid:
+            weights = [None] * output.num_rows
+    return Counter(zip(_strata(_words(output, names, key)), weights, strict=True))
+
+
+def input_strata(table: pa.Table, step: Sample, key: bytes) -> InputStrata:
+    """Return how many rows, or persons, of each stratum an input has."""
+    words = _words(table, step.stratified_by, key)
+    if step.unit:
+        words = words[units_of(table, step, key)]
+    found, counts = np.unique(words, axis=0, return_counts=True)
+    units = dict(zip(_strata(found), counts.tolist(), strict=True))
+    return InputStrata(table.num_rows, units)
+
+
+def _words(table: pa.Table, names: Sequence[str], key: bytes) -> Words:
+    if not names:
+        return np.zeros((table.num_rows, 2), dtype=np.uint64)
+    return identifying_words(table, sorted(names), {}, key)
+
+
+def _strata(words: Words) -> list[Stratum]:
+    return [(high, low) for high, low in words.tolist()]

@@ -1,0 +1,131 @@
+"""Outputs that cannot be the sample that their policy asks for, with the data and without."""
+
+import json
+from hashlib import sha256
+
+import pandas as pd
+import pytest
+from applying import applied, asking
+from building import DATASET
+
+from policy_engine import certify_output
+from policy_engine.errors import CertificateError
+
+KEY = b"\x05" * 32
+ALONE = {"method": "masking", "insensitive": ["id", "sex"]}
+TABLE = {"id": range(100), "sex": ["a"] * 60 + ["b"] * 30 + ["c"] * 10}
+SIZED = {**ALONE, "sampleSize": 20}
+STRATIFIED = {**ALONE, "sampleShare": 0.2, "stratifiedBy": ["sex"], "weightColumn": "w"}
+DRAWN = {**ALONE, "sampleShare": 0.1}
+
+
+@pytest.fixture
+def sampled(tmp_path):
+    """Makes a release by what is asked, and returns how it is certified after a change of it."""
+
+    def release(asked, change=None, figures=None):
+        pd.DataFrame(TABLE).to_csv(tmp_path / "in.csv", index=False)
+        path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", key=KEY, **asked).path
+        beside = path.parent / "certificate.jsonld"
+        digest = sha256(path.read_bytes()).hexdigest()
+        if change is not None:
+            change(pd.read_csv(path)).to_csv(path, index=False)
+        document = json.loads(
+            beside.read_text().replace(digest, sha256(path.read_bytes()).hexdigest())
+        )
+        document["pe:certificate"]["rows_out"] = len(pd.read_csv(path))
+        document["pe:certificate"]["sample"].update(figures or {})
+        beside.write_text(json.dumps(document, indent=2) + "\n")
+        if change is not None and figures is None:
+            beside.unlink()
+        data = {DATASET: tmp_path / "in.csv"}
+        return lambda **more: certify_output(path, asking(**asked), **{"data": data, **more})
+
+    return release
+
+
+def of(number):
+    return lambda _: pd.DataFrame(TABLE).iloc[:number]
+
+
+def with_column(name, make):
+    return lambda table: table.assign(**{name: make(table)})
+
+
+@pytest.mark.parametrize("asked", [SIZED, STRATIFIED, DRAWN])
+def test_a_sample_is_certified_with_the_data_and_without(sampled, asked):
+    certify = sampled(asked)
+    for more in ({}, {"data": None}, {"key": KEY}):
+        assert certify(**more).sample.rows == certify().rows_out
+
+
+@pytest.mark.parametrize("rows", [1, 19, 21, 100])
+def test_a_size_is_counted_in_the_output(sampled, rows):
+    certify = sampled(SIZED, of(rows))
+    for more in ({}, {"data": None}):
+        message = f"V003 The output has {rows} rows, but the policy samples 20"
+        with pytest.raises(CertificateError, match=message):
+            certify(**more)
+
+
+@pytest.mark.parametrize("rows", [60, 100])
+def test_a_share_that_is_not_drawn_is_refused_with_the_data(sampled, rows):
+    certify = sampled(DRAWN, of(rows))
+    with pytest.raises(CertificateError, match=r"V003 .* cannot be a sample with the share 0\.1"):
+        certify()
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda table: table.w * 2, "V001 20 rows of 'w' cannot have the weight"),
+        (lambda table: table.w * 1.01, "V001"),
+        (lambda table: table.w.to_numpy()[::-1] + table.id / 7, "V001"),
+    ],
+    ids=["doubled", "longer", "of rows"],
+)
+def test_weights_of_other_strata_are_refused(sampled, make, code):
+    with pytest.raises(CertificateError, match=code):
+        sampled(STRATIFIED, with_column("w", make))()
+
+
+def test_weights_within_a_stratum_are_one_weight_even_without_the_data(sampled):
+    certify = sampled(STRATIFIED, with_column("w", lambda table: 5.0 + (table.id % 2)))
+    with pytest.raises(CertificateError, match="V001"):
+        certify(data=None)
+
+
+def test_rows_that_are_not_of_the_data_are_refused(sampled):
+    certify = sampled(SIZED, with_column("id", lambda table: table.id + 1000))
+    with pytest.raises(CertificateError, match="V002 20 rows of the output have values that the"):
+        certify()
+    assert certify(data=None).holds
+
+
+def test_rows_of_other_strata_are_refused(sampled):
+    certify = sampled(STRATIFIED, lambda table: of(20)(table).assign(w=5.0))
+    with pytest.raises(CertificateError, match="V003 3 strata of the output have other numbers"):
+        certify()
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [
+        ({"share": 0.5}, "The share of its sample is 0.5"),
+        ({"strata": 9}, "Its sample has 9 strata"),
+    ],
+    ids=str,
+)
+def test_false_figures_are_refused_and_not_renewed(sampled, figures, message):
+    certify = sampled(STRATIFIED, figures=figures)
+    for more in ({}, {"data": None}, {"write": True}):
+        with pytest.raises(CertificateError, match=f"V005 .*{message}"):
+            certify(**more)
+    with pytest.raises(CertificateError, match=r"V005 .*Made again, it has other figures"):
+        certify(key=KEY, write=True)
+
+
+def test_a_certificate_that_contradicts_itself_is_not_passed_over(sampled):
+    certify = sampled(SIZED, figures={"sampled": 7})
+    with pytest.raises(CertificateError, match="V005 The certificate contradicts itself"):
+        certify()

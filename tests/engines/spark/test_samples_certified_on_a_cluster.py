@@ -1,0 +1,45 @@
+"""Samples that a cluster certifies by their data alone."""
+
+import pandas as pd
+import pytest
+from applying import applied, asking
+from building import DATASET
+from everyday import everyday
+
+from policy_engine import certify_output
+from policy_engine.errors import CertificateError
+
+ASKED = {
+    "method": "masking",
+    "insensitive": ["id", "sex"],
+    "sampleShare": 0.2,
+    "stratifiedBy": ["sex"],
+    "weightColumn": "w",
+}
+ROWS = {"id": range(100), "sex": ["a"] * 60 + ["b"] * 40, "who": [*range(50)] * 2}
+CHANGES = {
+    "V001 20 rows of 'w'": lambda table: table.assign(w=table.w * 2),
+    "V002 20 rows of the output": lambda table: table.assign(id=table.id + 1000),
+    "V003 2 strata of the output": lambda table: table.assign(sex=["a", *["b"] * 19], w=5.0),
+}
+
+
+@pytest.mark.parametrize("unit", [{}, {"privacyUnit": "who", "stratifiedBy": []}])
+def test_a_sample_is_certified_with_the_data_on_a_cluster(cluster, tmp_path, unit):
+    pd.DataFrame(ROWS).to_csv(tmp_path / "in.csv", index=False)
+    asked = {**ASKED, "sampleSize": 20, "sampleShare": None, **unit}
+    asked = {name: value for name, value in asked.items() if value not in (None, [])}
+    path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", **asked).path
+    data = {DATASET: tmp_path / "in.csv"}
+    assert certify_output(path, asking(**asked), data, engine=cluster).sample.sampled == 20
+
+
+@pytest.mark.parametrize("code", everyday(tuple(CHANGES), "V001 20 rows of 'w'"))
+def test_what_is_no_sample_is_refused_on_a_cluster(cluster, tmp_path, code):
+    pd.DataFrame(ROWS).to_csv(tmp_path / "in.csv", index=False)
+    path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", **ASKED).path
+    path.with_name("certificate.jsonld").unlink()
+    CHANGES[code](pd.read_csv(path)).to_csv(path, index=False)
+    data = {DATASET: tmp_path / "in.csv"}
+    with pytest.raises(CertificateError, match=code):
+        certify_output(path, asking(**ASKED), data, engine=cluster)
