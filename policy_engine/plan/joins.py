@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine import terms
 from policy_engine.data.column_names import column_iri, column_name, fold_name
 from policy_engine.errors import Place, Problem, join_names, place_order
-from policy_engine.methods.masking import settings
+from policy_engine.methods.masking import is_known, masking_class, settings
+from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.column_settings import read_settings
 from policy_engine.policy import Constraint, Rule, Value
 from policy_engine.policy.hierarchy import goes_on
@@ -191,6 +192,11 @@ def _key_problems(datasets: Datasets, on: Constraint, roles: Roles) -> Iterator[
             message = f"{iri} is masked otherwise than {other_iri}. {_BOTH_TELL}"
             hint = "Give them one masking, or one of them no role."
             yield Problem("M016", message, hint, value.place)
+        elif asset != other and role == first == MASKED and _is_perturbed(value):
+            message = (
+                f"{iri} and {other_iri} would be masked each by draws of its own. {_BOTH_TELL}"
+            )
+            yield Problem("M016", message, "Give one of them no role.", value.place)
 
 
 _BOTH_TELL = "Rows are joined on both: what one of them tells, both do."
@@ -199,6 +205,12 @@ _BOTH_TELL = "Rows are joined on both: what one of them tells, both do."
 def _masking(value: Value) -> dict[str, Any]:
     """Return the masking of a column and its parameters, by which two are compared."""
     return read_settings(value, settings())
+
+
+def _is_perturbed(value: Value) -> bool:
+    """Tell whether a column is masked at random, or by what other rows hold."""
+    notation = _masking(value).get("masking")
+    return is_known(notation) and issubclass(masking_class(str(notation)), Perturbation)
 
 
 def group_by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:

@@ -255,6 +255,24 @@ def test_keys_that_are_joined_have_one_masking(first, second, is_told):
     assert [one.code for one in caught.value.problems] == ["M016"]
 
 
+@pytest.mark.parametrize(
+    "masking",
+    [
+        {"masking": "noise", "sdShare": 0.5},
+        {"masking": "rank-swapping", "p": 0.1},
+        {"masking": "random-rounding", "base": 10},
+    ],
+    ids=lambda one: one["masking"],
+)
+def test_keys_that_are_joined_are_not_both_drawn_at_random(masking):
+    """The mean of two draws is nearer to the value than either."""
+    with pytest.raises(
+        PlanError, match=r"M016 .* each by draws of its own. Rows are joined on both"
+    ):
+        plan_policy(matching(masked=keyed(masking, **masking)))
+    assert plan_policy(matching(masked=keyed(masking, **masking)[:1])).mask
+
+
 def test_identifiers_of_one_name_in_both_tables_are_left_out(tmp_path):
     visits, claims = VISITS_TEXT, CLAIMS_TEXT.replace("Agent", "Name")
     both = [f"{VISITS}/Name", f"{CLAIMS}/Name"]
