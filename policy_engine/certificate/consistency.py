@@ -12,10 +12,13 @@ from policy_engine.certificate.masking_consistency import masking_contradictions
 from policy_engine.data.bucket_tables import TABLES
 from policy_engine.data.storage import manifest_digest
 from policy_engine.data.table_files import FORMATS, match_format
+from policy_engine.engines.samples import SampleFigures
+from policy_engine.kernels.binomial import is_plausible
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
-from policy_engine.methods.buckets import BOUNDS
+from policy_engine.methods.buckets import BOUNDS, ROWS, VALUES
+from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -26,6 +29,9 @@ _CLOCK_TOLERANCE = timedelta(days=1)
 _ROUNDING = 1e-9
 _COUNTS = ("k", "l", "entropy-l", *BOUNDS)
 """The bounds that count rows or values of a class, at most the number of rows."""
+
+_WHOLE = ("k", ROWS, VALUES)
+"""Those that are whole numbers."""
 
 
 def contradictions(certificate: "Certificate") -> Iterator[str]:
@@ -147,8 +153,27 @@ def _sample_contradictions(certificate: "Certificate") -> Iterator[str]:
     rows, sampled = certificate.rows_out, sample.sampled
     is_size = step.size is None or sampled == step.size
     is_whole = sampled == sample.rows if step.units == "rows" else sampled <= sample.rows
-    if not is_size or not is_whole or rows > sample.rows or sample.strata > sampled:
+    lacking = int(certificate.plan.most_suppressed * sample.rows)
+    is_of_sample = sample.rows - lacking <= rows <= sample.rows and sample.strata <= sampled
+    if not (is_size and is_whole and is_of_sample):
         yield f"{rows} rows are not of a sample of {sampled} {sample.units} ({sample.rows} rows)."
+    elif not _can_be_sampled(step, sample):
+        share = f"{sample.share:g}, in {sample.strata} strata"
+        yield f"{sampled} {sample.units} are not a sample with the share {share}."
+
+
+def _can_be_sampled(step: Sample, sample: SampleFigures) -> bool:
+    """Return whether a sample can have its share and its strata."""
+    total = round(sample.sampled / sample.share)
+    if sample.sampled / total != sample.share or (not step.stratified_by and sample.strata > 1):
+        return False
+    if step.share is None:
+        return True
+    if not step.is_exact:
+        return is_plausible(sample.sampled, total, step.share)
+    # Every stratum gives its share, rounded to a whole number.
+    most = (0.5 + _ROUNDING) * sample.strata + _ROUNDING * total
+    return abs(sample.sampled - step.share * total) <= most
 
 
 def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:
@@ -156,14 +181,20 @@ def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:
     measured_bounds = sorted((m.bound, m.column, m.sense, m.asked) for m in measurements)
     if measured_bounds != sorted((one.name, one.column, one.sense, one.asked) for one in bounds):
         yield "It does not have exactly one measurement for each bound of its plan."
+    rows_of_bucket = [one.achieved for one in measurements if one.bound == ROWS]
     for one in measurements:
-        if not _is_possible(one, certificate.rows_out):
+        if one.bound in BOUNDS and one.achieved > min(rows_of_bucket, default=math.inf):
+            rows = f"{rows_of_bucket[0]:g} rows"
+            yield f"{one.bound} cannot be {one.achieved:g} in buckets of {rows}."
+        elif not _is_possible(one, certificate.rows_out):
             yield f"{one.bound} cannot be {one.achieved:g} in {certificate.rows_out} rows."
 
 
 def _is_possible(measured: Measurement, rows: int) -> bool:
     """Return whether a table of this many rows can have a figure; a figure below 0 means none."""
     is_count = measured.bound in (*_COUNTS, *terms.maskings())
+    if measured.bound in (*_WHOLE, *terms.maskings()) and measured.achieved % 1:
+        return False
     most = rows * (1 + _ROUNDING) if is_count else math.inf
     return -_ROUNDING <= measured.achieved <= most
 

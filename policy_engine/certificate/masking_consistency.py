@@ -24,6 +24,9 @@ def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
         found = [*_figure_contradictions(masking, one), *_matrix_contradictions(masking, one)]
         if not found and not masking.may_have_together(one.figures, one.matrix):
             found = [f"The figures of {one.column!r} contradict one another."]
+        elif not found and not masking.may_have_of_rows(one.figures, certificate.rows_out):
+            rows = f"{certificate.rows_out:,} rows"
+            found = [f"The figures of {one.column!r} cannot be those of {rows} by {masking.how}."]
         yield from found
 
 

@@ -54,6 +54,8 @@ class Masking(Column, ABC):
 
     notation: ClassVar[str]
     step: ClassVar[str] = "mask"
+    row_counts: ClassVar[tuple[str, ...]] = ()
+    """Its figures that count rows of the output."""
 
     masking: str
 
@@ -106,6 +108,15 @@ class Masking(Column, ABC):
         """Tell whether a certificate may have several figures, each in its range, beside one
         another and a matrix that it may have."""
         return True
+
+    def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
+        """Tell whether an output of so many rows may have several figures, each in its range.
+
+        Those that count rows are whole numbers, and at most as many as there are. Shares are
+        rounded to three decimals.
+        """
+        counts = (figures[name] for name in self.row_counts if name in figures)
+        return all(count.is_integer() and count <= rows for count in counts)
 
     def may_have_matrix(self, matrix: Sequence[Sequence[float]]) -> bool:
         """Tell whether a certificate may have a matrix of probabilities, () for none.

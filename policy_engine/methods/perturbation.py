@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from policy_engine.kernels.moments import Moments
 
+_FEW = 1_000
 Takes = Literal["numbers", "order", "categories"]
 """What a perturbation is given of its columns: numbers, ranks, or codes of categories."""
 
@@ -75,6 +76,17 @@ class Perturbation(Masking, ABC):
     """Whether the moments of the numbers before and after, side by side, are figures of it."""
     takes_dates: ClassVar[bool] = False
     """Whether days and points in time are numbers to it; they have no zero."""
+
+    def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
+        """Tell whether some value is changed, where that has to be, and some rank with it."""
+        unchanged, move = figures.get("unchanged", 0.0), figures.get(RANK_MOVE)
+        # In so few rows, one of them is not rounded away.
+        if rows < _FEW and unchanged == 1:
+            is_constant = self.takes == "order" and not move
+            return is_constant or not self.changes_values
+        if rows < _FEW and move == 0 and "unchanged" in figures and unchanged:
+            return False
+        return super().may_have_of_rows(figures, rows)
 
     @property
     def group(self) -> str:

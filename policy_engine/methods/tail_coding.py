@@ -21,6 +21,8 @@ from policy_engine.methods.masking import (
     one_of_conflicts,
 )
 
+_ROUNDED = 0.0006
+"""How far a rounded share may be from what it was."""
 Replacement = Literal["threshold", "label", "mean"]
 Counts = Iterable[tuple[Number, int]]
 """Distinct values, each with how often it occurs."""
@@ -105,6 +107,7 @@ class TailCoding(CellMasking, ABC):
     """
 
     is_top: ClassVar[bool]
+    row_counts: ClassVar[tuple[str, ...]] = ("rowsCoded",)
 
     threshold: Threshold | None = None
     tail: Annotated[int | None, Field(ge=1, le=10**9, strict=True)] = None
@@ -134,6 +137,27 @@ class TailCoding(CellMasking, ABC):
             # The figure is rounded, and so may be a little below the threshold.
             low, high = (low, self.threshold) if self.is_top else (self.threshold - 0.001, high)
         return {**super().figure_ranges, "rowsCoded": (0, inf), "extremeLeft": (low, high)}
+
+    def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
+        """Tell whether as many rows are coded as asked for, and others unchanged.
+
+        None are coded only where no row has a value, and a single one is not its own mean.
+        """
+        coded = figures.get("rowsCoded")
+        if coded is None or not super().may_have_of_rows(figures, rows):
+            return coded is None
+        if not coded:
+            return "extremeLeft" not in figures and not figures.get("unchanged")
+        is_left = "extremeLeft" in figures
+        unchanged = figures.get("unchanged", 0.0)
+        if self.replacement != "mean" and unchanged > 1 - coded / rows + _ROUNDED:
+            return False
+        return (
+            coded >= (self.tail or 1)
+            and coded + is_left <= rows
+            and not (coded == 1 and self.replacement == "mean")
+            and (is_left or self.replacement == "mean" or not unchanged)
+        )
 
     @property
     def side(self) -> str:

@@ -111,7 +111,7 @@ def test_rows_of_other_strata_are_refused(sampled):
 @pytest.mark.parametrize(
     ("figures", "message"),
     [
-        ({"share": 0.5}, "The share of its sample is 0.5"),
+        ({"share": 20 / 104}, "The share of its sample is 0.19"),
         ({"strata": 9}, "Its sample has 9 strata"),
     ],
     ids=str,

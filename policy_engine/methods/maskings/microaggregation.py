@@ -39,6 +39,7 @@ class Microaggregation(Perturbation):
     relates_numbers: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
     needs_all_rows: ClassVar[bool] = True
+    row_counts: ClassVar[tuple[str, ...]] = ("smallestClass", "largestClass")
 
     masking: Literal["microaggregation"] = "microaggregation"
     group_size: Annotated[int, Field(alias="groupSize", ge=2, le=10**9, strict=True)]

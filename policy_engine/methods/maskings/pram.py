@@ -57,6 +57,8 @@ class Pram(Perturbation):
     notation: ClassVar[str] = "pram"
     takes: ClassVar[Takes] = "categories"
 
+    row_counts: ClassVar[tuple[str, ...]] = ("transitions", "moved")
+
     masking: Literal["pram"] = "pram"
     keep: Annotated[
         float | None, Field(gt=0, lt=1, strict=True, allow_inf_nan=False), Proportion()
@@ -110,6 +112,8 @@ class Pram(Perturbation):
         share that is unchanged says, and as may move by the matrix."""
         from policy_engine.kernels.tallies import are_moves_unlikely  # noqa: PLC0415 (compiled)
 
+        if not matrix and any(figures.values()):
+            return False  # only a column without values has none
         transitions, moved = figures.get("transitions"), figures.get("moved")
         if transitions is None or moved is None:
             return transitions is moved

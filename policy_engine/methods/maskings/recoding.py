@@ -18,6 +18,8 @@ class Recoding(Masking):
 
     notation: ClassVar[str] = "recoding"
 
+    row_counts: ClassVar[tuple[str, ...]] = ("labels", "smallestLabel")
+
     masking: Literal["recoding"] = "recoding"
     taxonomy: Annotated[str, Field(min_length=1)]
     level: Annotated[int, Field(ge=1, le=64, strict=True)]
@@ -31,3 +33,11 @@ class Recoding(Masking):
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
         return {**super().figure_ranges, "labels": (0, inf), "smallestLabel": (1, inf)}
+
+    def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
+        """Tell whether there are rows enough for all labels to have those of the smallest."""
+        labels, smallest = figures.get("labels"), figures.get("smallestLabel")
+        if (smallest is not None) != bool(labels):
+            return False
+        most = labels * smallest if labels and smallest else 0
+        return most <= rows and super().may_have_of_rows(figures, rows)
