@@ -448,3 +448,40 @@ def test_no_masking_shows_the_order_of_the_input(data, random):
         raise
     order = random.sample(range(rows), rows)
     assert applied(table.take(order), **asked).table.equals(made.table)
+
+
+def test_a_scale_of_noise_that_may_be_a_percentage_is_a_warning():
+    made = applied(people(), masked=[column("pay", masking="noise", sdShare=10)], key=KEY, **PLAIN)
+    expected = "The noise of 'pay' has 10 times the standard deviation of its column."
+    assert f"{expected} sdShare is a share: 10% is 0.1." in made.release.doubts
+
+
+def test_partners_of_a_swap_have_each_other_s_values():
+    # docs/random-masking.md: so who knows an own unique value learns the value of another row.
+    table = people() | {"pay": np.arange(40) * 7}
+    shown = {
+        i: row["pay"] // 7 for i, row in by_id(applied(table, masked=[SWAPPED], **PLAIN)).items()
+    }
+    assert all(shown[shown[row]] == row for row in shown)
+
+
+def test_one_key_draws_anew_where_other_columns_are_read():
+    # docs/random-masking.md: so releases of one table can be averaged in spite of their key.
+    asked = {"masked": [NOISE], "key": KEY, "method": "masking"}
+    first, second = (
+        by_id(applied(people(), insensitive=names, **asked)) for names in (["id"], ["id", "job"])
+    )
+    noise = np.array(
+        [[made[i]["pay"] - people()["pay"][i] for i in range(40)] for made in (first, second)]
+    )
+    assert abs(np.corrcoef(noise)[0, 1]) < 0.6
+
+
+def test_samples_of_one_key_are_nested_where_the_same_columns_are_read():
+    asked = {"method": "masking", "key": KEY}
+    small, large, other = (
+        {*by_id(applied(people(400), insensitive=names, sampleShare=share, **asked))}
+        for names, share in ((["id", "age"], 0.2), (["id", "age"], 0.5), (["id", "job"], 0.2))
+    )
+    assert small < large
+    assert len(small - other) > 20
