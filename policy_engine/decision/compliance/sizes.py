@@ -10,7 +10,14 @@ from policy_engine.decision.facts import PURPOSE, RequestFacts
 from policy_engine.decision.model import Request, World
 from policy_engine.errors import RequestError
 from policy_engine.policy.hierarchy import Hierarchy, Part
-from policy_engine.policy.model import Condition, LogicalConstraint, Policy, Rule
+from policy_engine.policy.model import (
+    JOINTLY,
+    READ_SO_FAR,
+    Condition,
+    LogicalConstraint,
+    Policy,
+    Rule,
+)
 from policy_engine.policy.xsd.literals import Literals
 
 MAX_REPORTS = 100_000
@@ -23,6 +30,8 @@ MAX_CONSTRAINTS = 100_000
 MAX_COMPARISONS = 5_000_000
 """The maximum number of values and names that are compared with others for one report."""
 _LEAST_OF_ONE, _MOST_OF_ONE = 5, 250_000
+_OF_ASSETS = (JOINTLY, READ_SO_FAR)
+"""The left operands whose values may be parts of others by their IRIs, which takes longer."""
 _SPLIT = "Split the request into several."
 
 
@@ -92,10 +101,12 @@ class Work:
         """Count the comparisons of a left operand. Raises RequestError (D003) if it is too many.
 
         Constraints with more than 250,000 of them are unknown without any, and one with few takes
-        as long as five.
+        as long as five. So does each comparison of assets that are read together, and the longer,
+        the more there are.
         """
-        count = values * self.compared.get(left_operand, 1)
-        self.add(min(max(count, _LEAST_OF_ONE), _MOST_OF_ONE))
+        count = min(values * self.compared.get(left_operand, 1), _MOST_OF_ONE)
+        times = _LEAST_OF_ONE + values // 50 if left_operand in _OF_ASSETS else 1
+        self.add(max(count * times, _LEAST_OF_ONE))
 
     def add(self, comparisons: int) -> None:
         """Count comparisons, of names too. Raises RequestError (D003) if there are too many."""

@@ -18,6 +18,7 @@ from policy_engine.decision.compliance.member_index import MemberIndex
 from policy_engine.errors import PolicyEngineError
 
 OLD = limit(":age", "gt", 18)
+PE = "https://w3id.org/policy-engine/ns#"
 MANY = 2_000
 """With so many, what is quadratic takes minutes; more than that, as many comparisons as allowed."""
 
@@ -128,6 +129,13 @@ def test_comparisons_are_counted_for_purposes_and_constraints(text, told, monkey
     compliance_report(text, request(told=told), world())
     [work] = works
     assert max(work.compared.values()) == 2
+
+
+def test_assets_that_are_read_together_take_more_comparisons(monkeypatch):
+    text = constrained(limit(f"<{PE}jointly>", "isNoneOf", ":a, :b"))
+    monkeypatch.setattr(sizes, "MAX_COMPARISONS", 100)
+    assert active(text, request(), world()) == [True]
+    assert refused(text, request(target=listed("c", 8)), world()).code == "D003"
 
 
 @pytest.mark.parametrize("kind", ["permission", "prohibition"])
