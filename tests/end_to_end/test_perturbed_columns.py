@@ -485,3 +485,13 @@ def test_samples_of_one_key_are_nested_where_the_same_columns_are_read():
     )
     assert small < large
     assert len(small - other) > 20
+
+
+def test_texts_are_ranked_as_they_are_written(tmp_path):
+    """Blanks are a part of texts, so of those beside dates that are written in several ways."""
+    texts = ["2020-01-02", "2020-1-2", " 2020-01-03", "2020-01-04"] * 10
+    rows = "".join(f"{place},{text}\n" for place, text in enumerate(texts))
+    (tmp_path / "in.csv").write_text(f"id,day\n{rows}")
+    swapping = column("day", masking="rank-swapping", p=0.2, order="lexicographic")
+    made = applied(tmp_path / "in.csv", method="masking", insensitive=["id"], masked=[swapping])
+    assert sorted(made.table["day"].to_pylist()) == sorted(texts)

@@ -373,7 +373,7 @@ def ranks_of(table: pa.Table, names: Sequence[str], kinds: Kinds) -> NDArray[np.
 
 def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.int64]:
     plain = plain_array(column)
-    is_plain = inferred is None or pa.types.is_time(inferred)
+    is_plain = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
     typed = plain if is_plain else pc.utf8_trim_whitespace(plain).cast(inferred)
     ranks = pc.rank(typed, tiebreaker="dense")
     return to_numpy(ranks).astype(np.int64)
