@@ -43,6 +43,44 @@ def shuffle(values: NDArray[Any], given: NDArray[Any], words: Words) -> Ints:
     return positions
 
 
+def disordered_columns(
+    before: NDArray[Any], after: NDArray[Any], given: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell of each column whether no draw of `shuffle` puts its values in this order, (columns,).
+
+    `before` and `after` are what the same rows hold, (rows, columns), `given` the columns that they
+    were shuffled given, (rows, given columns). The normal scores after shuffling are correlated
+    with what the columns given tell of those before, about as much as in any other draw: by
+    `_MOST_APART` standard deviations of such a correlation, or it is far from random.
+    """
+    # In one order of rows, so that each draws the same words and sums the same numbers.
+    order = np.lexsort((*after.T, *before.T, *given.T)) if len(before) else np.arange(0)
+    before, after, given = before[order], after[order], given[order]
+    scores = np.stack([normal_scores(column) for column in (*given.T, *before.T)])
+    factor = _factor(Moments.of(scores.T, exponents(scores.T)).covariance)
+    means = _draws(scores[: given.shape[1]], factor, np.zeros(before.shape))
+    words = np.random.Generator(np.random.Philox(0)).integers(
+        0, 2**64, before.shape, dtype=np.uint64
+    )
+    positions = shuffle(before, given, words)
+    found = []
+    for place, mean in enumerate(means):
+        drawn = before[positions[:, place], place]
+        one, other = (_correlation(mean, normal_scores(x)) for x in (after[:, place], drawn))
+        found.append(abs(one - other) * math.sqrt(len(before)) > _MOST_APART)
+    return np.array(found)
+
+
+_MOST_APART = 12.0
+"""The difference of two correlations in n rows has a standard deviation of sqrt(2 / n) at most."""
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    """Return the correlation of numbers that have the mean 0, 0 where some are all 0."""
+    size = math.sqrt(float((one**2).sum()) * float((other**2).sum()))
+    return float((one * other).sum()) / size if size > 0 else 0.0
+
+
 def normal_scores(values: NDArray[Any]) -> Floats:
     """Return the quantiles of the normal distribution at the shares of rows below values, (rows,).
 

@@ -157,6 +157,18 @@ class Perturbation(Masking, ABC):
         rows."""
         return tally["broken"]
 
+    def count_disordered(
+        self,
+        before: "NDArray[Any]",
+        after: "NDArray[Any]",  # noqa: ARG002
+        given: "NDArray[Any]",  # noqa: ARG002
+    ) -> "NDArray[np.int64]":
+        """Return how many cells of each column are in an order that cannot have been drawn given
+        the columns that it depends on, (columns,), given the ranks of all rows."""
+        from policy_engine.kernels.tallies import nothing_broken  # noqa: PLC0415 (compiled)
+
+        return nothing_broken(before)["broken"]
+
     def paired_figures(
         self,
         tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002

@@ -9,6 +9,7 @@ from masked_people import (
     CAP,
     COST,
     HOME,
+    HOURS,
     JOB,
     MASKED,
     PAY,
@@ -56,6 +57,30 @@ def test_a_column_whose_cells_are_in_other_rows_is_broken(masked, tmp_path):
 
     with pytest.raises(CertificateError, match=f"V001 [0-9]+ cells of '{name}' do not keep"):
         certified(copied(release, tmp_path, turn), data, **asked)
+
+
+def test_an_order_that_the_columns_given_do_not_explain_is_broken(tmp_path):
+    table = people(400)
+    table["hours"] = table["age"] + np.arange(400) % 3
+    data, asked = stored(table, tmp_path / "in.csv"), PLAIN | {"masked": [HOURS]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    assert certified(release.path, data, **asked)
+
+    def turn(rows):
+        rows["hours"] = rows["hours"].sample(frac=1, random_state=1).to_numpy()
+
+    with pytest.raises(CertificateError, match="V001 400 cells of 'hours' do not keep its shuf"):
+        certified(copied(release, tmp_path, turn), data, **asked)
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "datetime64[us]", "bool"])
+def test_categories_of_a_typed_file_are_found_in_one_of_texts(kind, tmp_path):
+    table = people()[["id"]].assign(job=(np.arange(60) % 2).astype(kind))
+    data = stored(table, tmp_path / "in.parquet")
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [JOB]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    expected = dict(release.certificate.maskings[0].figures)
+    assert certified(release.path, data, **asked) == {"job": expected}
 
 
 def test_cells_that_are_missing_elsewhere_than_before_are_broken(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.kernels.shuffling import normal_scores, shuffle
+from policy_engine.kernels.shuffling import disordered_columns, normal_scores, shuffle
 
 
 def words_of(rows, columns=1, seed=1):
@@ -117,3 +117,26 @@ def test_the_order_of_rows_changes_nothing(table, random):
     before = shuffle(table[:, :2], table[:, 2:], words)
     after = shuffle(table[order, :2], table[order, 2:], words[order])
     assert order[after].tolist() == before[order].tolist()
+
+
+@pytest.mark.parametrize("number", [50, 500])
+def test_any_draw_is_in_an_order_that_the_columns_given_explain(number):
+    random = np.random.default_rng(number)
+    for spread in (0.1, 1, 10):
+        given = random.normal(size=(number, 2)).round(1)
+        values = (
+            given.sum(axis=1, keepdims=True) + spread * random.normal(size=(number, 1))
+        ).round()
+        words = random.integers(0, 2**64, (number, 1), dtype=np.uint64)
+        drawn = values[shuffle(values, given, words)[:, 0]]
+        assert disordered_columns(values, drawn, given).tolist() == [False]
+
+
+def test_an_order_that_the_columns_given_do_not_explain_is_told_in_any_order_of_rows():
+    random = np.random.default_rng(3)
+    given = random.normal(size=(500, 1))
+    values, after = np.hstack([given, given]), np.hstack([given, random.permutation(given)])
+    for rows in (np.arange(500), random.permutation(500)):
+        found = disordered_columns(values[rows], after[rows], given[rows])
+        assert found.tolist() == [False, True]
+    assert disordered_columns(values[:0], after[:0], given[:0]).tolist() == [False, False]

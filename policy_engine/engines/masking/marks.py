@@ -77,7 +77,7 @@ def _same_type(typed: pa.Array) -> pa.Array:
     """Return values in the type that they have in every file."""
     if pa.types.is_integer(typed.type):
         typed = typed.cast(pa.float64(), safe=False)
-    elif pa.types.is_date(typed.type):
+    elif pa.types.is_date(typed.type) or pa.types.is_boolean(typed.type):
         typed = typed.cast(pa.string())
     elif pa.types.is_time(typed.type):
         typed = typed.cast(pa.time64("ns"))

@@ -134,12 +134,16 @@ def _all_unchanged(known: KnownGroup, pairs: Pairs) -> Pairs:
 
 class _Values(NamedTuple):
     """The values of rows before and after masking, (rows, columns) each, as their masking takes
-    them; -1 for one after it that is none of the input's. Of ranks, `ranked` tells how many rows of
-    the input have each, by column."""
+    them; -1 for one after it that is none of the input's.
+
+    Of ranks, `ranked` tells how many rows of the input have each, by column, and `disordered` how
+    many cells of each column cannot be in this order.
+    """
 
     before: NDArray[Any]
     after: NDArray[Any]
     ranked: tuple[NDArray[np.int64], ...] = ()
+    disordered: NDArray[np.int64] | int = 0
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,7 @@ class _GroupRows:
             constant=(one == one[:1]).all(axis=0) & (masking.takes == "order"),
             tally=masking.tally(one, other, facts),
             moments=None if limits is None else paired_moments(one, other, facts, limits),
-            misplaced=unlike.sum(axis=0) + is_foreign.sum(axis=0),
+            misplaced=unlike.sum(axis=0) + is_foreign.sum(axis=0) + values.disordered,
         )
 
     def values(self) -> _Values:
@@ -223,7 +227,12 @@ class _GroupRows:
             axis=1,
         )
         ranked = tuple(np.bincount(column) for column in ranks.T)
-        return _Values(ranks[pairs], after, ranked)
+        masking = self.known.group[0]
+        disordered: NDArray[np.int64] | int = 0
+        if pairs.all() and masking.given_columns:
+            given = ranks_of(present, masking.given_columns, self.kinds)
+            disordered = masking.count_disordered(ranks, after, given)
+        return _Values(ranks[pairs], after, ranked, disordered)
 
     def _codes(self) -> _Values:
         [name], labels = self._names, self.known.facts.labels

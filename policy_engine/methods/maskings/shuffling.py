@@ -64,6 +64,14 @@ class Shuffling(Perturbation):
 
         return move_tally(before, after, facts.ranked)
 
+    def count_disordered(
+        self, before: "NDArray[Any]", after: "NDArray[Any]", given: "NDArray[Any]"
+    ) -> "NDArray[Any]":
+        """Return all cells of each column whose order does not follow from the columns given."""
+        from policy_engine.kernels.shuffling import disordered_columns  # noqa: PLC0415 (compiled)
+
+        return len(before) * disordered_columns(before, after, given)
+
     def paired_figures(
         self,
         tally: Mapping[str, "NDArray[Any]"],
