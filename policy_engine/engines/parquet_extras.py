@@ -1,0 +1,102 @@
+"""What a Parquet file holds besides the values of its rows, around them."""
+
+import re
+import struct
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from policy_engine.data.parquet_footer import read_notes
+from policy_engine.engines.arrays import is_text, value_type
+
+HINT = "Write the table again, such as with pyarrow.parquet.write_table()."
+_WRITERS = re.compile(
+    r"((parquet-(cpp-arrow|cpp|mr|rs)|fastparquet-python|DuckDB|[Pp]olars)?"
+    r"( version v?[0-9]{1,5}([.][0-9]{1,5}){0,3}(-SNAPSHOT)?)?( \(build [0-9a-f]{0,40}\))?)?"
+)
+"""What programs that write Parquet say of themselves."""
+_SHORTENED = 16
+"""To so many letters, at least, indexes shorten long texts."""
+
+
+def around_values(path: Path) -> Iterator[str]:
+    """Yield what a file holds that is no part of its table: bytes between its parts, another name
+    of a writer, and statistics or indexes with values that no row has."""
+    try:
+        notes = read_notes(path)
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, struct.error):
+        yield "parts that are not laid out as in a Parquet file"
+        return
+    if notes.unknown:
+        yield f"{notes.unknown:,} bytes that belong to no part of its table"
+    if not _WRITERS.fullmatch(notes.created_by):
+        yield "another name of what wrote it than programs have"
+    with pq.ParquetFile(path) as file:
+        kinds = {field.name: field.type for field in file.schema_arrow}
+        for chunk in notes.chunks:
+            name = chunk.path[0]
+            if len(chunk.path) == 1 and name in kinds and chunk.named:
+                column = file.read_row_group(chunk.row_group, [name]).column(name)
+                if not are_values_of(column, chunk.named):
+                    yield f"statistics of {name!r} with values that no row has"
+
+
+def are_values_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:
+    """Tell whether stored values are those of a column, True for types that are not compared."""
+    kind = value_type(column.type)
+    plain = column.cast(kind) if pa.types.is_dictionary(column.type) else column
+    if is_text(kind):
+        return _are_texts_of(plain.cast(pa.large_string()), named)
+    layout = _layout(kind)
+    if layout is None:
+        return True
+    if any(len(one) != layout.itemsize for one in named):
+        return False
+    stored = np.frombuffer(b"".join(named), layout)
+    if pa.types.is_floating(kind):
+        values = pa.array(stored.astype(np.float64) + 0.0)  # -0.0 is 0.0
+        return bool(pc.all(pc.is_in(values, _unsigned_zeros(plain))).as_py())
+    if pa.types.is_date(kind):
+        plain = plain.cast(pa.int32())
+    return bool(pc.all(pc.is_in(pa.array(stored.astype(np.int64)), plain.cast(pa.int64()))).as_py())
+
+
+def _unsigned_zeros(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.add(column.cast(pa.float64()), 0.0)
+
+
+def _layout(kind: pa.DataType) -> np.dtype[np.generic] | None:
+    """Return how values of a type are stored, None for types that are not compared."""
+    if pa.types.is_boolean(kind):
+        return np.dtype("<u1")
+    if pa.types.is_floating(kind) and kind.bit_width > 16:
+        return np.dtype(f"<f{kind.bit_width // 8}")
+    if pa.types.is_date32(kind) or (pa.types.is_signed_integer(kind) and kind.bit_width <= 32):
+        return np.dtype("<i4")
+    is_short = pa.types.is_unsigned_integer(kind) and kind.bit_width <= 16
+    if is_short:
+        return np.dtype("<i4")
+    return np.dtype("<i8") if pa.types.is_int64(kind) else None
+
+
+def _are_texts_of(column: pa.ChunkedArray, named: Collection[bytes]) -> bool:
+    """Tell whether stored texts are those of a column, or such as an index shortened."""
+    try:
+        texts = pa.array([one.decode() for one in named], pa.large_string())
+    except UnicodeDecodeError:
+        return False
+    others = texts.filter(pc.invert(pc.is_in(texts, column))).to_pylist()
+    # The greatest value is shortened to one that is greater: its last letter is the next one.
+    return all(
+        len(one) >= _SHORTENED and _begins_longer(column, one[:-1], len(one)) for one in others
+    )
+
+
+def _begins_longer(column: pa.ChunkedArray, beginning: str, length: int) -> bool:
+    """Tell whether one of the texts that are longer than a length begins so."""
+    is_longer = pc.greater(pc.utf8_length(column), length)
+    return bool(pc.any(pc.and_(is_longer, pc.starts_with(column, beginning))).as_py())

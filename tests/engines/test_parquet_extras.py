@@ -1,0 +1,129 @@
+"""What is around the values of a Parquet file, and is no part of its table."""
+
+import datetime as dt
+import struct
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.data.parquet_footer import read_notes
+from policy_engine.engines.carried import check_file_extras
+from policy_engine.engines.parquet_extras import are_values_of, around_values
+from policy_engine.errors import CertificateError
+
+TABLE = pa.table({"pay": [900, 5, 7], "job": ["a" * 80, "b", None], "at": [0.5, -0.0, None]})
+WAYS = (
+    {},
+    {"compression": "zstd", "store_schema": False},
+    {"write_page_index": True},
+    {"row_group_size": 1, "use_dictionary": False},
+    {"data_page_version": "2.0", "write_statistics": False},
+)
+
+
+def written(folder, table=TABLE, **ways):
+    path = folder / "a.parquet"
+    pq.write_table(table, path, **ways)
+    return path, path.read_bytes()
+
+
+@pytest.mark.parametrize("ways", WAYS, ids=str)
+def test_a_file_has_its_table_and_nothing_else(tmp_path, ways):
+    path, _ = written(tmp_path, **ways)
+    assert [*around_values(path)] == []
+    notes = read_notes(path)
+    assert (notes.unknown, {one.path[0] for one in notes.chunks}) == (0, {"pay", "job", "at"})
+
+
+def test_the_values_of_statistics_are_read_as_they_are_stored(tmp_path):
+    path, _ = written(tmp_path, TABLE.select(["pay", "job"]))
+    [pay, job] = read_notes(path).chunks
+    assert pay.named == {struct.pack("<q", 5), struct.pack("<q", 900)}
+    assert job.named == {b"a" * 80, b"b"}
+
+
+def before_the_footer(content):
+    (length,) = struct.unpack("<I", content[-8:-4])
+    return content[: -8 - length] + b"SECRET" + content[-8 - length :]
+
+
+def in_the_footer(content):
+    (length,) = struct.unpack("<I", content[-8:-4])
+    return content[:-8] + b"SECRET" + struct.pack("<I", length + 6) + content[-4:]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (before_the_footer, "6 bytes that belong to no part of its table"),
+        (in_the_footer, "6 bytes that belong to no part of its table"),
+        (lambda one: one.replace(b"parquet-cpp-arrow", b"parquet-cpp-SECRE"), "another name"),
+        (
+            lambda one: one.replace(struct.pack("<q", 900), struct.pack("<q", 901)),
+            "statistics of 'pay' with values that no row has",
+        ),
+        (lambda one: one.replace(b"a" * 80, b"a" * 79 + b"c"), "statistics of 'job'"),
+    ],
+)
+def test_what_is_no_part_of_the_table_is_refused(tmp_path, change, told):
+    path, content = written(tmp_path, compression="zstd", store_schema=False)
+    path.write_bytes(change(content))
+    with pytest.raises(CertificateError, match=f"V002 The file holds {told}|{told}"):
+        check_file_extras(path)
+
+
+def test_an_index_with_values_that_no_row_has_is_refused(tmp_path):
+    path, content = written(tmp_path, write_page_index=True, compression="zstd")
+    place = content.rindex(struct.pack("<q", 900), 0, content.rindex(b"pay"))
+    path.write_bytes(content[:place] + struct.pack("<q", 901) + content[place + 8 :])
+    assert [*around_values(path)] == ["statistics of 'pay' with values that no row has"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_one"),
+    [
+        (b"a" * 80, True),
+        (b"a" * 64, True),  # the least value, shortened
+        (b"a" * 63 + b"b", True),  # the greatest
+        (b"a" * 79 + b"b", False),
+        (b"a" * 8, False),
+        (b"c" * 64, False),
+        (b"\xff", False),
+    ],
+)
+def test_only_long_texts_may_be_shortened(stored, is_one):
+    assert are_values_of(TABLE["job"], [stored]) == is_one
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" * 4, b"\0" * 50])
+def test_what_is_not_laid_out_as_a_parquet_file_is_told(tmp_path, content):
+    (tmp_path / "a.parquet").write_bytes(content)
+    told = "parts that are not laid out as in a Parquet file"
+    assert [*around_values(tmp_path / "a.parquet")] == [told]
+
+
+COLUMNS = st.one_of(
+    st.lists(st.one_of(st.none(), one), min_size=3, max_size=3)
+    for one in (
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(),
+        st.booleans(),
+        st.text(st.characters(codec="utf-8")),
+        st.dates(),
+        st.datetimes(
+            dt.datetime.fromisoformat("1800-01-01"), dt.datetime.fromisoformat("2200-01-01")
+        ),
+        st.decimals(-999, 999, places=2),
+        st.lists(st.integers(0, 9), max_size=2),
+    )
+)
+
+
+@given(COLUMNS, COLUMNS, st.sampled_from(WAYS))
+@settings(max_examples=60)
+def test_every_table_that_is_written_is_a_table_alone(tmp_path_factory, one, other, ways):
+    path, _ = written(tmp_path_factory.mktemp("files"), pa.table({"a": one, "b": other}), **ways)
+    assert [*around_values(path)] == []
