@@ -31,19 +31,22 @@ class Mix:
 def mixes(targets: Sequence[str], outputs: Iterable[str], view: View) -> list[Mix]:
     """Return the outputs that targets read together with their inputs or other outputs of these.
 
-    Whatever lies inside an output belongs to the output, even if it also lies inside its input. A
-    single target reads both if it contains both.
+    Whatever lies inside an output belongs to the output, even if it also lies inside its input, if
+    those say so who make it: nobody else's word moves a part of the input into the output. A single
+    target reads both if it contains both.
     """
     closures, found_mixes = view.closures, []
     sources = {output: tuple(_sources(output, view)) for output in outputs}
     for output, made_from in sources.items():
-        within = [one for one in targets if output in closures.reach("asset", one)]
-        outside = [one for one in targets if one not in within]
+        makers = view.makers_closures(output)
+        within = {one for one in targets if output in closures.reach("asset", one)}
+        inside = {one for one in within if all(output in own.reach("asset", one) for own in makers)}
+        outside = [one for one in targets if one not in inside]
         above = closures.up("asset", output)
         for source in made_from if outside else ():
-            overlapping = [one for one in outside if closures.overlaps("asset", one, source)]
+            overlapping = {one for one in outside if closures.overlaps("asset", one, source)}
             wide = (one in above and source not in closures.reach("asset", one) for one in outside)
-            if overlapping and (within or any(wide)):
+            if (overlapping and any(wide)) or any(within - {one} for one in overlapping):
                 found_mixes.append(Mix(output, source))
     pairs_found = {frozenset((one.output, one.source)) for one in found_mixes}
     pairs = _outputs_sharing_source(targets, sources, closures) if len(sources) > 1 else ()

@@ -49,6 +49,14 @@ class View:
             closures = self._own[id(clause.closures)] = clause.closures.extended(self.memberships)
         return closures
 
+    def makers_closures(self, output: str) -> list[Closures]:
+        """Return the closures of the policies that name an output, each once; where nobody owns
+        anything, those of all policies."""
+        if self.standing is None:
+            return [self.closures]
+        clauses = (one.clause for one in self.index.outputs if one.asset == output)
+        return list({id(own): own for own in map(self.own_closures, clauses)}.values())
+
     def permissions(self, expanded: ExpandedRequest) -> list[Clause]:
         """Return the permissions that may cover a request, in the order of the policies."""
         candidates = self.index.permissions.candidates(

@@ -53,6 +53,8 @@ class Masking(Column, ABC):
     model_config = ConfigDict(populate_by_name=True)
 
     notation: ClassVar[str]
+    is_perturbation: ClassVar[bool] = False
+    """Whether it draws at random, or what a row becomes depends on other rows."""
     step: ClassVar[str] = "mask"
     row_counts: ClassVar[tuple[str, ...]] = ()
     """Its figures that count rows of the output."""

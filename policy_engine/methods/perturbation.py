@@ -64,6 +64,7 @@ class Perturbation(Masking, ABC):
     are masked together.
     """
 
+    is_perturbation: ClassVar[bool] = True
     takes: ClassVar[Takes]
     words: ClassVar[int] = 1
     """How many words of random bits each value needs, 64 bits each."""

@@ -10,7 +10,6 @@ from policy_engine import terms
 from policy_engine.data.column_names import column_iri, column_name, fold_name
 from policy_engine.errors import Place, Problem, join_names, place_order
 from policy_engine.methods.masking import is_known, masking_class, settings
-from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.column_settings import read_settings
 from policy_engine.policy import Constraint, Rule, Value
 from policy_engine.policy.hierarchy import goes_on
@@ -210,7 +209,7 @@ def _masking(value: Value) -> dict[str, Any]:
 def _is_perturbed(value: Value) -> bool:
     """Tell whether a column is masked at random, or by what other rows hold."""
     notation = _masking(value).get("masking")
-    return is_known(notation) and issubclass(masking_class(str(notation)), Perturbation)
+    return is_known(notation) and masking_class(str(notation)).is_perturbation
 
 
 def group_by_name(roles: Roles) -> dict[str, list[tuple[str, Value]]]:

@@ -240,6 +240,22 @@ def test_the_policies_of_a_stranger_never_widen_what_is_read_of_what_is_derived(
     assert not more.permits(["http://e.org/Loot"], *asks[1:])
 
 
+def test_a_stranger_moves_no_part_of_an_input_into_the_output():
+    """So that both would be read as the output alone, and no rule had to name them together."""
+    three = makes(THREE, B, HOSPITAL)
+    use = rule("permission", A, B, action="use", assignees=[STAFF], uid="urn:use")
+    own = policy(HOSPITAL, use, asset=((THREE, A),))
+    owners = {A: HOSPITAL, B: HOSPITAL, THREE: HOSPITAL}
+    trade = Trade(owners, ((THREE, B, HOSPITAL),), (own,), {THREE: certified(three)})
+    both = ([f"{B}/x", THREE], STAFF, "read")
+    for one in both[0]:
+        assert trade.permits([one], *both[1:])
+    assert not trade.permits(*both)
+    said = policy(STRANGER, rule("permission", ONE, uid="urn:one"), asset=((B, THREE),))
+    assert not replace(trade, others=(own, said)).permits(*both)
+    assert trade.permits([f"{B}/x"], *both[1:])
+
+
 def test_what_is_made_is_read_where_every_certificate_and_leave_is_given():
     """So that the laws above are about something."""
     first, second = made_by(ONE, A, HOSPITAL), made_by(TWO, ONE, INSURER)
