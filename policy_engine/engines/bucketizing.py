@@ -1,6 +1,6 @@
 """A table in buckets: exact quasi-identifiers in one table, sensitive values in another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.identifiers import redacted_column
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.preparation import Overview, check_feasible
-from policy_engine.engines.row_order import sort_keys
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.kernels.bucketization import NotEligible, anatomy_of_rows, distinct_l
 from policy_engine.kernels.diversity import histogram
@@ -99,7 +98,7 @@ def _of_equal(table: pa.Table, step: Anonymize, codes: NDArray[np.int32]) -> Int
 def _quasi_table(table: pa.Table, step: Anonymize, names: Sequence[str], buckets: Ints) -> pa.Table:
     """Return columns with the bucket of every row, in the order of what they hold together."""
     shown = [name for name in names if name not in step.columns.redact]
-    rows = np.lexsort([buckets, *reversed([*sort_keys(table, shown)])])
+    rows = np.lexsort([buckets, *reversed([*_sort_keys(table, shown)])])
     taken = table.select(shown).take(from_numpy(rows))
     columns: dict[str, tuple[pa.Field, Any]] = {}
     for name in names:
@@ -111,6 +110,15 @@ def _quasi_table(table: pa.Table, step: Anonymize, names: Sequence[str], buckets
     columns[BUCKET] = pa.field(BUCKET, pa.int64()), from_numpy(buckets[rows])
     schema = pa.schema([field for field, _ in columns.values()])
     return pa.table([values for _, values in columns.values()], schema=schema)
+
+
+def _sort_keys(table: pa.Table, names: Sequence[str]) -> Iterator[NDArray[Any]]:
+    """Yield what rows are ordered by: rows that tie in all are equal, however they are written."""
+    for name in names:
+        column = _encoded(table, name)
+        yield column.codes
+        if column.respelt or column.has_missing:
+            yield text_ranks(table.column(name))
 
 
 def _sensitive_table(table: pa.Table, name: str, values: ColumnCodes, buckets: Ints) -> pa.Table:

@@ -129,3 +129,15 @@ def test_a_certificate_that_contradicts_itself_is_not_passed_over(sampled):
     certify = sampled(SIZED, figures={"sampled": 7})
     with pytest.raises(CertificateError, match="V005 The certificate contradicts itself"):
         certify()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("given", [["1", "1.0", "01", "1"], ["nan", "1e3", "1000", "-0"]])
+def test_a_sample_is_certified_however_its_values_are_written(tmp_path, ending, given):
+    rows = pd.DataFrame({"id": [*given] * 3, "sex": [*"aabb"] * 3})
+    rows.to_csv(tmp_path / "in.csv", index=False)
+    for by in ("id", "sex"):
+        asked = {**ALONE, "sampleSize": 8, "stratifiedBy": [by], "weightColumn": "w"}
+        path = applied(tmp_path / "in.csv", tmp_path / by / f"a.{ending}", **asked).path
+        for data in (None, {DATASET: tmp_path / "in.csv"}):
+            assert certify_output(path, asking(**asked), data).rows_out == 8

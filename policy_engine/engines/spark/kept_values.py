@@ -1,36 +1,54 @@
 """Values that an output has as they are in its input, on Spark: `masking/kept_values.py`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import LongType, StructField, StructType
 
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.masking.kept_values import are_comparable
 from policy_engine.engines.masking.sampling import MOST_STRATA
+from policy_engine.engines.row_keys import row_keys
+from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, with_words
 from policy_engine.engines.spark.sampling import counted_units
-from policy_engine.engines.spark.values import quote_name
+from policy_engine.engines.spark.values import gather_tables, map_in_tasks, quote_name
 from policy_engine.engines.strata import InputStrata, SampledRows
 from policy_engine.plan.steps import Sample
 
 
-def shared_names(table: DataFrame, output: DataFrame, names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some columns whose values can be compared in an input and an output."""
-    kinds = [
-        {field.name: to_arrow_type(field.dataType) for field in frame.schema.fields}
-        for frame in (table, output)
-    ]
-    before, after = kinds
-    both = before.keys() & after.keys()
+def shared_names(table: StoredRows, output: StoredRows, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some columns whose values can be compared in an input and an output: both
+    are texts of CSV files, or neither is."""
+    before, after = (_kinds(one) for one in (table, output))
+    both = before.keys() & after.keys() if table.is_csv == output.is_csv else set()
     return tuple(one for one in names if one in both and are_comparable(before[one], after[one]))
+
+
+def distinct_texts(output: StoredRows, names: Sequence[str]) -> tuple[str, ...]:
+    """Return some columns if they have the values of an unknown input: texts, none missing."""
+    kinds = _kinds(output)
+    if not names or not all(name in kinds and pa.types.is_string(kinds[name]) for name in names):
+        return ()
+    is_missing = reduce(or_, (F.col(quote_name(name)).isNull() for name in names))
+    return tuple(names) if output.frame.where(is_missing).isEmpty() else ()
+
+
+def _kinds(table: StoredRows) -> dict[str, pa.DataType]:
+    return {one.name: to_arrow_type(one.dataType) for one in table.frame.schema.fields}
 
 
 def strange_rows(
     table: StoredRows, output: StoredRows, names: Sequence[str], key: bytes, present: str = ""
 ) -> int:
     """Return how many rows of an output have values that no row of its input has, or more often."""
-    names = shared_names(table.frame, output.frame, [*names, *filter(None, [present])])
+    names = shared_names(table, output, [*names, *filter(None, [present])])
     if not names:
         return 0
     if present:
@@ -61,7 +79,19 @@ def input_strata(table: StoredRows, step: Sample, key: bytes) -> InputStrata:
 
 
 def _with_words(table: StoredRows, names: Sequence[str], key: bytes) -> DataFrame:
-    if names:
-        return with_words(table, sorted(names), key)
-    zeros = [F.lit(0).cast("long").alias(name) for name in ROW_WORDS]
-    return table.frame.select("*", *zeros)
+    """Return a table with the words of the strata of its rows: texts count as they are."""
+    if not names:
+        zeros = [F.lit(0).cast("long").alias(name) for name in ROW_WORDS]
+        return table.frame.select("*", *zeros)
+    ordered = sorted(names)
+
+    @carry_errors
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in gather_tables(batches):
+            words = row_keys([part.column(name) for name in ordered], key).view(np.int64)
+            for place, name in enumerate(ROW_WORDS):
+                part = part.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
+            yield from part.to_batches()
+
+    fields = [StructField(name, LongType()) for name in ROW_WORDS]
+    return map_in_tasks(table.frame, put, StructType([*table.frame.schema.fields, *fields]))

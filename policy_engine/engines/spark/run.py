@@ -190,9 +190,12 @@ class SparkRun:
             output = self._stored_rows(written)
             names = plan.shown_strata
             strata = None
-            if table is not None:
-                names = kept_values.shared_names(table.frame, output.frame, names)
-                strata = kept_values.input_strata(StoredRows(table.frame, table.is_csv), step, key)
+            if table is None:
+                names = kept_values.distinct_texts(output, names)
+            else:
+                rows = StoredRows(table.frame, table.is_csv)
+                names = kept_values.shared_names(rows, output, names)
+                strata = kept_values.input_strata(rows, step, key)
             are_shown = {*names} == {*step.stratified_by}
             found = kept_values.sampled_rows(output, step, names, key)
             return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
