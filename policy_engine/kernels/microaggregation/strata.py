@@ -22,11 +22,11 @@ def strata_needed(overall: Ints, t: float, least: int, *, is_ordered: bool) -> i
     """Return how many strata make every class of one row of each t-close, `least` or more.
 
     `overall` (values,) counts the values of the table in their order. The distance from it is the
-    earth mover's over that order or, if it is not ordered, the variational one. The table's rows,
-    at most, where no number of strata suffices.
+    earth mover's over the ranks of those that occur (Li et al., ICDE 2007) or, if it is not
+    ordered, the variational one. The table's rows, at most, where no number of strata suffices.
     """
     counts = overall[overall > 0]
-    places = np.flatnonzero(overall) / max(len(overall) - 1, 1)
+    places = np.arange(len(counts)) / max(len(counts) - 1, 1)
     rows = int(counts.sum())
     low = high = max(least, 1)
     while high < rows and _greatest_distance(counts, places, high, is_ordered=is_ordered) > t:

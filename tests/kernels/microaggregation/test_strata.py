@@ -1,6 +1,8 @@
+from random import Random
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policy_engine.kernels.diversity import histogram, ordered, variational
@@ -55,9 +57,19 @@ def test_the_strata_are_as_few_as_suffice():
     assert strata_needed(np.ones(9, np.int64), 1e-6, 2, is_ordered=False) == 9
 
 
+@pytest.mark.parametrize("counts", [[1, 2], [0, 1, 2], [1, 0, 0, 2], [1, 2, 0]])
+def test_values_that_do_not_occur_have_no_rank(counts):
+    # Of two strata the upper one is all b, the lower a or b: 1/2 or 0 is a, of the table 1/3.
+    # That is 1/3 from it at most, with the two values 1 apart.
+    overall = np.array(counts)
+    assert strata_needed(overall, 0.34, 2, is_ordered=True) == 2
+    assert strata_needed(overall, 0.32, 2, is_ordered=True) == 3
+
+
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any)
 
 
+@example(counts=[0, 1, 2], t=0.25, is_ordered=True, times=1, random=Random(0))
 @given(COUNTS, st.floats(0.05, 0.5), st.booleans(), st.integers(1, 4), st.randoms())
 def test_classes_are_close_by_the_measure_of_the_certificate(counts, t, is_ordered, times, random):
     overall = np.array(counts)
