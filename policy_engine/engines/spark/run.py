@@ -388,7 +388,8 @@ class SparkRun:
         self._progress("verifying", 0, stored.rows)
         with running(self._engine.spark, "verifying"):
             table, kind = self._read_stored(written)
-            with self._read_once(table, stored, step) as table:
+            compares_rows = bool(step.columns.privacy_unit or (anonymized and anonymized.sample))
+            with self._read_once(table, stored, step, all_columns=compares_rows) as table:
                 rows = stored.rows or table.count()
                 tasks = max(
                     anonymized.engine_state.tasks if anonymized else 1,
@@ -404,7 +405,7 @@ class SparkRun:
                 for name in step.columns.pseudonymize:
                     check_unlinked(name, table, step)
                 # Checked last: rows that were lost meanwhile have been computed again by now.
-                if step.columns.privacy_unit or (anonymized and anonymized.sample):
+                if compares_rows:
                     check_same_rows(_require_made(written), table, kind)
                 if stored.location == MEMORY:
                     _check_kept(written)
@@ -412,16 +413,19 @@ class SparkRun:
 
     @contextmanager
     def _read_once(
-        self, table: DataFrame, stored: StoredData, step: Anonymize
+        self, table: DataFrame, stored: StoredData, step: Anonymize, *, all_columns: bool
     ) -> Iterator[DataFrame]:
-        """Cache a stored table while it is measured, if measuring it takes several passes."""
+        """Cache a stored table while it is measured, if measuring it takes several passes.
+
+        Unless `all_columns` are compared, it has only those that are measured.
+        """
         columns = step.columns
         bounded_columns = [cell.name for cell in columns.sensitive if step.about(cell.name)]
         passes = [*bounded_columns, *columns.hidden, columns.privacy_unit, not stored.rows]
         if stored.location == MEMORY or not step.models or not any(passes):
             yield table
             return
-        if not columns.privacy_unit:
+        if not all_columns:
             cells = [
                 cell for name in columns.quasi_names for cell in cell_columns(name, table.columns)
             ]

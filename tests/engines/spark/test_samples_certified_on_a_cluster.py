@@ -6,7 +6,7 @@ from applying import applied, asking
 from building import DATASET
 from everyday import everyday
 
-from policy_engine import certify_output
+from policy_engine import apply_policy, certify_output
 from policy_engine.errors import CertificateError
 
 ASKED = {
@@ -32,6 +32,26 @@ def test_a_sample_is_certified_with_the_data_on_a_cluster(cluster, tmp_path, uni
     path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", **asked).path
     data = {DATASET: tmp_path / "in.csv"}
     assert certify_output(path, asking(**asked), data, engine=cluster).sample.sampled == 20
+
+
+MODELS = {
+    "mondrian": {"k": 2},
+    "microaggregation": {"k": 2, "algorithm": "microaggregation"},
+    "local suppression": {"k": 2, "algorithm": "local-suppression"},
+    "l-diversity": {"k": 2, "l": 2, "method": "l-diversity", "sensitive": ["sex"]},
+}
+
+
+@pytest.mark.parametrize("model", everyday(tuple(MODELS), "mondrian", "l-diversity"))
+@pytest.mark.parametrize("kind", everyday(("csv", "parquet"), "parquet"))
+def test_a_sample_of_classes_is_made_again_on_a_cluster(cluster, tmp_path, model, kind):
+    source, made = tmp_path / f"in.{kind}", tmp_path / f"made.{kind}"
+    table = pd.DataFrame(ROWS)
+    table.to_csv(source, index=False) if kind == "csv" else table.to_parquet(source)
+    asked = {"method": "k-anonymity", "sampleSize": 20, "quasi": ["who"], **MODELS[model]}
+    text, data, key = asking(insensitive=["id"], **asked), {DATASET: source}, b"\x07" * 32
+    apply_policy(text, data, made, engine=cluster, key=key)
+    assert certify_output(made, text, data, engine=cluster, key=key).rows_out == 20
 
 
 @pytest.mark.parametrize("code", everyday(tuple(CHANGES), "V001 20 rows of 'w'"))
