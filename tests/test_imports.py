@@ -1,6 +1,7 @@
 """What is imported within functions: what is slow to load, and nothing else."""
 
 import ast
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -118,3 +119,13 @@ def test_what_is_imported_within_a_function_is_slow_to_load():
 )
 def test_slow_is_what_is_heavy_and_not_loaded_before(name, module, told):
     assert is_slow(name, module) == told
+
+
+def test_no_two_public_classes_have_one_name():
+    """One name, one meaning: what a class is called tells which one it is."""
+    homes = defaultdict(list)
+    for module, path in FILES.items():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(module)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}

@@ -50,7 +50,7 @@ from policy_engine.policy import (
 )
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import (
-    MaskedRows,
+    MaskedTable,
     Release,
     anonymize_rows,
     mask_rows,
@@ -325,7 +325,7 @@ def _known_output(release: Release, engine: Engine, key: object) -> WrittenTable
         masked = engine.look_at_masked(kept, plan.mask, output, plan.unmasked_columns)
     if have_figures(step):
         # The key tells tied rows apart by what is released of them.
-        rows = MaskedRows(table) if key is None else mask_rows(plan, engine, table)
+        rows = MaskedTable(table) if key is None else mask_rows(plan, engine, table)
         formed = anonymize_rows(plan, engine, rows).formed
     return WrittenTable(release.output, masked=masked, formed=formed)
 

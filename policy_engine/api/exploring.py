@@ -36,7 +36,7 @@ from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
 from policy_engine.policy import Source
 from policy_engine.release.release import (
-    MaskedRows,
+    MaskedTable,
     Release,
     anonymize_rows,
     mask_rows,
@@ -116,7 +116,7 @@ def explore(
     suppresses = plan.anonymization().recoding.max_suppression > 0
     once = None if suppresses else mask_rows(plan, engine, table)
 
-    def masked(varied: Plan) -> MaskedRows:
+    def masked(varied: Plan) -> MaskedTable:
         # The rows that are suppressed depend on the setting, and are not masked with the others.
         return once or mask_rows(varied, engine, table)
 
@@ -176,7 +176,7 @@ def _outcome(
     plan: Plan,
     engine: Engine,
     setting: Setting,
-    masked: Callable[[Plan], MaskedRows],
+    masked: Callable[[Plan], MaskedTable],
     sources: tuple[StoredData, ...],
     sample: SampleEvidence | None,
 ) -> Outcome:

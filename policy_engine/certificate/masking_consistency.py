@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate, MaskedColumn
@@ -30,7 +30,7 @@ def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield from found
 
 
-def _figure_contradictions(masking: Masking, one: "MaskedColumn") -> Iterator[str]:
+def _figure_contradictions(masking: ColumnMasking, one: "MaskedColumn") -> Iterator[str]:
     ranges = masking.figure_ranges
     for name, value in one.figures.items():
         if name not in ranges:
@@ -41,7 +41,7 @@ def _figure_contradictions(masking: Masking, one: "MaskedColumn") -> Iterator[st
             yield f"{name} of {one.column!r} cannot be {value:g}."
 
 
-def _matrix_contradictions(masking: Masking, one: "MaskedColumn") -> Iterator[str]:
+def _matrix_contradictions(masking: ColumnMasking, one: "MaskedColumn") -> Iterator[str]:
     categories, matrix = one.categories, one.matrix
     sizes = {len(matrix), *map(len, matrix)}
     is_square = not matrix or sizes == {len(categories)}

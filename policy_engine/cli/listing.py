@@ -9,7 +9,7 @@ import typer
 from policy_engine import terms
 from policy_engine.api.suggesting import suggest_hierarchy
 from policy_engine.cli.answers import print_json
-from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, Sample
+from policy_engine.cli.options import Format, FormatOption, Kind, OverwriteOption, SampleKind
 from policy_engine.data import samples
 from policy_engine.data.atomic_file import write_file
 
@@ -84,7 +84,7 @@ def _listing(methods: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dic
 
 
 def sample(
-    dataset: Annotated[Sample, typer.Argument(help="Which sample to generate.")],
+    dataset: Annotated[SampleKind, typer.Argument(help="Which sample to generate.")],
     rows: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many rows.")] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same file.")] = 1,
     output: Annotated[

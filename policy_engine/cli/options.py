@@ -48,7 +48,7 @@ class Kind(StrEnum):
     FREQUENCY = "frequency"
 
 
-class Sample(StrEnum):
+class SampleKind(StrEnum):
     """Which sample to generate."""
 
     CUSTOMER = "customer"

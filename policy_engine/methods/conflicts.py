@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from policy_engine.errors import join_names
 from policy_engine.methods.columns import PERTURBATIVE, ROLES, SUPPRESSION, Generalization
 from policy_engine.methods.findings import Finding, format_value, parameter_finding
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.method import Method
 
 _SETTING_OWNERS = {"taxonomy": "taxonomy", "unlisted": "taxonomy", "mask": "prefix"}
@@ -35,7 +35,7 @@ def parameter_findings(
     kind: type[BaseModel], values: Mapping[str, Any], notation: str
 ) -> list[Finding]:
     """Return what is wrong with the parameters of a model, `notation` being its name; each once."""
-    problems = list(kind.conflicts(values)) if issubclass(kind, Method | Masking) else []
+    problems = list(kind.conflicts(values)) if issubclass(kind, Method | ColumnMasking) else []
     try:
         kind(**values)
     except ValidationError as error:

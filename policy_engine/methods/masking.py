@@ -42,7 +42,7 @@ Size = Annotated[float, Field(ge=0.0001, le=10**12, strict=True, allow_inf_nan=F
 """The step that values are rounded to: such a number above zero."""
 
 
-class Masking(Column, ABC):
+class ColumnMasking(Column, ABC):
     """What becomes of the values of one column, and what it guarantees of the result.
 
     A missing value stays missing, an integer stays one, and the order of rows does not matter.
@@ -174,7 +174,7 @@ class CellRule(Protocol):
         ...
 
 
-class CellMasking(Masking, ABC):
+class CellMasking(ColumnMasking, ABC):
     """A masking that is a function of the single value.
 
     What it guarantees is measured on the cells that were written, by `keeps`, which shares nothing
@@ -201,7 +201,7 @@ class CellMasking(Masking, ABC):
         return ""
 
 
-class ImageMasking(Masking, ABC):
+class ImageMasking(ColumnMasking, ABC):
     """A masking that is a function of the single image, a cell that holds an array of numbers.
 
     Where images are flat lists of pixels, row by row and each with its channels, their shape is
@@ -259,9 +259,9 @@ def number(parameter: float) -> Number:
     return int(parameter) if parameter.is_integer() else Decimal(repr(parameter))
 
 
-def masking_class(notation: str) -> type[Masking]:
+def masking_class(notation: str) -> type[ColumnMasking]:
     """Return the class of a masking of the vocabulary; KeyError where there is none."""
-    kind: type[Masking] = class_of(terms.maskings()[notation].facts["notation"])
+    kind: type[ColumnMasking] = class_of(terms.maskings()[notation].facts["notation"])
     return kind
 
 

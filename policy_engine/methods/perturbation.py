@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ class MaskedRows:
     facts: ColumnFacts
 
 
-class Perturbation(Masking, ABC):
+class Perturbation(ColumnMasking, ABC):
     """A masking that draws at random, or whose result for a row depends on other rows.
 
     The draws come from a secret key and the content of the row, so that neither the engine nor the
@@ -210,7 +210,7 @@ class Perturbation(Masking, ABC):
         return 0
 
 
-def groups_of(maskings: Sequence[Masking]) -> tuple[tuple[Perturbation, ...], ...]:
+def groups_of(maskings: Sequence[ColumnMasking]) -> tuple[tuple[Perturbation, ...], ...]:
     """Return the perturbations among some maskings, those that are made together in one tuple, in
     the order of their columns' names."""
     groups: dict[str, list[Perturbation]] = {}

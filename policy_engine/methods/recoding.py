@@ -30,7 +30,7 @@ Loss = Literal[
 ]
 
 
-class Recoding(BaseModel):
+class RecodingOptions(BaseModel):
     """Mondrian cuts rows into classes; full-domain generalises whole columns to one level;
     microaggregation makes classes of near rows, for their means; local suppression nulls cells
     until each row matches k rows; bucketization publishes quasi-identifiers as they are, and

@@ -10,7 +10,7 @@ from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import masking_class, settings
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
 
 SETTINGS: Mapping[str, type[BaseModel]] = {
@@ -58,7 +58,7 @@ def model_parameters() -> list[Parameter]:
 
 def _parameters_of(name: str) -> list[Parameter]:
     term, fields = terms.vocabulary()[f"{terms.PE}{name}"], parameters(Columns)
-    fields |= {**parameters(Recoding), **parameters(Sampling)}
+    fields |= {**parameters(RecodingOptions), **parameters(Sampling)}
     required = [_parameter(iri, fields, required=True) for iri in term.iris("requires")]
     return required + [_parameter(iri, fields) for iri in term.iris("allows")]
 

@@ -24,9 +24,9 @@ from policy_engine.methods.columns import (
     QuasiIdentifier,
     Sensitive,
 )
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.privacy_model import merge_bounds
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.joins import Joined, Roles
 from policy_engine.policy import Action, Rule
@@ -48,7 +48,7 @@ class Anonymization(BaseModel):
 
     columns: Columns
     methods: Annotated[Mapping[str, SerializeAsAny[Method]], Field(min_length=1)]
-    recoding: Recoding = Field(default_factory=Recoding)
+    recoding: RecodingOptions = Field(default_factory=RecodingOptions)
 
     @field_validator("methods", mode="before")
     @classmethod
@@ -67,7 +67,7 @@ class Anonymization(BaseModel):
         if self.models and not columns.quasi_identifier:
             raise ValueError("a privacy model needs quasi-identifiers")
         used = (columns.quasi_identifier, columns.sensitive)
-        if not self.models and (any(used) or self.recoding != Recoding()):
+        if not self.models and (any(used) or self.recoding != RecodingOptions()):
             raise ValueError("classes are formed for privacy models alone")
         self._check_cells()
         if self.is_in_buckets and not self._fits_buckets():
@@ -216,7 +216,7 @@ class Transformation(NamedTuple):
     action: Action
     joined: tuple[Joined, ...]
     columns_by_role: Roles
-    maskings: tuple[Masking, ...] = ()
+    maskings: tuple[ColumnMasking, ...] = ()
     sampling: Sampling | None = None
 
     @property
@@ -254,5 +254,5 @@ class Consent(NamedTuple):
     anonymization: Anonymization | None = None
     columns_by_role: Roles = MappingProxyType({})
     on: str = ""
-    maskings: tuple[Masking, ...] = ()
+    maskings: tuple[ColumnMasking, ...] = ()
     sampling: Sampling | None = None

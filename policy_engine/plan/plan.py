@@ -21,8 +21,8 @@ from policy_engine.errors import DataError, PlanError, Problem, join_names, plac
 from policy_engine.methods import Bound, Finding, parameters
 from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
-from policy_engine.methods.masking import Masking
-from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, Recoding
+from policy_engine.methods.masking import ColumnMasking
+from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
@@ -425,7 +425,7 @@ def _lacking_methods(anonymization: Anonymization, engine: EngineName) -> _Lacki
             yield Finding("M009", "method", message), hint
 
 
-def _lacking_maskings(maskings: Sequence[Masking], engine: EngineName) -> _Lacking:
+def _lacking_maskings(maskings: Sequence[ColumnMasking], engine: EngineName) -> _Lacking:
     for one in maskings:
         term = terms.maskings()[one.masking]
         if engine not in term.texts("engine"):
@@ -434,9 +434,9 @@ def _lacking_maskings(maskings: Sequence[Masking], engine: EngineName) -> _Lacki
             yield Finding("M009", MASKED, message), hint
 
 
-def _lacking_options(recoding: Recoding, engine: EngineName) -> _Lacking:
+def _lacking_options(recoding: RecodingOptions, engine: EngineName) -> _Lacking:
     options = recoding.options()
-    for name, field in parameters(Recoding).items():
+    for name, field in parameters(RecodingOptions).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
         given, engines = options[name], _engines(term, options[name])
         if engine not in engines and given != default:

@@ -19,8 +19,8 @@ from policy_engine.methods.conflicts import (
     suppression_conflicts,
 )
 from policy_engine.methods.findings import missing_parameter
-from policy_engine.methods.masking import Masking, is_known, masking_class, settings
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.masking import ColumnMasking, is_known, masking_class, settings
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.column_settings import read_settings, to_plain
@@ -195,7 +195,7 @@ class _Asked(NamedTuple):
 
     columns_by_role: Roles
     anonymization: Anonymization
-    maskings: tuple[Masking, ...]
+    maskings: tuple[ColumnMasking, ...]
     sampling: Sampling | None
 
 
@@ -285,12 +285,15 @@ def _parts(
         remaining -= set(models[notation])
         problem_list += parameter_findings(kind, models[notation], notation)
         problem_list += kind.lacking([*(role for role in roles if roles[role]), *sample])
-    options = {name: values[name] for name in remaining & set(parameters(Recoding))}
+    options = {name: values[name] for name in remaining & set(parameters(RecodingOptions))}
     if generalization := default_generalization(options.get("algorithm")):
         # So that whoever reads the plan knows what every cell is.
         for one in columns.get("quasi-identifier", []):
             one.setdefault("generalization", generalization)
-    problem_list += [*parameter_findings(Recoding, options, "recoding"), *option_conflicts(options)]
+    problem_list += [
+        *parameter_findings(RecodingOptions, options, "recoding"),
+        *option_conflicts(options),
+    ]
     names = {role: [name for name, _ in of_role] for role, of_role in roles.items()}
     added = [sample["weightColumn"]] if sample.get("weightColumn") else []
     problem_list += bucket_conflicts(options.get("algorithm"), notations, names, unit, added)
@@ -367,7 +370,7 @@ def _unowned(name: str, notations: tuple[str, ...]) -> Finding:
     )
 
 
-def _masking(name: str, value: Value, datasets: Datasets) -> Masking:
+def _masking(name: str, value: Value, datasets: Datasets) -> ColumnMasking:
     settings_ = _with_names(read_settings(value, settings()), datasets)
     return masking_class(settings_["masking"])(name=name, **settings_)
 

@@ -11,8 +11,8 @@ from policy_engine.errors import DataError
 from policy_engine.methods import Bound
 from policy_engine.methods.masking import (
     CellMasking,
+    ColumnMasking,
     ImageMasking,
-    Masking,
     is_known,
     masking_class,
 )
@@ -107,7 +107,7 @@ class Mask(_Frozen, Step):
     phase: ClassVar[Phase] = "columns"
 
     step: Literal["mask"] = "mask"
-    columns: tuple[SerializeAsAny[Masking], ...] = Field(min_length=1)
+    columns: tuple[SerializeAsAny[ColumnMasking], ...] = Field(min_length=1)
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -184,7 +184,7 @@ class Mask(_Frozen, Step):
         return tuple(one.bound for one in self.columns)
 
 
-def _masking(facts: Mapping[str, Any]) -> Masking:
+def _masking(facts: Mapping[str, Any]) -> ColumnMasking:
     notation = facts.get("masking")
     if not is_known(notation):
         raise ValueError("a masking is given by its notation")

@@ -200,7 +200,7 @@ def sample_figures(plan: Plan, sample: SampleEvidence | None) -> SampleFigures |
     return sample.figures(plan.sample.units) if sample and plan.sample else None
 
 
-class MaskedRows(NamedTuple):
+class MaskedTable(NamedTuple):
     """A table with its columns masked, what was seen of them, and how many rows were left out."""
 
     table: Any
@@ -208,7 +208,7 @@ class MaskedRows(NamedTuple):
     suppressed: int = 0
 
 
-def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedRows:
+def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedTable:
     """Return a table with the columns masked that the plan masks.
 
     Columns are masked before classes are formed, since rows of a class are ordered by released
@@ -216,12 +216,12 @@ def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedRows:
     such as the mean of a tail, they tell of released rows.
     """
     if plan.mask is None:
-        return MaskedRows(table)
+        return MaskedTable(table)
     kept, suppressed = engine.released_rows(table, plan.anonymization(), plan.publish)
-    return MaskedRows(*engine.mask(kept, plan.mask), suppressed)
+    return MaskedTable(*engine.mask(kept, plan.mask), suppressed)
 
 
-def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedRows) -> AnonymizedTable:
+def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedTable) -> AnonymizedTable:
     """Return the release of a table whose columns are masked."""
     step, suppressed = plan.anonymization(), masked.suppressed
     step = step.keeping_rows() if suppressed else step

@@ -21,7 +21,7 @@ from policy_engine.errors import CertificateError, DataError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.plan.lineage import Maker
 from policy_engine.plan.training import FileBounds, FilesMeasured
 from policy_engine.policy import read_policy
@@ -250,7 +250,7 @@ def test_check_counts_rows(found):
 def test_rows_may_be_suppressed_up_to_the_limit(found):
     with pytest.raises(CertificateError, match=r"V003 1 rows are suppressed\. Allowed are 0\."):
         check_bounds(changed(found, {"suppressed": 1}, rows_out=5))
-    limit = Recoding(algorithm="full-domain", max_suppression=0.2)
+    limit = RecodingOptions(algorithm="full-domain", max_suppression=0.2)
     allowed = with_recoding(found.certificate, limit)
     check_bounds(changed(found, {"suppressed": 1}, rows_out=5, plan=allowed))
     with pytest.raises(CertificateError, match="V003 The output has 4 rows, the input 6, of which"):

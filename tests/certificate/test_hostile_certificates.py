@@ -30,7 +30,7 @@ from policy_engine.errors import CertificateError, InternalError, PolicyEngineEr
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.plan.training import FileBounds, FilesMeasured
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
@@ -279,7 +279,7 @@ def test_a_certificate_that_no_release_can_have_is_refused(made, name):
 def test_a_search_is_ended_in_a_stage_that_its_plan_has(made, algorithm, polish, stages):
     found = load_certificate(made / "release")
     asked = found.plan.anonymize
-    recoding = Recoding(algorithm=algorithm, polish=polish)
+    recoding = RecodingOptions(algorithm=algorithm, polish=polish)
     steps = tuple(
         asked.model_copy(update={"recoding": recoding}) if one == asked else one
         for one in found.plan.steps

@@ -11,7 +11,7 @@ from policy_engine.certificate.shortcomings import lost_rows, proven, shortcomin
 from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import Problem
 from policy_engine.methods import Measurement
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.policy import read_policy
 
 
@@ -141,7 +141,7 @@ def test_rows_are_lost_as_far_as_the_policy_allows(
     table, rows_in, suppressed, held_out, rows_out, messages
 ):
     record = Rows(rows_in, suppressed, held_out)
-    limit = Recoding(algorithm="full-domain", max_suppression=0.2)
+    limit = RecodingOptions(algorithm="full-domain", max_suppression=0.2)
     asked = table.plan.anonymize.model_copy(update={"recoding": limit})
     steps = [asked if one.step == "anonymize" else one for one in table.plan.steps]
     plan = table.plan.model_copy(update={"steps": tuple(steps)})

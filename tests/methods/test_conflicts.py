@@ -7,7 +7,7 @@ from policy_engine.methods.conflicts import (
     role_conflicts,
     setting_conflicts,
 )
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 
 
 def setting_codes(role, **settings):
@@ -96,7 +96,7 @@ def option_codes(**given):
 
 def test_every_option_is_of_one_algorithm_or_of_both():
     own = {name for options in _OPTIONS.values() for name in options}
-    assert own | {"algorithm", "missing"} == set(parameters(Recoding))
+    assert own | {"algorithm", "missing"} == set(parameters(RecodingOptions))
     assert sum(map(len, _OPTIONS.values())) == len(own)
 
 

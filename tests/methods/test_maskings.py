@@ -6,13 +6,13 @@ from pydantic import ValidationError
 from policy_engine import terms
 from policy_engine.methods import describe_allowed, parameters
 from policy_engine.methods.conflicts import parameter_findings
-from policy_engine.methods.masking import Masking, is_known, masking_class, number, settings
+from policy_engine.methods.masking import ColumnMasking, is_known, masking_class, number, settings
 
 
 @pytest.mark.parametrize("notation", terms.maskings())
 def test_a_masking_is_found_by_its_notation(notation):
     kind = masking_class(notation)
-    assert issubclass(kind, Masking)
+    assert issubclass(kind, ColumnMasking)
     assert kind.notation == notation == kind.model_fields["masking"].default
     assert kind.step == "mask"
 

@@ -16,7 +16,7 @@ from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.privacy_model import Bound, Measurement, PrivacyModel, merge_bounds
 from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 
 BOUNDS = {
     "l-diversity": [{"l": l} for l in (2, 3)],  # noqa: E741
@@ -125,8 +125,8 @@ def test_findings_name_the_parameters_that_there_are():
         (QuasiIdentifier, "mask", "a text of one character"),
         (QuasiIdentifier, "taxonomy", "a text"),
         (QuasiIdentifier, "order", "'lexicographic' or 'frequency'"),
-        (Recoding, "maxSuppression", "a number from 0 to below 1"),
-        (Recoding, "polish", "true or false"),
+        (RecodingOptions, "maxSuppression", "a number from 0 to below 1"),
+        (RecodingOptions, "polish", "true or false"),
     ],
 )
 def test_what_is_allowed_is_said_in_words(kind, name, words):

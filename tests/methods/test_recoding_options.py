@@ -1,23 +1,25 @@
 import pytest
 
 from policy_engine.methods.conflicts import parameter_findings
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 
 
 def test_without_options_mondrian_cuts_rows():
-    assert Recoding() == Recoding(algorithm="mondrian", partitioning="strict", score="loss")
+    assert RecodingOptions() == RecodingOptions(
+        algorithm="mondrian", partitioning="strict", score="loss"
+    )
 
 
 def test_options_have_the_names_that_policies_use():
     given = {"algorithm": "full-domain", "maxSuppression": 0.1, "loss": "height"}
-    assert Recoding(**given).max_suppression == 0.1
-    assert parameter_findings(Recoding, given, "recoding") == []
+    assert RecodingOptions(**given).max_suppression == 0.1
+    assert parameter_findings(RecodingOptions, given, "recoding") == []
 
 
 def test_recoding_comes_back_from_its_json():
-    asked = Recoding(algorithm="full-domain", max_suppression=0.1)
-    assert Recoding.model_validate_json(asked.model_dump_json()) == asked
-    assert Recoding.model_validate_json(asked.model_dump_json(by_alias=True)) == asked
+    asked = RecodingOptions(algorithm="full-domain", max_suppression=0.1)
+    assert RecodingOptions.model_validate_json(asked.model_dump_json()) == asked
+    assert RecodingOptions.model_validate_json(asked.model_dump_json(by_alias=True)) == asked
 
 
 @pytest.mark.parametrize(
@@ -33,5 +35,5 @@ def test_recoding_comes_back_from_its_json():
     ],
 )
 def test_a_value_that_an_option_does_not_take_is_found(name, value):
-    [finding] = parameter_findings(Recoding, {name: value}, "recoding")
+    [finding] = parameter_findings(RecodingOptions, {name: value}, "recoding")
     assert (finding.code, finding.parameter) == ("M003", name)

@@ -21,7 +21,7 @@ from policy_engine.methods import (
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
 from policy_engine.methods.masking import masking_class
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.plan.plan import EngineName
@@ -39,7 +39,7 @@ def local_names(term, key):
 
 BESIDE = {"joinOn", "masked"}
 """Columns that a step of their own is about: what targets are joined on, and what is masked."""
-SHARED = {**parameters(Columns), **parameters(Recoding), **parameters(Sampling)}
+SHARED = {**parameters(Columns), **parameters(RecodingOptions), **parameters(Sampling)}
 OPERANDS = {
     iri: term
     for iri, term in terms.instances(f"{terms.ODRL}LeftOperand").items()
@@ -104,7 +104,7 @@ def test_every_method_requires_and_allows_the_columns_and_the_options_of_recodin
     assert sorted(map(terms.local_name, allowed)) == sorted(
         {*SHARED, *BESIDE} - {"quasi-identifier"}
     )
-    assert {*parameters(Recoding), "sensitive"} == local_names(model, "allows")
+    assert {*parameters(RecodingOptions), "sensitive"} == local_names(model, "allows")
 
 
 def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
@@ -123,7 +123,7 @@ def test_masking_without_a_model_is_a_method_that_is_not_a_privacy_model():
     "iri",
     [
         *(term.iri for term in terms.methods().values()),
-        *(f"{terms.PE}{name}" for name in parameters(Recoding)),
+        *(f"{terms.PE}{name}" for name in parameters(RecodingOptions)),
     ],
     ids=terms.compact,
 )
@@ -136,7 +136,7 @@ def test_every_method_and_every_option_says_which_engines_have_it(iri):
 
 def test_nothing_but_methods_and_options_says_which_engines_have_it():
     declared = {iri for iri, term in terms.vocabulary().items() if "engine" in term.facts}
-    options = {f"{terms.PE}{name}" for name in parameters(Recoding)}
+    options = {f"{terms.PE}{name}" for name in parameters(RecodingOptions)}
     every = (*terms.methods().values(), *terms.audit_methods().values())
     every += (*terms.maskings().values(),)
     assert declared == options | {term.iri for term in every}

@@ -8,7 +8,7 @@ from policy_engine.methods import Bound, privacy_model_class
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
 from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.t_closeness import TCloseness
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sanitisations.masking import Masking
 from policy_engine.plan.anonymization import Anonymization
 
@@ -28,7 +28,7 @@ def asked(*notations, sensitive=("disease",), unit="", suppression=0.0):
     return Anonymization(
         columns=Columns(**columns, sensitive=kept),
         methods={name: privacy_model_class(name)(k=3, **PARAMETERS[name]) for name in notations},
-        recoding=Recoding(algorithm="full-domain", max_suppression=suppression),
+        recoding=RecodingOptions(algorithm="full-domain", max_suppression=suppression),
     )
 
 

@@ -8,7 +8,7 @@ from policy_engine.methods.columns import QuasiIdentifier, Sensitive
 from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 from policy_engine.methods.privacy_models.t_closeness import TCloseness
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.plan.plan import Plan, make_plan
 from policy_engine.plan.reading_anonymization import transformations
 from policy_engine.policy import read_policy
@@ -85,8 +85,8 @@ def test_roles_are_those_of_the_policy():
 
 def test_recoding_has_its_options():
     given = {"algorithm": "full-domain", "maxSuppression": 0.05, "loss": "height"}
-    assert asked(**given).recoding == Recoding(**given)
-    assert asked().recoding == Recoding()
+    assert asked(**given).recoding == RecodingOptions(**given)
+    assert asked().recoding == RecodingOptions()
 
 
 @pytest.mark.parametrize(

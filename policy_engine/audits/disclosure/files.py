@@ -18,7 +18,7 @@ from policy_engine.errors import DataError, PolicyEngineError, join_names
 from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.spread import Spread
 from policy_engine.methods.columns import Columns
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 from policy_engine.plan.plan import Plan
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class KnownColumn:
     values: Floats
     is_number: bool
     has_missing: bool
-    masking: Masking | None = None
+    masking: ColumnMasking | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -140,7 +140,7 @@ def _among(columns: Columns, names: Sequence[str]) -> Columns:
     )
 
 
-def _known(column: MatchedColumn, masking: Masking | None) -> KnownColumn:
+def _known(column: MatchedColumn, masking: ColumnMasking | None) -> KnownColumn:
     return KnownColumn(
         column.name,
         column.before.cell_of,

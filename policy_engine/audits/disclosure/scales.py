@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn
-from policy_engine.kernels.linkage.likelihood import MaskedColumn, Transitions
+from policy_engine.kernels.linkage.likelihood import CellTransitions, ColumnLikelihood
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def _scores(values: Floats, scale: float) -> Floats:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
-def distance_column(column: KnownColumn) -> MaskedColumn:
+def distance_column(column: KnownColumn) -> ColumnLikelihood:
     """Return a column whose log-likelihoods are minus half of expected squared distances.
 
     Those of numbers are in standard deviations. Two categories are at the distance 1, if they
@@ -42,11 +42,11 @@ def distance_column(column: KnownColumn) -> MaskedColumn:
     if column.is_number:
         known, released, variance = standardised(column)
         bonus = -variance / 2 if variance.any() else None
-        return MaskedColumn("normal", known, released, bonus=bonus)
+        return ColumnLikelihood("normal", known, released, bonus=bonus)
     return _categories(column)
 
 
-def _categories(column: KnownColumn) -> MaskedColumn:
+def _categories(column: KnownColumn) -> ColumnLikelihood:
     """Return a column of categories: cells of several are the runs from the first to the last."""
     spread, size = column.after, column.after.size
     first = spread.low[spread.starts[:-1]][spread.cell_of].astype(np.int64)
@@ -54,10 +54,10 @@ def _categories(column: KnownColumn) -> MaskedColumn:
     last = ends[spread.cell_of].astype(np.int64) - 1
     each = np.arange(size, dtype=np.int64)
     known = column.before.astype(np.int64)
-    table = Transitions(
+    table = CellTransitions(
         np.zeros(size), np.arange(size + 1, dtype=np.int64), np.full(size, -0.5), known,
         known, first, last,
     )  # fmt: skip
     del each
     middle = (first + last) / 2.0
-    return MaskedColumn("transitions", known.astype(np.float64), middle, transitions=table)
+    return ColumnLikelihood("transitions", known.astype(np.float64), middle, transitions=table)

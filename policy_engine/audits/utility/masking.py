@@ -23,7 +23,7 @@ from policy_engine.kernels import information_loss
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.pram import estimate_frequencies
 from policy_engine.kernels.spread import Floats, Ints
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.perturbation import Perturbation
 
 _NO_NUMBERS = NotApplicable(reason="the values are not numbers")
@@ -58,7 +58,7 @@ class Masked:
     Without a certificate the transitions are not known, and None.
     """
 
-    columns: tuple[Masking, ...] = ()
+    columns: tuple[ColumnMasking, ...] = ()
     transitions: Mapping[str, Transitions | None] = field(default_factory=dict)
 
     @property
@@ -120,7 +120,7 @@ def masking_loss(
     )
 
 
-def _is_numeric(column: MatchedColumn, masking: Masking) -> bool:
+def _is_numeric(column: MatchedColumn, masking: ColumnMasking) -> bool:
     is_drawn = isinstance(masking, Perturbation) and masking.takes == "categories"
     return column.is_ordered and not column.has_labels and not is_drawn
 
@@ -143,7 +143,7 @@ def _match_rows(columns: Sequence[MatchedColumn]) -> Ints | NotApplicable:
 
 
 def _numbers(
-    column: MatchedColumn, masking: Masking, rows: Ints | NotApplicable, suppressed: int
+    column: MatchedColumn, masking: ColumnMasking, rows: Ints | NotApplicable, suppressed: int
 ) -> _Numbers:
     axis = column.numbers()
     before, after = axis[column.before.cell_of], axis[column.after.cell_of]
@@ -163,7 +163,7 @@ def _present(values: Floats) -> int:
 
 
 def _column(
-    masking: Masking,
+    masking: ColumnMasking,
     column: MatchedColumn,
     numbers: _Numbers | None,
     parts: ProbabilisticLoss | NotApplicable | None,

@@ -28,7 +28,7 @@ from policy_engine.errors import join_names
 from policy_engine.methods import method_class, parameters
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.masking import masking_class
-from policy_engine.methods.recoding import Recoding
+from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.policy.reading.operands import parameters as operands
@@ -104,7 +104,7 @@ def _value(iri: str) -> Schema:
         role = next((role for role in SETTINGS if role == iri), "")
         return ref(f"{name}Column" if role else "column")
     kinds: list[type[BaseModel]] = [
-        Recoding,
+        RecodingOptions,
         Columns,
         Sampling,
         *map(method_class, terms.methods()),

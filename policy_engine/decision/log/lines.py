@@ -13,8 +13,8 @@ from policy_engine.decision.log.locks import lock, unlock
 from policy_engine.decision.log.pending import complete_size, pending_note
 from policy_engine.decision.log.places import (
     LONGEST,
+    LogTail,
     Row,
-    Tail,
     open_for_appending,
     open_for_reading,
     reading,
@@ -33,7 +33,7 @@ class LinesFile:
     path: Path
 
     @contextmanager
-    def appending(self) -> Iterator[Tail]:
+    def appending(self) -> Iterator[LogTail]:
         """Return the end of the file, held exclusively; a missing file is created."""
         with writing(self.path):
             # Opened for each entry: threads that share an open file would share its lock.
@@ -44,7 +44,7 @@ class LinesFile:
                 if complete < os.fstat(number).st_size:
                     os.ftruncate(number, complete)
                 add, rows = partial(_append, number, self.path), partial(_rows, number)
-                yield Tail(_last_line(number), add, rows)
+                yield LogTail(_last_line(number), add, rows)
             finally:
                 os.close(number)
 

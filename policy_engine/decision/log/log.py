@@ -13,7 +13,7 @@ from policy_engine.decision.log import snapshots
 from policy_engine.decision.log.chain import Chain, Key, read_key
 from policy_engine.decision.log.entries import Entry, LoggedDeed
 from policy_engine.decision.log.lines import LinesFile
-from policy_engine.decision.log.places import Row, Store, Tail
+from policy_engine.decision.log.places import LogTail, Row, Store
 from policy_engine.decision.log.state import LogState
 from policy_engine.decision.log.table import LogTable
 from policy_engine.decision.log.verification import (
@@ -37,7 +37,7 @@ class Transaction:
 
     log: "DecisionLog"
     state: LogState
-    _tail: Tail
+    _tail: LogTail
 
     @property
     def history(self) -> History:

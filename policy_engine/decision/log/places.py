@@ -36,7 +36,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Tail:
+class LogTail:
     """The end of a log while nobody else writes to it.
 
     `add` returns the position of the new entry, `rows` the rows from a position on.
@@ -54,7 +54,7 @@ class Store(Protocol):
     def path(self) -> Path:
         """Where it is stored."""
 
-    def appending(self) -> AbstractContextManager[Tail]:
+    def appending(self) -> AbstractContextManager[LogTail]:
         """Return the log's end, held exclusively; a missing log is created.
 
         Raises OutputError (O002) if it cannot be written.

@@ -12,8 +12,8 @@ from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.log.locks import PATIENCE
 from policy_engine.decision.log.places import (
     LONGEST,
+    LogTail,
     Row,
-    Tail,
     open_for_appending,
     open_for_reading,
     reading,
@@ -36,7 +36,7 @@ class LogTable:
     path: Path
 
     @contextmanager
-    def appending(self) -> Iterator[Tail]:
+    def appending(self) -> Iterator[LogTail]:
         """Return the table's end, within a transaction; a missing table is created."""
         import sqlite3  # noqa: PLC0415
 
@@ -49,7 +49,7 @@ class LogTable:
                     connection.execute(_TABLE)
                 last = connection.execute(_LAST).fetchone()
                 add, rows = partial(_add, connection), partial(_rows, connection)
-                yield Tail(last and _row(*last), add, rows)
+                yield LogTail(last and _row(*last), add, rows)
                 connection.execute("COMMIT")
 
     def rows(self, start: int = 0) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 import pyarrow as pa
 
 from policy_engine.engines.masking.parts import Look
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 
 _DIGITS = 3
 """Figures of more decimals would tell the variance of the input too well."""
@@ -19,7 +19,7 @@ class ColumnJudgement(NamedTuple):
     """What a masked column shows: how many cells break its masking, and other figures; of random
     categories, the matrix by which they were drawn."""
 
-    masking: Masking
+    masking: ColumnMasking
     broken: int
     figures: Mapping[str, float]
     categories: tuple[str, ...] = ()

@@ -15,9 +15,9 @@ from policy_engine.engines.masking.marks import add_marks, column_mark, typed_va
 from policy_engine.engines.masking.numbers import as_spelled, to_floats
 from policy_engine.engines.masking.perturbing import KnownGroup
 from policy_engine.engines.masking.surveys import (
-    ClassSizes,
     Group,
     Kinds,
+    SharedValues,
     codes_of,
     columns_of,
     is_present,
@@ -27,7 +27,7 @@ from policy_engine.kernels.moments import Moments
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
 
 _MATRIX_DIGITS = 12
-_NO_CLASSES = ClassSizes()
+_NO_CLASSES = SharedValues()
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def judge(
     evidence: GroupEvidence,
     after: ColumnFacts,
     marks: Sequence[int],
-    sizes: ClassSizes = _NO_CLASSES,
+    sizes: SharedValues = _NO_CLASSES,
     *,
     all_rows: bool,
 ) -> Iterator[ColumnJudgement]:

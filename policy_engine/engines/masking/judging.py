@@ -15,9 +15,9 @@ from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
 from policy_engine.engines.masking.recoding import Taxonomies
 from policy_engine.engines.masking.surveys import (
-    ClassSizes,
     Group,
     Kinds,
+    SharedValues,
     Survey,
     facts_of_output,
     survey_output,
@@ -79,7 +79,7 @@ def _judge_groups(
         survey, marks = seen[name]
         after = facts_of_output(survey, moments.get(name), one.before)
         is_shared = one.group[0].shared_by > 1
-        sizes = parts.class_sizes(one.group) if is_shared else ClassSizes()
+        sizes = parts.class_sizes(one.group) if is_shared else SharedValues()
         yield from judge(one, after, marks, sizes, all_rows=all_rows)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from policy_engine.engines.masking.surveys import ClassSizes, Group, Kinds, class_sizes
+from policy_engine.engines.masking.surveys import Group, Kinds, SharedValues, class_sizes
 from policy_engine.errors import DataError, Problem
 
 _T = TypeVar("_T")
@@ -107,7 +107,7 @@ class Parts(ABC):
         each needs all rows in one part."""
 
     @abstractmethod
-    def class_sizes(self, group: Group) -> ClassSizes:
+    def class_sizes(self, group: Group) -> SharedValues:
         """Return what `surveys.class_sizes` does."""
 
     def look(
@@ -134,6 +134,6 @@ class WholeTable(Parts):
         """Return what each look sees of the table, or the Faults that it meets."""
         return {name: look(self.table) for name, look in looks.items()}
 
-    def class_sizes(self, group: Group) -> ClassSizes:
+    def class_sizes(self, group: Group) -> SharedValues:
         """Return what `surveys.class_sizes` does."""
         return class_sizes(self.table, group)

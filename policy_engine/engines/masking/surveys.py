@@ -217,7 +217,7 @@ def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
 
 
 @dataclass(frozen=True)
-class ClassSizes:
+class SharedValues:
     """How many rows of an output share their values in the columns of a group: the fewest and the
     most, 0 of no rows, and how many rows share theirs with fewer than the masking says."""
 
@@ -233,16 +233,16 @@ class ClassSizes:
         return {"smallestClass": self.smallest, "largestClass": self.largest}
 
 
-def class_sizes(table: pa.Table, group: Group) -> ClassSizes:
+def class_sizes(table: pa.Table, group: Group) -> SharedValues:
     """Return how many rows of an output share their values in the columns of a group."""
     names = [one.name for one in group]
     counts = table.select(names).group_by(names).aggregate([([], "count_all")])
     present = from_numpy(is_present(counts, names))
     times = to_numpy(unchunk(counts.filter(present).column("count_all")))
     if not len(times):
-        return ClassSizes()
+        return SharedValues()
     rare = times[times < group[0].shared_by].sum()
-    return ClassSizes(int(times.min()), int(times.max()), int(rare))
+    return SharedValues(int(times.min()), int(times.max()), int(rare))
 
 
 def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) -> ColumnFacts:

@@ -33,7 +33,7 @@ from policy_engine.engines.masking.perturbing import (
     masking_key,
 )
 from policy_engine.engines.masking.recoding import Taxonomies
-from policy_engine.engines.masking.surveys import ClassSizes, Group, Kinds, columns_of
+from policy_engine.engines.masking.surveys import Group, Kinds, SharedValues, columns_of
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
@@ -86,14 +86,14 @@ class FrameParts(Parts):
             for (name, look), parts in zip(looks.items(), zip(*rows, strict=True), strict=True)
         }
 
-    def class_sizes(self, group: Group) -> ClassSizes:
+    def class_sizes(self, group: Group) -> SharedValues:
         """Return what `surveys.class_sizes` does, counted by the cluster."""
         names = [quote_name(one.name) for one in group]
         counts = self._frame.dropna(subset=[one.name for one in group]).groupBy(*names).count()
         size = F.col("count")
         rare = F.sum(F.when(size < group[0].shared_by, size))
         [found] = counts.agg(F.min(size), F.max(size), rare).collect()
-        return ClassSizes(*(int(one or 0) for one in found))
+        return SharedValues(*(int(one or 0) for one in found))
 
 
 def mask(

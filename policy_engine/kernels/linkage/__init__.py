@@ -3,23 +3,23 @@
 from policy_engine.kernels.linkage.assignment import AssignmentLinks, assignment_links
 from policy_engine.kernels.linkage.fellegi_sunter import Agreement, probabilistic_links
 from policy_engine.kernels.linkage.likelihood import (
+    CellTransitions,
+    ColumnLikelihood,
     LikelihoodLinks,
-    MaskedColumn,
-    Transitions,
     likelihood_links,
     log_likelihoods,
 )
 from policy_engine.kernels.linkage.nearest import links
-from policy_engine.kernels.linkage.tree import Tree, plant
+from policy_engine.kernels.linkage.tree import PointTree, plant
 from policy_engine.kernels.linkage.windows import records_within, windows
 
 __all__ = [
     "Agreement",
     "AssignmentLinks",
+    "CellTransitions",
+    "ColumnLikelihood",
     "LikelihoodLinks",
-    "MaskedColumn",
-    "Transitions",
-    "Tree",
+    "PointTree",
     "assignment_links",
     "likelihood_links",
     "links",

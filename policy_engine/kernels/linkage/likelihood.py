@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
-from policy_engine.kernels.linkage.tree import STACK, Tree, plant
+from policy_engine.kernels.linkage.tree import STACK, PointTree, plant
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +27,7 @@ _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
-class Transitions:
+class CellTransitions:
     """How likely each cell is that a value may become: rows of logarithms, the largest being 0.
 
     Row i is `logs[begins[i]:begins[i + 1]]`, for neighbouring cells; of all others, `beyond[i]`,
@@ -46,7 +46,7 @@ class Transitions:
 
 
 @dataclass(frozen=True)
-class MaskedColumn:
+class ColumnLikelihood:
     """What an intruder knows of a column, what was released of it, and how it was masked.
 
     `known` (persons,) and `released` (records,) are finite, in the unit of the mechanism: at the
@@ -62,7 +62,7 @@ class MaskedColumn:
     released: Floats
     low: Floats | None = None
     high: Floats | None = None
-    transitions: Transitions | None = None
+    transitions: CellTransitions | None = None
     bonus: Floats | None = None
 
 
@@ -78,7 +78,7 @@ class LikelihoodLinks:
     log_likelihood: Floats
 
 
-def likelihood_links(columns: Sequence[MaskedColumn], own: Ints) -> LikelihoodLinks:
+def likelihood_links(columns: Sequence[ColumnLikelihood], own: Ints) -> LikelihoodLinks:
     """Return what an intruder reaches who takes the record with the greatest likelihood.
 
     `columns`, at least one, were masked independently of each other, or have been made so, as
@@ -99,7 +99,7 @@ def likelihood_links(columns: Sequence[MaskedColumn], own: Ints) -> LikelihoodLi
     return LikelihoodLinks(linked, logs)
 
 
-def log_likelihoods(columns: Sequence[MaskedColumn]) -> Floats:
+def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
     """Return the log-likelihood of every record for every person, (persons, records).
 
     As those of `likelihood_links` they are told but for a constant of the person: for small files.
@@ -140,7 +140,7 @@ class _Masked(NamedTuple):
     best: Floats
 
 
-def _model(columns: Sequence[MaskedColumn], persons: int) -> _Model:
+def _model(columns: Sequence[ColumnLikelihood], persons: int) -> _Model:
     tables = [column.transitions for column in columns]
     given = [table for table in tables if table is not None]
     rows = np.cumsum([0] + [0 if table is None else len(table.beyond) for table in tables])
@@ -163,7 +163,7 @@ def _model(columns: Sequence[MaskedColumn], persons: int) -> _Model:
     return _Model(shapes, known, low, high, row, start, logs, sums, peaks, begins, beyond, levels)
 
 
-def _ends(columns: Sequence[MaskedColumn], persons: int) -> tuple[Floats, Floats]:
+def _ends(columns: Sequence[ColumnLikelihood], persons: int) -> tuple[Floats, Floats]:
     """Return the windows of all columns, (persons, columns), with no rows if there are none."""
     if all(column.low is None and column.high is None for column in columns):
         return np.empty((0, 0)), np.empty((0, 0))
@@ -188,7 +188,7 @@ def _peaks(logs: Floats, levels: int) -> Floats:
     return peaks
 
 
-def _masked(columns: Sequence[MaskedColumn], tree: Tree) -> _Masked:
+def _masked(columns: Sequence[ColumnLikelihood], tree: PointTree) -> _Masked:
     first, last = (np.zeros((len(tree.rows), len(columns)), dtype=np.int32) for _ in range(2))
     bonus = np.zeros(len(tree.rows))
     for place, column in enumerate(columns):
@@ -204,7 +204,7 @@ def _masked(columns: Sequence[MaskedColumn], tree: Tree) -> _Masked:
     return _Masked(first, last, least, most, bonus, worst, best)
 
 
-def _by_node(values: NDArray[Any], tree: Tree, extreme: np.ufunc) -> NDArray[Any]:
+def _by_node(values: NDArray[Any], tree: PointTree, extreme: np.ufunc) -> NDArray[Any]:
     """Return the least or the greatest value of each node, (nodes, ...)."""
     half = len(tree.starts) // 2
     found = np.zeros((len(tree.starts), *values.shape[1:]), dtype=values.dtype)

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.linkage.likelihood import MaskedColumn
+from policy_engine.kernels.linkage.likelihood import ColumnLikelihood
 
 Floats = NDArray[np.float64]
 
@@ -23,13 +23,13 @@ _LEAST_WIDTH = 1e-12
 
 def added_noise(
     known: Floats, released: Floats, deviation: float, distribution: Literal["normal", "laplace"]
-) -> MaskedColumn:
+) -> ColumnLikelihood:
     """Return a column with noise of a standard deviation, above 0 and in the unit of the values."""
     scale = deviation / np.sqrt(2) if distribution == "laplace" else deviation
-    return MaskedColumn(distribution, known / scale, released / scale)
+    return ColumnLikelihood(distribution, known / scale, released / scale)
 
 
-def multiplied_noise(known: Floats, released: Floats, deviation: float) -> MaskedColumn:
+def multiplied_noise(known: Floats, released: Floats, deviation: float) -> ColumnLikelihood:
     """Return a column multiplied by lognormal noise of mean 1; `deviation` is its logarithm's.
 
     Values keep their sign, and zeros stay such. Logarithms are compared, so that a likelihood is
@@ -44,7 +44,7 @@ def multiplied_noise(known: Floats, released: Floats, deviation: float) -> Maske
     low, high = np.where(sign > 0, 0.5, sign * end), np.where(sign < 0, -0.5, sign * end)
     points = np.sign(released) * (logs + beyond)
     centre, points, low, high = (part / deviation for part in (centre, points, low, high))
-    return MaskedColumn("normal", centre, points, low, high)
+    return ColumnLikelihood("normal", centre, points, low, high)
 
 
 def _logarithms(values: Floats) -> Floats:
@@ -60,7 +60,7 @@ def correlated_noise(
     steps: Floats,
     *,
     keeps_covariance: bool,
-) -> list[MaskedColumn]:
+) -> list[ColumnLikelihood]:
     """Return columns with normal noise of a `share` of their `covariance`, (columns, columns).
 
     As independent columns, whose distances are those of Mahalanobis. Where the covariance is kept
@@ -77,15 +77,15 @@ def correlated_noise(
     spreads = np.sqrt(np.maximum(variances, share * _LEAST_VARIANCE))
     before = (known - means) / scales @ directions / spreads
     after = (released - means) * shrinkage / scales @ directions / spreads
-    return [MaskedColumn("normal", *both) for both in zip(before.T, after.T, strict=True)]
+    return [ColumnLikelihood("normal", *both) for both in zip(before.T, after.T, strict=True)]
 
 
-def rounded_at_random(known: Floats, released: Floats, base: float) -> MaskedColumn:
+def rounded_at_random(known: Floats, released: Floats, base: float) -> ColumnLikelihood:
     """Return a column rounded at random to one of the two multiples of a base beside each value."""
-    return MaskedColumn("triangle", known / base, released / base)
+    return ColumnLikelihood("triangle", known / base, released / base)
 
 
-def nearest_means(known: Floats, released: Floats, scales: Floats) -> list[MaskedColumn]:
+def nearest_means(known: Floats, released: Floats, scales: Floats) -> list[ColumnLikelihood]:
     """Return columns of group means, as microaggregation of several columns makes them.
 
     Groups are of rows that are near to each other on the columns' `scales`, (columns,), as a rule
@@ -93,10 +93,10 @@ def nearest_means(known: Floats, released: Floats, scales: Floats) -> list[Maske
     rows of a group share it.
     """
     before, after = (known / scales).T, (released / scales).T
-    return [MaskedColumn("normal", *both) for both in zip(before, after, strict=True)]
+    return [ColumnLikelihood("normal", *both) for both in zip(before, after, strict=True)]
 
 
-def became(known: Floats, released: Floats) -> MaskedColumn:
+def became(known: Floats, released: Floats) -> ColumnLikelihood:
     """Return a column that was masked value by value, as rounding, coding and recoding do.
 
     `known` are the values that those known to the intruder become, `released` those published,
@@ -104,12 +104,12 @@ def became(known: Floats, released: Floats) -> MaskedColumn:
     """
     places = np.unique(np.concatenate([known, released]), return_inverse=True)[1]
     asked, points = np.split(places.reshape(-1).astype(np.float64), [len(known)])
-    return MaskedColumn("even", asked, points, asked, asked)
+    return ColumnLikelihood("even", asked, points, asked, asked)
 
 
 def intervals(
     known: Floats, low: Floats, high: Floats, density: Literal["none", "known"] = "none"
-) -> list[MaskedColumn]:
+) -> list[ColumnLikelihood]:
     """Return a column of generalised cells, each from `low` to `high`, (records,), ends included.
 
     A value is in its cell. With the density `known`, of the cells with a value in them those that
@@ -124,18 +124,20 @@ def intervals(
     bonus = -np.log(counts) if density == "known" else None
     greatest = float(np.abs(np.concatenate([known, low, high])).max())
     width = max(float(np.mean(high - low)), greatest * _LEAST_WIDTH) or 1.0
-    ends = (MaskedColumn("even", known, low, high=known, bonus=bonus),)
-    return [_scaled(column, width) for column in (*ends, MaskedColumn("even", known, high, known))]
+    ends = (ColumnLikelihood("even", known, low, high=known, bonus=bonus),)
+    return [
+        _scaled(column, width) for column in (*ends, ColumnLikelihood("even", known, high, known))
+    ]
 
 
-def _scaled(column: MaskedColumn, width: float) -> MaskedColumn:
+def _scaled(column: ColumnLikelihood, width: float) -> ColumnLikelihood:
     """Return a column that weighs as one with cells of width 1 where a tree is split."""
     low, high = (None if end is None else end / width for end in (column.low, column.high))
     known, released = column.known / width, column.released / width
-    return MaskedColumn(column.shape, known, released, low, high, bonus=column.bonus)
+    return ColumnLikelihood(column.shape, known, released, low, high, bonus=column.bonus)
 
 
-def group_intervals(known: Floats, released: Floats, original: Floats) -> list[MaskedColumn]:
+def group_intervals(known: Floats, released: Floats, original: Floats) -> list[ColumnLikelihood]:
     """Return a column of group means as cells, which reach from the least to the greatest member.
 
     Of one column, optimal groups do not overlap: as many of the `original` values, (records,), in

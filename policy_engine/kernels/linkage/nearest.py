@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
-from policy_engine.kernels.linkage.tree import STACK, Tree
+from policy_engine.kernels.linkage.tree import STACK, PointTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -15,7 +15,7 @@ _EVERYWHERE = np.empty((0, 0))
 
 
 def links(
-    tree: Tree, known: Floats, own: Ints, low: Floats | None = None, high: Floats | None = None
+    tree: PointTree, known: Floats, own: Ints, low: Floats | None = None, high: Floats | None = None
 ) -> Floats:
     """Return for each person the probability of being linked to the right record, (persons,).
 

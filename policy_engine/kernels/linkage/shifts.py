@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.linkage.likelihood import MaskedColumn, Transitions
+from policy_engine.kernels.linkage.likelihood import CellTransitions, ColumnLikelihood
 from policy_engine.kernels.rank_swapping import Variant, most_ranks, rank_swap
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ class RankMoves:
         return len(self.shares[0]) // 2
 
 
-def drawn_by_matrix(known: Ints, released: Ints, matrix: Floats) -> MaskedColumn:
+def drawn_by_matrix(known: Ints, released: Ints, matrix: Floats) -> ColumnLikelihood:
     """Return a column of categories drawn by a matrix: by PRAM.
 
     `known` (persons,) and `released` (records,) are categories of the matrix, numbered from 0.
@@ -69,9 +69,9 @@ def drawn_by_matrix(known: Ints, released: Ints, matrix: Floats) -> MaskedColumn
         logs = np.log(matrix / matrix.max(axis=1, keepdims=True)).reshape(-1)
     start = np.zeros(len(known), dtype=np.int64)
     beyond, begins = np.full(size, -np.inf), np.arange(size + 1) * size
-    table = Transitions(logs, begins, beyond, known, start, released, released)
+    table = CellTransitions(logs, begins, beyond, known, start, released, released)
     cells = (known.astype(np.float64), released.astype(np.float64))
-    return MaskedColumn("transitions", *cells, transitions=table)
+    return ColumnLikelihood("transitions", *cells, transitions=table)
 
 
 @lru_cache(maxsize=16)
@@ -158,7 +158,7 @@ def _moves(counts: Floats, class_of: Ints, most: int) -> RankMoves:
 
 def moved(
     known: Floats, released: Floats, moves: RankMoves, *, is_middle: bool, missing: int = 0
-) -> MaskedColumn:
+) -> ColumnLikelihood:
     """Return a column whose ranks moved, of values that may be equal.
 
     `known` (persons,) and `released` (records,). The rank of a known value is any of its equals'
@@ -188,7 +188,7 @@ def moved(
         begin = end = (begin + end) // 2
     table = _table(moves, _Cells(begin * cells // rows, end * cells // rows), _Cells(first, last))
     scale = max(_spread(moves), 0.5)
-    return MaskedColumn(
+    return ColumnLikelihood(
         "transitions", known, points / scale, low / scale, high / scale, transitions=table
     )
 
@@ -214,7 +214,7 @@ def _spread(moves: RankMoves) -> float:
     return math.sqrt(float(moves.shares.mean(axis=0) @ distances**2))
 
 
-def _table(moves: RankMoves, known: _Cells, released: _Cells) -> Transitions:
+def _table(moves: RankMoves, known: _Cells, released: _Cells) -> CellTransitions:
     """Return rows of transitions for each class, and for each run of cells that a value has."""
     cells, row = len(moves.class_of), moves.class_of[known.first]
     is_run = known.first < known.last
@@ -227,7 +227,7 @@ def _table(moves: RankMoves, known: _Cells, released: _Cells) -> Transitions:
     with np.errstate(divide="ignore"):
         beyond = np.log(moves.beyond / peaks)
     start = known.first - moves.reach
-    return Transitions(logs, begins, beyond, row, start, released.first, released.last)
+    return CellTransitions(logs, begins, beyond, row, start, released.first, released.last)
 
 
 def _mean_row(moves: RankMoves, first: int, last: int) -> Floats:

@@ -16,7 +16,7 @@ STACK = 128
 """More than the nodes that wait while a tree of any depth is searched."""
 
 
-class Tree(NamedTuple):
+class PointTree(NamedTuple):
     """Points in the order of a k-d tree (Bentley, 1975), halved by the widest side of each part.
 
     `points` (rows, columns) and `rows` (rows,), the number of each before. Node 1 has all of them,
@@ -33,7 +33,7 @@ class Tree(NamedTuple):
     high: Floats
 
 
-def plant(points: Floats) -> Tree:
+def plant(points: Floats) -> PointTree:
     """Return the tree of finite points, (rows, columns), at least one."""
     points = np.ascontiguousarray(points)
     rows = len(points)
@@ -47,7 +47,7 @@ def plant(points: Floats) -> Tree:
     order, low = np.arange(rows), np.empty((2 * leaves, points.shape[1]))
     high = np.empty_like(low)
     _grow(points, order, starts, ends, low, high)
-    return Tree(points[order], order, starts, ends, low, high)
+    return PointTree(points[order], order, starts, ends, low, high)
 
 
 @compiled

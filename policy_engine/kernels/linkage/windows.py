@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
-from policy_engine.kernels.linkage.tree import STACK, Tree
+from policy_engine.kernels.linkage.tree import STACK, PointTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,7 +36,7 @@ def windows(known: Floats, masked: Floats, most: int) -> tuple[Floats, Floats]:
     return low, high
 
 
-def records_within(tree: Tree, low: Floats, high: Floats) -> Ints:
+def records_within(tree: PointTree, low: Floats, high: Floats) -> Ints:
     """Return how many points of a tree lie between `low` and `high`, (persons, columns) each.
 
     The ends belong to the boxes. Returns an array (persons,).

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.compiled import compiled
 
 
-class Budget(NamedTuple):
+class SuppressionBudget(NamedTuple):
     """By column, (columns,): its bit, the cells suppressed, and the most that may be."""
 
     bits: NDArray[np.int64]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
-from policy_engine.kernels.local_suppression.budget import Budget, fits, spend
-from policy_engine.kernels.local_suppression.null_masks import Ints, Lattice, Pieces
+from policy_engine.kernels.local_suppression.budget import SuppressionBudget, fits, spend
+from policy_engine.kernels.local_suppression.null_masks import Ints, MaskLattice, Pieces
 
 _MOST_ROUNDS = 50
 
@@ -39,7 +39,9 @@ class _Search(NamedTuple):
     before: Ints
 
 
-def suppressed_classes(lattice: Lattice, pieces: Pieces, k: int, budget: Budget) -> Ints:
+def suppressed_classes(
+    lattice: MaskLattice, pieces: Pieces, k: int, budget: SuppressionBudget
+) -> Ints:
     """Return the mask of every piece by its place in the lattice, (pieces,), -1 where none is.
 
     Pieces with the same group under their masks are a class of at least k rows.
@@ -57,7 +59,7 @@ def suppressed_classes(lattice: Lattice, pieces: Pieces, k: int, budget: Budget)
     return search.choice
 
 
-def _search(lattice: Lattice, pieces: Pieces) -> _Search:
+def _search(lattice: MaskLattice, pieces: Pieces) -> _Search:
     total = len(pieces.rows)
     return _Search(
         lattice.masks,
@@ -73,7 +75,7 @@ def _search(lattice: Lattice, pieces: Pieces) -> _Search:
     )
 
 
-def _improve(search: _Search, budget: Budget, k: int, stray: int) -> None:
+def _improve(search: _Search, budget: SuppressionBudget, k: int, stray: int) -> None:
     for _ in range(_MOST_ROUNDS):
         if not _open_classes(search, budget, k, stray, has_donors=True):
             return

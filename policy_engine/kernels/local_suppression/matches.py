@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled
-from policy_engine.kernels.local_suppression.budget import Budget, fits, spend
-from policy_engine.kernels.local_suppression.null_masks import Ints, Lattice, Pieces
+from policy_engine.kernels.local_suppression.budget import SuppressionBudget, fits, spend
+from policy_engine.kernels.local_suppression.null_masks import Ints, MaskLattice, Pieces
 
 
 class _Search(NamedTuple):
@@ -46,7 +46,9 @@ KEYS, PATTERNS = range(2)
 _SMALLEST_TABLE = 1 << 14
 
 
-def suppressed_matches(lattice: Lattice, pieces: Pieces, k: int, budget: Budget) -> Ints:
+def suppressed_matches(
+    lattice: MaskLattice, pieces: Pieces, k: int, budget: SuppressionBudget
+) -> Ints:
     """Return the mask of every piece by its place in the lattice, (pieces,), -1 where none is.
 
     Each piece that has a mask matches at least k rows.
@@ -62,7 +64,7 @@ def suppressed_matches(lattice: Lattice, pieces: Pieces, k: int, budget: Budget)
     return np.where(has_enough | (found >= k), search.choice, -1)
 
 
-def _search(lattice: Lattice, pieces: Pieces) -> _Search:
+def _search(lattice: MaskLattice, pieces: Pieces) -> _Search:
     masks, total = lattice.masks, len(lattice.masks)
     complete = np.zeros(lattice.groups, np.int64)
     for group in lattice.group[:, pieces.missing == 0]:

@@ -31,7 +31,7 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class Lattice:
+class MaskLattice:
     """The masks that may be chosen, and the groups of pieces that are equal under each.
 
     A mask is a set of columns as bits, the last column the lowest. `masks` (masks,) are in
@@ -67,7 +67,7 @@ def cut_in_pieces(codes: Codes, counts: Ints, singles: int) -> Pieces:
     return Pieces(codes[tuple_of], rows, tuple_of, missing[tuple_of])
 
 
-def lattice(pieces: Pieces, weights: Ints) -> Lattice:
+def lattice(pieces: Pieces, weights: Ints) -> MaskLattice:
     """Return the masks and groups of pieces; `weights` (columns,) are what a cell costs."""
     columns, room = len(weights), min(_MOST_MASKS, _MOST_CELLS // max(len(pieces.rows), 1))
     patterns, rows = np.unique(pieces.missing, return_counts=True)
@@ -83,7 +83,7 @@ def lattice(pieces: Pieces, weights: Ints) -> Lattice:
         numbers, more = classes_of(shown) if shown else (np.zeros(1, np.int64), 1)
         group[place] = numbers + groups
         groups += more
-    return Lattice(masks[order], cost[order], group, groups)
+    return MaskLattice(masks[order], cost[order], group, groups)
 
 
 def _masks(columns: int, missing: list[int], room: int) -> set[int]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.local_suppression.budget import Budget
+from policy_engine.kernels.local_suppression.budget import SuppressionBudget
 from policy_engine.kernels.local_suppression.classes import suppressed_classes
 from policy_engine.kernels.local_suppression.matches import suppressed_matches
 from policy_engine.kernels.local_suppression.null_masks import (
     Codes,
     Ints,
-    Lattice,
+    MaskLattice,
     Pieces,
     bits,
     cut_in_pieces,
@@ -78,7 +78,9 @@ def suppress_cells(
     trials, price = [], weights * _UNIT
     for step in _STEPS:
         masks = lattice(pieces, price)
-        budget = Budget(bits(len(weights)), np.zeros(len(weights), np.int64), most.copy())
+        budget = SuppressionBudget(
+            bits(len(weights)), np.zeros(len(weights), np.int64), most.copy()
+        )
         trial = _suppression(pieces, masks, search(masks, pieces, k, budget))
         trials.append(trial)
         # At a higher price, a column is left to the rows that need it.
@@ -94,7 +96,7 @@ _STEPS = (1, 1, 2, 4, *[_UNIT] * 8)
 """By how much the price of a scarce column rises after each trial, in parts of its weight."""
 
 
-def _suppression(pieces: Pieces, masks: Lattice, choice: Ints) -> Suppression:
+def _suppression(pieces: Pieces, masks: MaskLattice, choice: Ints) -> Suppression:
     """Return what is suppressed if each piece has the mask at its place in the lattice."""
     width = len(masks.masks) + 1
     parts, first, part_of = np.unique(

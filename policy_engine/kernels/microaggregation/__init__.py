@@ -6,8 +6,8 @@ same classes block by block.
 """
 
 from policy_engine.kernels.microaggregation.blocks import (
+    BlockCut,
     Blocks,
-    Cut,
     cut_blocks,
     default_block_size,
     find_blocks,
@@ -31,9 +31,9 @@ from policy_engine.kernels.microaggregation.univariate import microaggregate_col
 
 __all__ = [
     "Attribute",
+    "BlockCut",
     "Blocks",
     "CodeCut",
-    "Cut",
     "Placement",
     "Scale",
     "Scopes",

@@ -16,7 +16,7 @@ _Keys = Sequence[NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Cut:
+class BlockCut:
     """Where a part of a table is cut in two: the rows that come before `least` go to the left.
 
     Rows are compared by their points from `column` on, after the last column the first, and then
@@ -36,7 +36,7 @@ class Blocks:
     """
 
     rows: tuple[Ints, ...]
-    cuts: tuple[Cut | None, ...]
+    cuts: tuple[BlockCut | None, ...]
 
 
 def default_block_size(rows: int, k: int) -> int:
@@ -67,7 +67,7 @@ def cut_blocks(points: Floats, words: Words, k: int, most: int) -> Blocks:
     if most < 2 * k:
         raise ValueError(f"Blocks of {most} rows are too small for classes of {k} rows.")
     keys = _keys(points, words)
-    cuts: list[Cut | None] = []
+    cuts: list[BlockCut | None] = []
     blocks: list[Ints] = []
     parts = [np.arange(len(points))]
     while parts:
@@ -80,7 +80,7 @@ def cut_blocks(points: Floats, words: Words, k: int, most: int) -> Blocks:
             part = [key.take(rows) for key in keys]
             column, left = _choose(part[:-1], k)
             least, goes_left = _separate(_from(part, column), left)
-            cuts.append(Cut(column, least))
+            cuts.append(BlockCut(column, least))
             parts += [np.compress(~goes_left, rows), np.compress(goes_left, rows)]
     return Blocks(tuple(blocks), tuple(cuts))
 
@@ -128,7 +128,7 @@ def _separate(keys: _Keys, left: int) -> tuple[tuple[float, ...], NDArray[np.boo
     return tuple(least), goes_left
 
 
-def find_blocks(cuts: Sequence[Cut | None], points: Floats, words: Words) -> Ints:
+def find_blocks(cuts: Sequence[BlockCut | None], points: Floats, words: Words) -> Ints:
     """Return the block of every row, (rows,), as a table with these rows was cut into blocks.
 
     `points` (rows, columns) are standardised as that table's were.
@@ -146,7 +146,7 @@ def find_blocks(cuts: Sequence[Cut | None], points: Floats, words: Words) -> Int
     return of_row
 
 
-def _comes_before(keys: _Keys, cut: Cut) -> NDArray[np.bool_]:
+def _comes_before(keys: _Keys, cut: BlockCut) -> NDArray[np.bool_]:
     goes_left, tied = np.zeros(len(keys[0]), dtype=np.bool_), np.arange(len(keys[0]))
     for key, least in zip(keys, cut.least, strict=False):
         values = key.take(tied)

@@ -24,7 +24,7 @@ _MOST_DEVIATION = 23.1
 where that is less than 1, in rows: it would be less likely than 1e-13."""
 
 
-class TransitionMatrix(Protocol):
+class GivenMatrix(Protocol):
     """The probabilities of each category (columns) given that of a row (rows)."""
 
     @property
@@ -65,7 +65,7 @@ class Pram(Perturbation):
     ] = None
     matrix_file: Annotated[str, Field(alias="matrix", strict=True)] = ""
     variant: Literal["plain", "invariant"] = "plain"
-    _given: TransitionMatrix | None = PrivateAttr(default=None)
+    _given: GivenMatrix | None = PrivateAttr(default=None)
 
     @classmethod
     def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ class Pram(Perturbation):
         """The name of its matrix, where that is in a file."""
         return (self.matrix_file,) if self.matrix_file else ()
 
-    def bound_to(self, matrices: Mapping[str, TransitionMatrix]) -> "Pram":
+    def bound_to(self, matrices: Mapping[str, GivenMatrix]) -> "Pram":
         """Return it with the matrix that it names."""
         bound = self.model_copy()
         bound._given = matrices.get(self.matrix_file)  # noqa: SLF001 (its own copy)

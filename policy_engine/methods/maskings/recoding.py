@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from policy_engine.methods.masking import Masking
+from policy_engine.methods.masking import ColumnMasking
 
 
-class Recoding(Masking):
+class Recoding(ColumnMasking):
     """Every value becomes its label at one `level` of a `taxonomy`, a file or an IRI.
 
     Level 0 are the values themselves, the last level is the root. A value that the taxonomy lacks

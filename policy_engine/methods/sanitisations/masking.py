@@ -15,9 +15,9 @@ _REASONS = ("masked", *SIZES)
 class Masking(Method):
     """Columns are masked, or rows are sampled, without a bound on what any row reveals.
 
-    It has no parameters: each masked column has its own (`methods.masking.Masking`), and so has the
-    sample (`methods.sampling.Sampling`). Together with privacy models, it says that some column is
-    masked, or that rows are sampled, as well.
+    It has no parameters: each masked column has its own (`methods.masking.ColumnMasking`), and so
+    has the sample (`methods.sampling.Sampling`). Together with privacy models, it says that some
+    column is masked, or that rows are sampled, as well.
     """
 
     notation: ClassVar[str] = "masking"

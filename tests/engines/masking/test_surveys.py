@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.engines.masking.surveys import (
-    ClassSizes,
+    SharedValues,
     Survey,
     class_sizes,
     codes_of,
@@ -77,8 +77,8 @@ def aggregated(names, size):
 
 def test_rows_whose_values_too_few_share_are_counted_without_those_that_have_none():
     table = pa.table({"pay": [1, 1, 1, 2, None], "cap": [5, 5, 6, 6, None]})
-    assert class_sizes(table, aggregated(["pay", "cap"], 2)) == ClassSizes(1, 2, rare=2)
-    assert class_sizes(table, aggregated(["pay"], 3)) == ClassSizes(1, 3, rare=1)
+    assert class_sizes(table, aggregated(["pay", "cap"], 2)) == SharedValues(1, 2, rare=2)
+    assert class_sizes(table, aggregated(["pay"], 3)) == SharedValues(1, 3, rare=1)
     assert class_sizes(table.slice(4), aggregated(["pay"], 3)).figures == {}
 
 

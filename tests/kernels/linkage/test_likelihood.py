@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.kernels.linkage import (
-    MaskedColumn,
-    Transitions,
+    CellTransitions,
+    ColumnLikelihood,
     likelihood_links,
     log_likelihoods,
 )
@@ -69,7 +69,9 @@ def transitions(draw, persons, cells):
         for one in (st.integers(0, len(rows) - 1), st.integers(-2, 4))
     )
     width = draw(st.integers(1, 3))
-    return Transitions(logs, begins, beyond, row, start, cells * width, cells * width + width - 1)
+    return CellTransitions(
+        logs, begins, beyond, row, start, cells * width, cells * width + width - 1
+    )
 
 
 @st.composite
@@ -86,7 +88,7 @@ def masked_columns(draw, persons, records):
     table = draw(transitions(persons, cells)) if shape == "transitions" else None
     bonus = np.log(1 + np.arange(records) % 3) if draw(st.booleans()) else None
     ends = tuple(end if end is None else end / scale for end in ends)
-    return MaskedColumn(shape, known / scale, released / scale, *ends, table, bonus)
+    return ColumnLikelihood(shape, known / scale, released / scale, *ends, table, bonus)
 
 
 @st.composite
@@ -102,12 +104,14 @@ def taken(column, order):
     table, bonus = column.transitions, column.bonus
     if table is not None:
         first, last = table.first[order], table.last[order]
-        table = Transitions(
+        table = CellTransitions(
             table.logs, table.begins, table.beyond, table.row, table.start, first, last
         )
     bonus = None if bonus is None else bonus[order]
     released = column.released[order]
-    return MaskedColumn(column.shape, column.known, released, column.low, column.high, table, bonus)
+    return ColumnLikelihood(
+        column.shape, column.known, released, column.low, column.high, table, bonus
+    )
 
 
 @given(files())
@@ -142,8 +146,8 @@ def test_order_of_the_rows_changes_no_link(given_files, random):
 
 def test_log_likelihood_is_that_of_the_own_record():
     columns = [
-        MaskedColumn("normal", np.array([0.0, 0.0]), np.array([2.0, 3.0])),
-        MaskedColumn("laplace", np.array([1.0, 1.0]), np.array([2.0, 1.0])),
+        ColumnLikelihood("normal", np.array([0.0, 0.0]), np.array([2.0, 3.0])),
+        ColumnLikelihood("laplace", np.array([1.0, 1.0]), np.array([2.0, 1.0])),
     ]
     found = likelihood_links(columns, np.array([0, 1]))
     assert found.log_likelihood.tolist() == [-3, -4.5]
@@ -151,11 +155,11 @@ def test_log_likelihood_is_that_of_the_own_record():
 
 
 def test_record_that_cannot_be_the_persons_is_not_linked():
-    column = MaskedColumn("even", np.zeros(1), np.array([5.0]), np.zeros(1), np.ones(1))
+    column = ColumnLikelihood("even", np.zeros(1), np.array([5.0]), np.zeros(1), np.ones(1))
     found = likelihood_links([column], np.zeros(1, dtype=np.int64))
     assert (found.linked[0], found.log_likelihood[0]) == (0, -math.inf)
 
 
 def test_many_equal_records_are_one_place():
-    column = MaskedColumn("normal", np.zeros(2_000), np.ones(100_000))
+    column = ColumnLikelihood("normal", np.zeros(2_000), np.ones(100_000))
     assert likelihood_links([column], np.arange(2_000)).linked.tolist() == [1e-5] * 2_000

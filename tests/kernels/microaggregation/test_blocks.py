@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from microaggregated import random_words, tables
 
 from policy_engine.kernels.microaggregation import (
-    Cut,
+    BlockCut,
     cut_blocks,
     default_block_size,
     find_blocks,
@@ -20,7 +20,7 @@ def test_the_widest_column_is_cut_in_the_middle_of_its_range():
     points = np.array([[0, 0], [2, 1], [0, 2], [1, 3], [3, 9], [0, 10]], dtype=np.float64)
     found = cut_blocks(points, random_words(6), 1, 4)
     assert rows_of(found) == [[0, 1, 2, 3], [4, 5]]
-    assert found.cuts == (Cut(1, (9.0,)), None, None)
+    assert found.cuts == (BlockCut(1, (9.0,)), None, None)
 
 
 def test_a_cut_is_at_the_multiple_of_k_nearest_to_the_middle():
@@ -40,20 +40,20 @@ def test_equal_values_are_cut_by_the_next_column_then_the_first_then_the_word():
     # Four rows go to the left. In column 1, the last three are equal.
     found = cut_blocks(points, words, 2, 5)
     assert rows_of(found) == [[0, 1, 2, 5], [3, 4]]
-    assert found.cuts[0] == Cut(1, (9.0, 0.0, 0.0, 5))
+    assert found.cuts[0] == BlockCut(1, (9.0, 0.0, 0.0, 5))
 
 
 def test_rows_equal_in_all_columns_are_halved_by_their_words():
     points, words = np.ones((4, 2)), np.array([3, 1, 0, 2], dtype=np.uint64)
     found = cut_blocks(points, words, 1, 2)
     assert rows_of(found) == [[1, 2], [0, 3]]
-    assert found.cuts[0] == Cut(0, (1.0, 1.0, 2))
+    assert found.cuts[0] == BlockCut(0, (1.0, 1.0, 2))
 
 
 def test_words_above_the_largest_signed_integer_are_compared_exactly():
     words = np.array([2**64 - 1, 2**64 - 2, 2**63, 0], dtype=np.uint64)
     found = cut_blocks(np.zeros((4, 1)), words, 1, 3)
-    assert found.cuts[0] == Cut(0, (0.0, 2**64 - 2))
+    assert found.cuts[0] == BlockCut(0, (0.0, 2**64 - 2))
     assert find_blocks(found.cuts, np.zeros((4, 1)), words).tolist() == [1, 1, 0, 0]
 
 

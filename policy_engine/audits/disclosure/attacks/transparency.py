@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.scales import distance_column, standardised
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.kernels.linkage.likelihood import MaskedColumn, likelihood_links
+from policy_engine.kernels.linkage.likelihood import ColumnLikelihood, likelihood_links
 from policy_engine.kernels.linkage.mechanisms import (
     added_noise,
     became,
@@ -28,7 +28,7 @@ from policy_engine.kernels.linkage.shifts import drawn_by_matrix, moved, rank_sw
 from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import windows
 from policy_engine.kernels.rank_swapping import most_ranks
-from policy_engine.methods.masking import CellMasking, Masking
+from policy_engine.methods.masking import CellMasking, ColumnMasking
 from policy_engine.methods.maskings.correlated_noise import CorrelatedNoise
 from policy_engine.methods.maskings.microaggregation import Microaggregation
 from policy_engine.methods.maskings.multiplicative_noise import MultiplicativeNoise
@@ -109,7 +109,7 @@ def _groups(files: TwoFiles) -> list[list[KnownColumn]]:
     return list(groups.values())
 
 
-def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
+def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     column, masking = group[0], group[0].masking
     for kind, model in _MODELS.items():
         if isinstance(masking, kind):
@@ -125,7 +125,7 @@ def _codes(column: KnownColumn) -> tuple[Floats, Floats]:
     return column.before.astype(np.float64), column.released_codes().astype(np.float64)
 
 
-def _cells(column: KnownColumn) -> list[MaskedColumn]:
+def _cells(column: KnownColumn) -> list[ColumnLikelihood]:
     """Return generalised cells as runs of codes: a value is in its cell, and small ones are
     likelier."""
     spread = column.after
@@ -142,7 +142,7 @@ def _numbers(column: KnownColumn) -> tuple[Floats, Floats]:
     return tuple(np.where(np.isnan(one), middle, one) for one in (known, released))  # type: ignore[return-value]
 
 
-def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
+def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     masking = column.masking
     assert isinstance(masking, RankSwapping)  # noqa: S101 (by the table of models)
@@ -153,7 +153,7 @@ def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn
     return [moved(known, released, moves, is_middle=False, missing=_lost(files))]
 
 
-def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     masking = column.masking
     assert isinstance(masking, Noise)  # noqa: S101 (likewise)
@@ -164,7 +164,7 @@ def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
     return [added_noise(known, released, deviation, masking.distribution)]
 
 
-def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     masking = group[0].masking
     assert isinstance(masking, CorrelatedNoise)  # noqa: S101 (likewise)
     known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
@@ -182,13 +182,13 @@ def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]
     )
 
 
-def _multiplied(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+def _multiplied(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     assert isinstance(column.masking, MultiplicativeNoise)  # noqa: S101 (likewise)
     return [multiplied_noise(*_numbers(column), column.masking.log_sd)]
 
 
-def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
+def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     """Return a column drawn by the matrix that the certificate has."""
     [column] = group
     drawn = files.drawn.get(column.name)
@@ -202,19 +202,19 @@ def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[MaskedColumn]:
     return [drawn_by_matrix(known, released, np.array(drawn.matrix))]
 
 
-def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     assert isinstance(column.masking, RandomRounding)  # noqa: S101 (likewise)
     return [rounded_at_random(*_numbers(column), float(column.masking.base))]
 
 
-def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
     scales = known.std(axis=0)
     return nearest_means(known, released, np.where(scales > 0, scales, 1.0))
 
 
-def _computed(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
+def _computed(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     """Return a column that was masked value by value, as the intruder masks what is known."""
     [column] = group
     if not column.is_exact:
@@ -227,7 +227,9 @@ def _computed(group: Sequence[KnownColumn], _: TwoFiles) -> list[MaskedColumn]:
     return [became(np.array(made)[place.reshape(-1)], released)]
 
 
-_MODELS: dict[type[Masking], Callable[[Sequence[KnownColumn], TwoFiles], list[MaskedColumn]]] = {
+_MODELS: dict[
+    type[ColumnMasking], Callable[[Sequence[KnownColumn], TwoFiles], list[ColumnLikelihood]]
+] = {
     RankSwapping: _swapped,
     Noise: _noisy,
     CorrelatedNoise: _correlated,

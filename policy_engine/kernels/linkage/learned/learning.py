@@ -20,7 +20,7 @@ from policy_engine.kernels.linkage.learned.linked import apart, linked, nearest
 from policy_engine.kernels.linkage.learned.rivals import Rivals, find_rivals, reach
 from policy_engine.kernels.linkage.learned.solver import (
     NARROWER,
-    Members,
+    FamilyMembers,
     Rows,
     Solution,
     fewest_missed,
@@ -150,7 +150,7 @@ class _Search:
         self.rivals, self.distances = rivals, distances
         self.persons = rivals.persons()
         self.chosen: Bools = np.zeros(len(rivals.others), dtype=bool)
-        self.members = Members(distances.constraints, distances.total)
+        self.members = FamilyMembers(distances.constraints, distances.total)
         self.margins = rivals.margins[self.persons]
         self.best, self.count = distances.inner, -1
         self.bound, self.rounds = len(rivals.own), 0
@@ -247,7 +247,9 @@ class _Search:
             return False
         directions = negative_directions(parameters)
         rows = self.distances.features(directions)
-        self.members = Members(np.vstack([self.members.constraints, rows]), self.members.total)
+        self.members = FamilyMembers(
+            np.vstack([self.members.constraints, rows]), self.members.total
+        )
         return len(rows) > 0
 
     def _choose(self, values: Floats, count: int) -> None:

@@ -36,7 +36,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Members:
+class FamilyMembers:
     """The parameters of a family: the constraints times them at least 0, the total times them 1."""
 
     constraints: Floats
@@ -68,7 +68,7 @@ class Solution:
 
 
 def fewest_missed(
-    rows: Rows, members: Members, persons: int, start: Floats, seconds: float
+    rows: Rows, members: FamilyMembers, persons: int, start: Floats, seconds: float
 ) -> Solution:
     """Return the members by which all rivals of the most persons are farther by their margins.
 
@@ -118,7 +118,7 @@ def _solved(problem: Any, size: int, seconds: float, known: Floats, *, is_start:
     )
 
 
-def widest(rows: Rows, members: Members, seconds: float) -> tuple[Floats, float] | None:
+def widest(rows: Rows, members: FamilyMembers, seconds: float) -> tuple[Floats, float] | None:
     """Return a member by which some rivals are farthest, in margins, and the least of these.
 
     None if time ends first.
@@ -140,7 +140,7 @@ def widest(rows: Rows, members: Members, seconds: float) -> tuple[Floats, float]
 
 
 def _problem(
-    apart: Floats, least: Floats, members: Members, columns: Ints, values: Floats, others: int
+    apart: Floats, least: Floats, members: FamilyMembers, columns: Ints, values: Floats, others: int
 ) -> Any:
     """Return a programme of some rows, each of at least so much, in parameters of a family.
 
