@@ -1,6 +1,7 @@
 """Columns masked at random or by their ranks, from the policy to who may read the release."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from building import DATASET, OUTPUT, column
 from everyday import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from pyarrow.csv import write_csv
+from pyarrow.parquet import write_table
 
 from policy_engine import certify_output
 from policy_engine.certificate.certificate import read_certificate
@@ -495,3 +498,19 @@ def test_texts_are_ranked_as_they_are_written(tmp_path):
     swapping = column("day", masking="rank-swapping", p=0.2, order="lexicographic")
     made = applied(tmp_path / "in.csv", method="masking", insensitive=["id"], masked=[swapping])
     assert sorted(made.table["day"].to_pylist()) == sorted(texts)
+
+
+LONG = ["33.34523945203274", "-48.141778882865831", "93.4"] * 5
+TENTHS = column("pay", masking="random-rounding", base=0.1)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.decimal128(30, 18)], ids=str)
+def test_multiples_are_written_as_such_whatever_the_decimals_of_the_column(kind, tmp_path):
+    suffix = "csv" if kind == pa.string() else "parquet"
+    given, output = tmp_path / f"in.{suffix}", tmp_path / "out.csv"
+    table = pa.table({"pay": pa.array(LONG).cast(kind)})
+    (write_csv if suffix == "csv" else write_table)(table, given)
+    made = applied(given, output, masked=[TENTHS], method="masking")
+    assert measured(made)["random-rounding", "pay"] == 0
+    multiples = {Decimal(text) for text in ("33.3", "33.4", "-48.1", "-48.2", "93.4")}
+    assert {Decimal(text.strip('"')) for text in output.read_text().split()[1:]} <= multiples

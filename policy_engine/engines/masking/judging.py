@@ -1,7 +1,12 @@
 """What the masked columns of an output show, as they were written."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import (
@@ -12,6 +17,7 @@ from policy_engine.engines.masking.evidence import (
 )
 from policy_engine.engines.masking.known import marks_look, moments_looks, single_columns
 from policy_engine.engines.masking.marks import mark_key
+from policy_engine.engines.masking.numbers import is_longer
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
 from policy_engine.engines.masking.recoding import Taxonomies
 from policy_engine.engines.masking.surveys import (
@@ -19,9 +25,13 @@ from policy_engine.engines.masking.surveys import (
     Kinds,
     SharedValues,
     Survey,
+    columns_of,
     facts_of_output,
+    floats_of,
+    is_present,
     survey_output,
 )
+from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.steps import Mask
 
 
@@ -83,7 +93,28 @@ def _judge_groups(
         yield from judge(one, after, marks, sizes, all_rows=all_rows)
 
 
+def survey_as_written(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
+    """Return what a part of an output tells of the columns of a group.
+
+    Numbers of more decimals than their masking makes are none that it made, though their floats
+    may be.
+    """
+    seen = survey_output(table, group, kinds)
+    longer = np.stack([_is_longer(table, one, seen) for one in group], axis=1)
+    if not longer.any():
+        return seen
+    values = np.where(longer, np.nan, floats_of(table, seen.forms))
+    present = is_present(table, columns_of(group))
+    return replace(seen, summary=group[0].summarise(values[present]))
+
+
+def _is_longer(table: pa.Table, masking: Perturbation, seen: Survey) -> NDArray[np.bool_]:
+    if masking.decimals is None or seen.forms[masking.name].kind != "decimal":
+        return np.zeros(table.num_rows, dtype=np.bool_)
+    return is_longer(table.column(masking.name), masking.decimals)
+
+
 def _output(group: Group, kinds: Kinds, key: bytes) -> Look[tuple[Survey, tuple[int, ...]]]:
     names = tuple(one.name for one in group)
-    survey = Look(names, partial(survey_output, group=group, kinds=kinds), Survey.merge)
+    survey = Look(names, partial(survey_as_written, group=group, kinds=kinds), Survey.merge)
     return side_by_side(survey, marks_look(group, kinds, key))

@@ -1,6 +1,7 @@
 """Columns of numbers and dates as floats, and floats as columns of the same kind again."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -39,7 +40,8 @@ class NumberForm:
         return replace(self, decimals=max(self.decimals, other.decimals))
 
     def with_decimals(self, name: str, decimals: int) -> "NumberForm":
-        """Return the form of numbers that have so many decimals at most.
+        """Return the form of numbers that have so many decimals at most, whatever those of the
+        column have: of more, the text of a float would not be that of the number.
 
         Raises DataError (R013) for integers, dates and points in time, which have none.
         """
@@ -48,8 +50,7 @@ class NumberForm:
                 return self
             message = f"The column {name!r} holds integers, and its masking makes decimals."
             raise DataError.of("R013", message, "Let its parameters be integers.")
-        least = 0 if self.kind == "float" else self.decimals
-        return replace(self, decimals=max(least, decimals))
+        return replace(self, decimals=decimals)
 
     @property
     def published_type(self) -> pa.DataType:
@@ -321,6 +322,20 @@ def _most_decimals(texts: pa.Array) -> int:
 
 _PLAIN_NUMBER = r"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$"
 """Without an exponent; others are read one by one."""
+
+
+def is_longer(column: pa.ChunkedArray, decimals: int) -> NDArray[np.bool_]:
+    """Return which numbers, in texts or decimals, have more decimals than some, (rows,)."""
+    distinct = plain_array(column).cast(pa.string()).dictionary_encode()
+    texts = distinct.dictionary.to_pylist()
+    longer = np.array([_decimals(_shortest(text)) > decimals for text in texts], dtype=np.bool_)
+    places = to_numpy(distinct.indices, missing=len(texts))
+    return np.asarray(np.append(longer, False)[places])
+
+
+def _shortest(text: str) -> str:
+    """Return the text of a number without zeros at the end of its decimals."""
+    return re.sub(r"(\.[0-9]*?)0+(?=[eE]|\s*$)", r"\1", text)
 
 
 def _decimals(text: str) -> int:

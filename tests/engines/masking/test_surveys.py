@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy_engine.engines.masking.judging import survey_as_written
 from policy_engine.engines.masking.surveys import (
     SharedValues,
     Survey,
@@ -93,3 +94,17 @@ def test_a_part_without_any_value_does_not_decide_the_type():
     table = pa.table({"pay": pa.array([None, None, 1.5, 2.5])})
     parts = [survey(table.slice(place, 2), NOISE, {}) for place in (0, 2)]
     assert parts[0].merge(parts[1]).forms["pay"].kind == "float"
+
+
+@pytest.mark.parametrize(
+    ("texts", "others"),
+    [
+        (["33.3", "-48.1", "0", "9.30"], 0),
+        (["33.299999999999997", "-48.1", "93.400000000000006", None], 2),
+        (["3.33e1", "1.00000000000000001e-1"], 1),
+    ],
+)
+def test_a_text_whose_float_is_that_of_a_multiple_is_not_one_itself(texts, others):
+    group = (masking_class("random-rounding")(name="pay", base=0.1),)
+    seen = survey_as_written(pa.table({"pay": texts}), group, {"pay": pa.float64()})
+    assert seen.summary["others"].tolist() == [others]
