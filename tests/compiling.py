@@ -21,7 +21,7 @@ if __name__ == "__main__":
         column("job", masking="pram", keep=0.5),
     ]
     pay = {"pay": [1, 2, 3, 4], "cap": [1.5, 2, 3, 4], "job": ["a", "b"] * 2}
-    applied({**AGES, **pay}, **ASKED, masked=masked)
+    applied({**AGES, **pay}, **ASKED, masked=masked, key=b"k" * 32)
     points = np.arange(6.0)[:, None]
     microaggregate(points, 2, np.arange(6, dtype=np.uint64))
     codes, counts = np.array([[0, 0], [0, 1], [5, -1]], np.int32), np.array([3, 1, 3])

@@ -29,13 +29,19 @@ Counts = Iterable[tuple[Number, int]]
 
 
 class Tail(NamedTuple):
-    """The values beyond a threshold: the threshold, how many there are, their sum, and the one
-    that is furthest from the threshold; zeros where there are none."""
+    """The values beyond a threshold: the threshold, how many there are, their sum and, all without
+    their signs, their sum and the largest of them; zeros where there are none."""
 
     threshold: Number
     rows: int
     total: Number
-    furthest: Number
+    sizes: Number
+    largest: Number
+
+    @property
+    def is_dominated(self) -> bool:
+        """Whether one value is larger than all others together, without signs."""
+        return self.largest > self.sizes - self.largest
 
 
 @dataclass(frozen=True)
@@ -202,14 +208,14 @@ class TailCoding(CellMasking, ABC):
                 counts[value] = counts.get(value, 0) + times
             return TailSurvey(rows, outermost=self._outermost(counts.items()))
         parts = one.beyond, other.beyond
-        ends = [part.furthest for part in parts if part.rows]
         return TailSurvey(
             rows,
             Tail(
                 one.beyond.threshold,
                 sum(part.rows for part in parts),
                 sum(part.total for part in parts),
-                (max if self.is_top else min)(ends, default=0),
+                sum(part.sizes for part in parts),
+                max(part.largest for part in parts),
             ),
         )
 
@@ -225,7 +231,7 @@ class TailCoding(CellMasking, ABC):
 
     def empty_tail(self) -> Tail:
         """Return the tail of a column without values."""
-        return Tail(number(self.threshold or 0.0), 0, 0, 0)
+        return Tail(number(self.threshold or 0.0), 0, 0, 0, 0)
 
     def code(self, tail: Tail, rounded: Callable[[Fraction], Number]) -> TailCode:
         """Return the code of a tail; `rounded` gives a mean as the column can hold it."""
@@ -248,8 +254,10 @@ class TailCoding(CellMasking, ABC):
         ]
         rows = sum(times for _, times in beyond)
         total: Number = sum(value * times for value, times in beyond)
-        values = [value for value, _ in beyond]
-        return Tail(threshold, rows, total, (max if self.is_top else min)(values, default=0))
+        sizes = [(value if value > 0 else -value, times) for value, times in beyond]
+        together: Number = sum(size * times for size, times in sizes)
+        largest = max((size for size, _ in sizes), default=0)
+        return Tail(threshold, rows, total, together, largest)
 
     def _outermost(self, counts: Counts) -> tuple[tuple[Number, int], ...]:
         tail = self.tail or 0

@@ -265,7 +265,7 @@ def test_with_bounds_besides_k_the_key_forms_the_classes_again(tmp_path):
 def test_classes_beside_masked_columns_are_formed_again(tmp_path):
     masked = [column("car", masking="noise", sdShare=0.5)]
     table = {**PEOPLE, "car": [1000, 2000, 3000, 4000, 5000]}
-    policy, made = certified(tmp_path, table, masked=masked)
+    policy, made = certified(tmp_path, table, KEY, masked=masked)
     again = certify_output(made.path, policy, given(table))
     assert again.class_figures == made.certificate.class_figures
 

@@ -32,7 +32,8 @@ def text():
     numbers = {name: random.integers(1000, 9000, 40) for name in NUMBERS}
     words = {name: random.choice(["a", "b", "c"], 40) for name in ("job", "union")}
     table = {"age": random.integers(20, 60, 40), **numbers, **words}
-    made = applied(table, method="k-anonymity", k=2, quasi=["age"], masked=MASKED)
+    asked = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "masked": MASKED}
+    made = applied(table, key=b"k" * 32, **asked)
     return made.certificate.to_jsonld()
 
 

@@ -19,9 +19,10 @@ TABLE = {
 
 
 def released(folder, masked):
-    """Return the path of a release made with a key that is lost, and how it is certified."""
+    """Return the path of a release, and how it is certified without its key."""
     pd.DataFrame(TABLE).astype({"car": "Int64"}).to_csv(folder / "in.csv", index=False)
-    made = applied(folder / "in.csv", folder / "out" / "a.csv", masked=[masked], **ALONE)
+    asked = {"masked": [masked], **ALONE}
+    made = applied(folder / "in.csv", folder / "out" / "a.csv", key=b"k" * 32, **asked)
     policy = asking(masked=[masked], **ALONE)
     return made.path, lambda: certify_output(made.path, policy, data={DATASET: folder / "in.csv"})
 

@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 
 from policy_engine import certify_output
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.methods.masking import masking_class
 
 ALONE = {"method": "masking", "insensitive": ["id"]}
 PAY = [10, 20, 30, 30, 70, 90]
@@ -96,9 +97,32 @@ def test_too_few_coded_rows_for_k_are_a_warning():
     assert not applied(table(), masked=masked, **models).release.doubts
 
 
-def test_a_mean_that_one_value_dominates_is_a_warning():
-    made = applied(table([1, 2, 30, 900]), **top(tail=2, replacement="mean"))
-    assert ["dominated" in one for one in made.release.doubts] == [True]
+@pytest.mark.parametrize(
+    ("values", "bound", "dominated"),
+    [
+        ([1, 2, 30, 900], {"tail": 2}, True),
+        ([1, 2, 900, 900], {"tail": 2}, False),
+        ([1, 2, 30, 30], {"threshold": 0}, False),
+        # Sizes without signs: 8, 9, 1 beside a sum of 0; 90 beside 1 and 2.
+        ([-50, -8, 9, -1], {"threshold": -20}, False),
+        ([-200, -90, -1, -2], {"threshold": -100}, True),
+    ],
+)
+def test_a_mean_that_one_value_dominates_by_its_size_is_a_warning(values, bound, dominated):
+    doubts = applied(table(values), **top(**bound, replacement="mean")).release.doubts
+    assert any("dominated" in one for one in doubts) == dominated
+    upside_down = table([-value for value in values])
+    bound = {name: -n if name == "threshold" else n for name, n in bound.items()}
+    masked = [column("pay", masking="bottom-coding", **bound, replacement="mean")]
+    doubts = applied(upside_down, masked=masked, **ALONE).release.doubts
+    assert any("dominated" in one for one in doubts) == dominated
+
+
+def test_surveys_of_parts_tell_whether_one_value_dominates_them_together():
+    coding = masking_class("top-coding")(name="pay", threshold=-100, replacement="mean")
+    parts = [coding.survey(2, counts) for counts in ([(-90, 1), (-200, 1)], [(-1, 1), (90, 1)])]
+    dominated = [coding.tail_of(part).is_dominated for part in (*parts, coding.merge(*parts))]
+    assert dominated == [True, True, False]
 
 
 def test_a_threshold_that_every_value_exceeds_is_a_warning():

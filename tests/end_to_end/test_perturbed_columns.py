@@ -47,7 +47,7 @@ def by_id(release):
     "masked", [NOISE, SWAPPED, SHUFFLED, PRAM, AGGREGATED], ids=lambda m: m["pe:masking"]
 )
 def test_a_masked_column_is_measured_and_certified(masked, tmp_path):
-    made = applied(people(), tmp_path / "out.csv", masked=[masked], **PLAIN)
+    made = applied(people(), tmp_path / "out.csv", masked=[masked], key=KEY, **PLAIN)
     name = masked["@id"].rpartition("/")[2]
     assert measured(made)[masked["pe:masking"], name] == 0
     [told] = made.certificate.maskings
@@ -170,7 +170,7 @@ def test_no_key_and_no_draw_is_written_anywhere(tmp_path):
 
 def test_the_matrix_of_a_post_randomisation_estimates_the_counts():
     table = people(4000)
-    made = applied(table, masked=[PRAM], **PLAIN)
+    made = applied(table, masked=[PRAM], key=KEY, **PLAIN)
     [told] = made.certificate.maskings
     assert told.categories == ("a", "b", "c")
     published = pd.Series(made.table["job"].to_pylist()).value_counts().reindex(told.categories)

@@ -134,9 +134,8 @@ def test_dates_of_a_file_are_dates(masking, tmp_path):
     (tmp_path / "in.csv").write_text(f"id,x\n{rows}")
     for output in ("a.csv", "a.parquet"):
         folder = tmp_path / output[2:]
-        made = applied(
-            tmp_path / "in.csv", folder / output, masked=[column("x", **masking)], **ALONE
-        )
+        asked = {"masked": [column("x", **masking)], "key": b"k" * 32, **ALONE}
+        made = applied(tmp_path / "in.csv", folder / output, **asked)
         assert not any("negative" in doubt or "dominate" in doubt for doubt in made.release.doubts)
         assert made.table.schema.field("x").type == pa.date32()
         assert made.table.column("x").to_pylist() != days

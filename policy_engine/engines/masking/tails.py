@@ -192,14 +192,9 @@ def tail_doubts(one: TailEvidence, k: int) -> list[str]:
         )
     if tail.rows and tail.rows == one.rows:
         doubts.append(f"Every value of {coding.name!r} is {coding.side} its threshold, and coded.")
-    if tail.rows and coding.replacement == "mean" and _is_dominated(tail):
+    if tail.rows and coding.replacement == "mean" and tail.is_dominated:
         doubts.append(
             f"The mean of the values that {coding.masking} codes in {coding.name!r} is dominated "
-            "by one of them, which is more than half of their sum."
+            "by one of them, being larger than all others together, without signs."
         )
     return doubts
-
-
-def _is_dominated(tail: Tail) -> bool:
-    """Tell whether one value is more than half of the sum of a tail."""
-    return 2 * abs(Fraction(tail.furthest)) > abs(Fraction(tail.total))
