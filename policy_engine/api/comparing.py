@@ -34,7 +34,7 @@ from policy_engine.policy import (
 
 if TYPE_CHECKING:
     from policy_engine.audits.utility import Comparison, Masked
-    from policy_engine.certificate.certificate import Certificate
+    from policy_engine.certificate.certificate import Certificate, MaskedColumn
 
 
 def compare_release(
@@ -142,17 +142,19 @@ def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEng
 def _masked(mask: Mask | None, certificate: "Certificate | None") -> "Masked":
     """Return the masked columns, those that were drawn with the matrices of the certificate."""
     columns = mask.columns if mask else ()
-    drawn = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
-    return utility.Masked(
-        columns,
-        {
-            one.name: utility.Transitions(drawn[one.name].categories, drawn[one.name].matrix)
-            if one.name in drawn
-            else None
-            for one in columns
-            if isinstance(one, Perturbation) and one.takes == "categories"
-        },
-    )
+    told = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
+    drawn = [one for one in columns if isinstance(one, Perturbation) and one.takes == "categories"]
+    return utility.Masked(columns, {one.name: _transitions(one, told) for one in drawn})
+
+
+def _transitions(
+    masking: Perturbation, told: "Mapping[str, MaskedColumn]"
+) -> "utility.Transitions | None":
+    """Return how a column was drawn by what the certificate tells, None where it does not."""
+    one = told.get(masking.name)
+    if one is None:
+        return None
+    return utility.Transitions(one.categories, one.matrix, masking.keeps_counts)
 
 
 def _sampled(sample: Sample | None, certificate: "Certificate | None") -> "utility.Sampled | None":

@@ -8,7 +8,7 @@ from policy_engine.api.outputs import published_output
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns, pair_rows, tells_apart
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.reports.disclosure import write_disclosure
-from policy_engine.audits.utility.masking import Transitions
+from policy_engine.audits.utility.categories import Transitions
 from policy_engine.certificate.beside import find_certificate, single_output
 from policy_engine.certificate.certificate import check_digest
 from policy_engine.data.catalog import Dataset, find_taxonomies

@@ -109,6 +109,11 @@ class Perturbation(ColumnMasking, ABC):
         return ()
 
     @property
+    def keeps_counts(self) -> bool:
+        """Whether every category is expected as often as before."""
+        return False
+
+    @property
     def decimals(self) -> int | None:
         """How many decimals the result has at most, None where they are those of the column."""
         return None

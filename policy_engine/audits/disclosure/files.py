@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.audits.utility.masking import Transitions
+from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.masking.numbers import plain_array

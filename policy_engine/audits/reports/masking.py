@@ -128,8 +128,8 @@ def _pictures(comparison: Comparison, masking: MaskingLoss) -> list[PagePicture]
     for place, one in enumerate(comparison.columns):
         if one.role == "masked" and one.bins:
             pictures.append(_distribution(one, place))
-            if losses[one.name].quantiles:
-                pictures.append(_quantiles(losses[one.name], place))
+        if one.name in losses and losses[one.name].quantiles:
+            pictures.append(_quantiles(losses[one.name], place))
     return pictures
 
 
@@ -146,6 +146,6 @@ def _quantiles(one: MaskedColumnLoss, place: int) -> PagePicture:
         for mark in one.quantiles
     ]
     table = Table("", ("rows", "before", "after"), rows)
-    caption = "The value that so many rows are not above, from 5 % to 95 %."
+    caption = "The value that so many rows are not above, from the least to the greatest."
     chart = quantiles_chart(one.quantiles, f"quantiles{place}")
     return picture(f"{one.name}: quantiles", chart, caption, table)

@@ -1,7 +1,8 @@
 """A release against its original: what it lost, and what it is still good for."""
 
+from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
-from policy_engine.audits.utility.masking import Masked, Transitions
+from policy_engine.audits.utility.masking import Masked
 from policy_engine.audits.utility.model import (
     CategoryCounts,
     Classification,

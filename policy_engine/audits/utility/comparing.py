@@ -34,6 +34,7 @@ from policy_engine.kernels import utility
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.spread import Floats, Ints
 from policy_engine.kernels.utility import EntropyLoss
+from policy_engine.methods.columns import PERTURBATIVE
 from policy_engine.methods.privacy_model import Measurement
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.steps import Anonymize
@@ -149,7 +150,7 @@ def compare(
         "suppressed": suppressed,
         "certainty_penalty": losses.certainty_penalty(suppressed),
         "sampled": sampled.rows if sampled else None,
-        "entropy": total_entropy.share if step.models and not sampled else None,
+        "entropy": total_entropy.share if any(entropies.values()) else None,
         "discernability": losses.discernability(suppressed) if step.models else None,
         "left_out": _left_out(before, step, masked.names),
         "columns": tuple(
@@ -159,7 +160,9 @@ def compare(
         "pairs": tuple(_pairs(columns)),
         "queries": _queries(columns, settings, progress),
         "classification": _classified(before, step, trees, settings.task, progress),
-        "masking": masking_loss(columns, masked, before, after),
+        "masking": masking_loss(
+            columns, masked, before, after, _representatives(step), is_sample=sampled is not None
+        ),
     }
     return of_release.model_copy(update=of_original)
 
@@ -196,6 +199,14 @@ def _check(table: pa.Table, names: tuple[str, ...], label: str) -> None:
         raise DataError(*problems)
 
 
+def _representatives(anonymization: Anonymization) -> dict[str, str]:
+    """Return what stands for the values of a class, by column, where it is one value."""
+    quasi = anonymization.columns.quasi_identifier
+    return {
+        one.name: str(one.generalization) for one in quasi if one.generalization in PERTURBATIVE
+    }
+
+
 def _left_out(
     original: pa.Table, anonymization: Anonymization, masked: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -212,6 +223,7 @@ def _entropy(column: MatchedColumn, suppressed: int) -> EntropyLoss | None:
 
 def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | None) -> ColumnChange:
     before, after = (utility.shares(side.masses) for side in (column.before, column.after))
+    is_told = column.tells_values
     return ColumnChange(
         name=column.name,
         role=column.role,
@@ -219,8 +231,8 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
         is_ordered=column.is_ordered,
         loss=loss,
         entropy=entropy.share if entropy else None,
-        hellinger=utility.hellinger(before, after),
-        total_variation=utility.total_variation(before, after),
+        hellinger=utility.hellinger(before, after) if is_told else None,
+        total_variation=utility.total_variation(before, after) if is_told else None,
         values_before=len(np.unique(column.before.cell_of)),
         values_after=len(np.unique(column.after.cell_of)),
         bins=tuple(_bins(column, before, after)),
@@ -312,8 +324,10 @@ def _queries(
     columns: list[MatchedColumn], settings: ComparisonSettings, progress: Progress
 ) -> QueryErrors | NotApplicable:
     known = [one for one in columns if one.kind != "pseudonym"]
-    if not any(one.is_changed for one in known) or not settings.queries:
-        return NotApplicable(reason="no question is asked of a generalised column")
+    if not any(one.is_changed for one in known):
+        return NotApplicable(reason="no column that is compared is generalised or masked")
+    if not settings.queries:
+        return NotApplicable(reason="no queries were asked for")
     progress("asking questions", 0, settings.queries)
     queries = list(
         utility.range_queries(

@@ -2,30 +2,29 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from policy_engine.audits.utility.categories import Transitions, category_counts
 from policy_engine.audits.utility.matching import MatchedColumn
 from policy_engine.audits.utility.model import (
     NOT_MASKED,
-    CategoryCounts,
     MaskedColumnLoss,
     MaskedTogether,
     MaskingLoss,
     ProbabilisticLoss,
     Quantile,
 )
-from policy_engine.engines.masking.numbers import plain_array
-from policy_engine.errors import CertificateError, PolicyEngineError
 from policy_engine.kernels import information_loss
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.kernels.pram import estimate_frequencies
 from policy_engine.kernels.spread import Floats, Ints
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.perturbation import Perturbation
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 _NO_NUMBERS = NotApplicable(reason="the values are not numbers")
 _LABELS = NotApplicable(reason="some of the values became labels")
 _NOTHING = NotApplicable(reason="no column of numbers is masked")
@@ -39,16 +38,6 @@ _AMBIGUOUS = NotApplicable(
     reason="rows cannot be matched, since the columns that are released with their own values do "
     "not tell all rows apart"
 )
-_NO_MATRIX = NotApplicable(reason="the matrix is in the certificate, and there is none")
-_SINGULAR = NotApplicable(reason="the matrix is singular, so other counts give the same ones")
-
-
-class Transitions(NamedTuple):
-    """How categories were drawn: their texts, and the probability of every published one (columns),
-    given that before (rows)."""
-
-    categories: tuple[str, ...]
-    matrix: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -65,6 +54,16 @@ class Masked:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(one.name for one in self.columns)
+
+
+class _Change(NamedTuple):
+    """A column whose values became others: by which masking or representative, in words, and
+    whether that keeps the order of the values, or draws categories."""
+
+    name: str
+    how: str
+    keeps_order: bool = False
+    is_drawn: bool = False
 
 
 class _Numbers(NamedTuple):
@@ -85,17 +84,22 @@ def masking_loss(
     masked: Masked,
     original: pa.Table,
     released: pa.Table,
+    representatives: Mapping[str, str] = _NONE,
+    *,
+    is_sample: bool = False,
 ) -> MaskingLoss | NotApplicable:
     """Return what masking cost, or that no column is masked.
 
-    Rows are matched by the columns that are released with their own values, if these tell all rows
-    of the original apart. Else a masking that keeps the order of the values still shows which
-    became which, unless rows were suppressed.
+    `representatives` are what stands for the values of a class, such as their mean, by column:
+    those are values too, and cost what masked ones do. Rows are matched by the columns that are
+    released with their own values, if these tell all rows of the original apart. Else a masking
+    that keeps the order of the values still shows which became which, unless rows were suppressed.
     """
-    if not masked.columns:
-        return NOT_MASKED
     known = {one.name: one for one in columns}
-    compared = [one for one in masked.columns if one.name in known]
+    changes = (*_masked_changes(masked), *_represented(representatives))
+    if not changes:
+        return NOT_MASKED
+    compared = [one for one in changes if one.name in known]
     rows = _match_rows(columns)
     suppressed = original.num_rows - released.num_rows
     numbers = {
@@ -114,15 +118,27 @@ def masking_loss(
         probabilistic=_whole(list(parts.values()), pairs),
         together=together,
         frequencies=tuple(
-            category_counts(name, drawn, released.column(name), original.column(name))
+            category_counts(
+                name, drawn, released.column(name), original.column(name), is_sample=is_sample
+            )
             for name, drawn in masked.transitions.items()
         ),
     )
 
 
-def _is_numeric(column: MatchedColumn, masking: ColumnMasking) -> bool:
-    is_drawn = isinstance(masking, Perturbation) and masking.takes == "categories"
-    return column.is_ordered and not column.has_labels and not is_drawn
+def _masked_changes(masked: Masked) -> Iterator[_Change]:
+    for one in masked.columns:
+        is_drawn = isinstance(one, Perturbation) and one.takes == "categories"
+        yield _Change(one.name, one.how, one.keeps_order, is_drawn)
+
+
+def _represented(representatives: Mapping[str, str]) -> Iterator[_Change]:
+    for name, value in representatives.items():
+        yield _Change(name, f"{value} of the class")
+
+
+def _is_numeric(column: MatchedColumn, change: _Change) -> bool:
+    return column.is_ordered and not column.has_labels and not change.is_drawn
 
 
 def _match_rows(columns: Sequence[MatchedColumn]) -> Ints | NotApplicable:
@@ -143,14 +159,14 @@ def _match_rows(columns: Sequence[MatchedColumn]) -> Ints | NotApplicable:
 
 
 def _numbers(
-    column: MatchedColumn, masking: ColumnMasking, rows: Ints | NotApplicable, suppressed: int
+    column: MatchedColumn, change: _Change, rows: Ints | NotApplicable, suppressed: int
 ) -> _Numbers:
     axis = column.numbers()
     before, after = axis[column.before.cell_of], axis[column.after.cell_of]
     own: Floats | NotApplicable
     if not isinstance(rows, NotApplicable):
         own = before[rows]
-    elif masking.keeps_order and not suppressed and _present(before) == _present(after):
+    elif change.keeps_order and not suppressed and _present(before) == _present(after):
         own = np.full(len(after), np.nan)
         own[np.argsort(after)] = np.sort(before)  # missing ones are last
     else:
@@ -163,7 +179,7 @@ def _present(values: Floats) -> int:
 
 
 def _column(
-    masking: ColumnMasking,
+    change: _Change,
     column: MatchedColumn,
     numbers: _Numbers | None,
     parts: ProbabilisticLoss | NotApplicable | None,
@@ -171,8 +187,8 @@ def _column(
     reason = _LABELS if column.has_labels else _NO_NUMBERS
     il1s = reason if numbers is None else _mean_distance([numbers])
     return MaskedColumnLoss(
-        name=masking.name,
-        masking=masking.how,
+        name=change.name,
+        masking=change.how,
         shared_values=_shared_values(column),
         il1s=il1s,
         probabilistic=parts or reason,
@@ -190,9 +206,11 @@ def _quantiles(column: MatchedColumn) -> Iterator[Quantile]:
     sides = [side.masses[first:].cumsum() for side in (column.before, column.after)]
     if not all(len(side) and side[-1] for side in sides):
         return
-    for share in information_loss.QUANTILES:
-        before, after = (values[np.searchsorted(side, share * side[-1])] for side in sides)
-        yield Quantile(share=float(share), before=float(before), after=float(after))
+    for share in (0.0, 0.01, *information_loss.QUANTILES.tolist(), 0.99, 1.0):
+        # The least value is the first that some row has.
+        rows = max(share, np.finfo(float).tiny)
+        before, after = (values[np.searchsorted(one, rows * one[-1])] for one in sides)
+        yield Quantile(share=share, before=float(before), after=float(after))
 
 
 def _shared_values(column: MatchedColumn) -> float:
@@ -300,53 +318,3 @@ def _complete(columns: Sequence[Floats]) -> Floats:
 def _mean_change(correlations: Sequence[Floats]) -> float:
     upper = np.triu_indices(len(correlations[0]), 1)
     return float(np.abs(correlations[0] - correlations[1])[upper].mean())
-
-
-def category_counts(
-    name: str,
-    drawn: Transitions | None,
-    released: pa.ChunkedArray,
-    original: pa.ChunkedArray | None = None,
-) -> CategoryCounts:
-    """Return how often each category of a column occurs, and an estimate of how often it did.
-
-    The estimate is T of T P = T', with the matrix P and the published counts T' (Gouweleeuw,
-    Kooiman, Willenborg, de Wolf: Post Randomisation for Statistical Disclosure Control, Journal of
-    Official Statistics 14(4), 1998). Without an original its counts are None.
-    """
-    published = _counted(released)
-    before = None if original is None else _counted(original)
-    known = drawn.categories if drawn else tuple(sorted({*published, *(before or {})}))
-    if {*published, *(before or {})} - {*known}:
-        raise _foreign_category(name)
-    counts = np.array([published.get(one, 0) for one in known], dtype=np.int64)
-    return CategoryCounts(
-        name=name,
-        categories=known,
-        published=tuple(counts.tolist()),
-        estimated=_estimated(drawn, counts),
-        original=None if before is None else tuple(before.get(one, 0) for one in known),
-    )
-
-
-def _foreign_category(name: str) -> PolicyEngineError:
-    message = f"The column {name!r} has categories that the matrix of the certificate lacks."
-    hint = "Compare the release with the table that it was made from."
-    return CertificateError.of("V002", message, hint)
-
-
-def _counted(column: pa.ChunkedArray) -> dict[str, int]:
-    """Return how often each value of a column occurs, by its text."""
-    found = plain_array(column).drop_null().value_counts()
-    texts = found.field("values").cast(pa.string()).to_pylist()
-    return dict(zip(texts, found.field("counts").to_pylist(), strict=True))
-
-
-def _estimated(drawn: Transitions | None, counts: Ints) -> tuple[float, ...] | NotApplicable:
-    if drawn is None:
-        return _NO_MATRIX
-    try:
-        estimated = estimate_frequencies(np.array(drawn.matrix), counts)
-    except ValueError:
-        return _SINGULAR
-    return tuple(estimated.tolist())

@@ -56,6 +56,12 @@ class MatchedColumn:
         """Whether some cells of a masked column are labels instead of values."""
         return self.kind == "masked" and len(self.after.starts) > self.size + 1
 
+    @property
+    def tells_values(self) -> bool:
+        """Whether some cell stands for fewer than all values."""
+        covered = self.after.totals(np.ones(self.size))[self.after.cell_of]
+        return self.size == 1 or bool((covered < self.size).any())
+
     def numbers(self) -> NDArray[np.float64]:
         """Return the place of every value on the axis, nan for missing, (size,)."""
         placed = self.position.astype(np.float64).copy()
@@ -131,7 +137,8 @@ def match_values(
     """Match a column whose cells are values, over those of both tables."""
     field, rows = original.schema.field(name), original.num_rows
     columns = [original.column(name), release.column(name)]
-    if columns[0].type != columns[1].type or pa.types.is_dictionary(columns[0].type):
+    held = columns[0].type
+    if held != columns[1].type or pa.types.is_dictionary(held) or pa.types.is_null(held):
         columns = [column.cast(pa.string()) for column in columns]
     values = encoded(name, field, pa.chunked_array([c for one in columns for c in one.chunks]))
     size = len(values.labels)

@@ -36,7 +36,8 @@ class ColumnChange(_Frozen):
     `loss` is the mean normalised certainty penalty, `entropy` the share of the column's
     information that is lost (Gionis and Tassa); both are None where the cells are no
     generalisations. `hellinger` and `total_variation` are distances of its distribution; of a
-    pseudonym, of how often its values occur, the most frequent first. `values_before` and
+    pseudonym, of how often its values occur, the most frequent first. They are None where every
+    cell stands for all values, and so tells nothing of the distribution. `values_before` and
     `values_after` count distinct values, or cells. What takes the original to be told is None,
     and `bins` are none, in what is shareable.
     """
@@ -154,12 +155,13 @@ class Quantile(_Frozen):
 
 
 class MaskedColumnLoss(_Frozen):
-    """What masking cost one column.
+    """What masking cost one column, or representing the values of each class by one.
 
     `shared_values` is the share of the released values that are values of the original too, each
     counted as often as it occurs in both: 1 where values only changed places. Of numbers, `il1s`
     is their mean distance in units of the spread, `probabilistic` has the loss of the column's own
-    statistics, and `quantiles` are those from 5 % to 95 %; dates have none.
+    statistics, and `quantiles` are those from 5 % to 95 %, 1 % and 99 %, and the ends; dates have
+    none.
     """
 
     name: str
@@ -190,8 +192,9 @@ class MaskedTogether(_Frozen):
 class CategoryCounts(_Frozen):
     """How often each category of a column occurs that was changed by known probabilities.
 
-    `estimated` are unbiased estimates of the counts before, by the certified matrix; some may be
-    negative. `original` are those counts, None in what is shareable.
+    `estimated` are unbiased estimates of the counts before, by the certified matrix: the published
+    counts where it keeps them on average, else others, some of which may be negative. `original`
+    are those counts, None in what is shareable. Of a sample, estimated are its own counts.
     """
 
     name: str

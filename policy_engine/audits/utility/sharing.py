@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.audits.utility.masking import Masked, category_counts
+from policy_engine.audits.utility.categories import category_counts
+from policy_engine.audits.utility.masking import Masked
 from policy_engine.audits.utility.matching import encoded, holds_arrays
 from policy_engine.audits.utility.model import (
     NOT_MASKED,

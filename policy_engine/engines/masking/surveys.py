@@ -255,13 +255,13 @@ def facts_of_output(seen: Survey, moments: Moments | None, before: ColumnFacts) 
     counts = np.zeros(len(before.labels) + 1, dtype=np.int64)
     values = seen.counts.field(0)
     if not is_text(before.labels.type):
-        values = _labels_as(values, before.labels.type)
-    places = pc.index_in(values, value_set=_labels_as(before.labels, values.type))
+        values = labels_as(values, before.labels.type)
+    places = pc.index_in(values, value_set=labels_as(before.labels, values.type))
     np.add.at(counts, to_numpy(places, missing=-1), to_numpy(seen.counts.field(1)))
     return ColumnFacts(seen.rows, labels=before.labels, counts=counts)
 
 
-def _labels_as(labels: pa.Array, kind: pa.DataType) -> pa.Array:
+def labels_as(labels: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return texts of a file without types as values of the type that a file with types has,
     missing where they cannot be."""
     if not is_text(labels.type) or is_text(kind):

@@ -95,6 +95,11 @@ class Pram(Perturbation):
         return self._given.categories if self._given else ()
 
     @property
+    def keeps_counts(self) -> bool:
+        """Whether every category is expected as often as before."""
+        return self.variant == "invariant"
+
+    @property
     def group(self) -> str:
         """What its draws are made by: its parameters, and the content of its file."""
         return super().group + (self._given.digest if self._given else "")

@@ -1,3 +1,4 @@
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,7 @@ from policy_engine.audits.utility import (
     Masked,
     MaskingLoss,
     NotApplicable,
+    Sampled,
     Transitions,
     compare,
 )
@@ -130,6 +132,85 @@ def test_categories_that_the_matrix_lacks_are_of_another_table():
     table = {"job": ["cook", "pilot"]}
     with pytest.raises(CertificateError, match="V002 The column 'job' has categories"):
         lost(table, table, JOBS, transitions=DRAWN)
+
+
+def test_numbers_of_a_file_are_the_category_that_they_are_however_written():
+    drawn = {"job": Transitions(("1.5", "2"), ((0.75, 0.25), (0.25, 0.75)))}
+    before, after = {"job": ["1.50", "1.5", "2.0", " 2"]}, {"job": ["1.5", "1.5", "2", "2"]}
+    [found] = lost(before, after, JOBS, transitions=drawn).frequencies
+    assert (found.categories, found.original, found.published) == (("1.5", "2"), (2, 2), (2, 2))
+
+
+def test_typed_cells_are_the_categories_of_the_texts_that_they_were():
+    drawn = {"job": Transitions(("1.5", "2"), ((0.75, 0.25), (0.25, 0.75)))}
+    [found] = lost(
+        {"job": ["1.50", "2.0"]}, {"job": [1.5, 2.0]}, JOBS, transitions=drawn
+    ).frequencies
+    assert (found.original, found.published) == ((1, 1), (1, 1))
+
+
+def test_texts_of_one_number_stay_the_categories_that_they_are():
+    drawn = {"job": Transitions(("1", "1.0", "x"), tuple(map(tuple, np.eye(3).tolist())))}
+    table = {"job": ["1", "1.0", "1.0", "x"]}
+    [found] = lost(table, table, JOBS, transitions=drawn).frequencies
+    assert found.published == found.original == (1, 2, 1)
+    with pytest.raises(CertificateError, match="V002"):
+        lost(table, {"job": ["1.00", "1", "1.0", "x"]}, JOBS, transitions=drawn)
+
+
+def test_counts_that_are_kept_on_average_are_their_own_estimate():
+    drawn = {"job": DRAWN["job"]._replace(keeps_counts=True)}
+    table = {"job": ["cook"] * 7 + ["nurse"]}
+    [found] = lost(table, table, JOBS, transitions=drawn).frequencies
+    assert found.estimated == (7, 1)
+
+
+def test_categories_that_no_sampled_row_has_are_counted_in_the_original():
+    step = Anonymize(columns={"quasi-identifier": [], "insensitive": []}, methods={"masking": {}})
+    before, after = {"job": ["cook", "nurse", "pilot", "pilot"]}, {"job": ["cook", "nurse"]}
+    masks, sampled = Masked((JOBS,), DRAWN), Sampled(2)
+    found = compare(pa.table(before), pa.table(after), step, masked=masks, sampled=sampled)
+    [counts] = found.masking.frequencies
+    assert counts.categories == ("cook", "nurse", "pilot")
+    assert (counts.published, counts.original) == ((1, 1, 0), (1, 1, 2))
+    assert counts.estimated == pytest.approx((1, 1, 0))
+
+
+def test_a_column_without_values_is_compared():
+    empty = {"job": pa.nulls(3)}
+    [found] = lost(empty, empty, JOBS, transitions={"job": None}).frequencies
+    assert (found.categories, found.published) == ((), ())
+
+
+def test_what_stands_for_the_values_of_a_class_costs_what_masked_values_do():
+    quasi = [{"name": "pay", "generalization": "mean"}]
+    columns = {"quasi-identifier": quasi, "insensitive": ["row"]}
+    step = Anonymize(columns=columns, methods={"k-anonymity": {"k": 2}})
+    before = {"row": [1, 2, 3, 4], "pay": [0, 2, 8, 10]}
+    found = compare(pa.table(before), pa.table({"row": [1, 2, 3, 4], "pay": [1, 1, 9, 9]}), step)
+    assert found.entropy is None
+    [pay] = found.masking.columns
+    assert pay.masking == "mean of the class"
+    # Every value moved by 1; the standard deviation is the root of 68 / 3.
+    assert pay.il1s == pytest.approx(1 / (2 * 68 / 3) ** 0.5)
+    assert (pay.quantiles[0].before, pay.quantiles[-1].before) == (0, 10)
+    assert (pay.quantiles[0].after, pay.quantiles[-1].after) == (1, 9)
+
+
+def test_a_coded_tail_shows_in_the_last_quantile():
+    coded = masked("pay", "top-coding", threshold=50)
+    before = {"pay": [*range(99), 900]}
+    [found] = lost(before, {"pay": [min(one, 50) for one in before["pay"]]}, coded).columns
+    assert (found.quantiles[-1].share, found.quantiles[-1].before) == (1, 900)
+    assert found.quantiles[-1].after == 50
+
+
+def test_cells_that_stand_for_all_values_have_no_distance():
+    step = Anonymize(
+        columns={"quasi-identifier": [{"name": "city"}]}, methods={"k-anonymity": {"k": 2}}
+    )
+    found = compare(pa.table({"city": ["Rome", "Oslo"]}), pa.table({"city": ["*", "*"]}), step)
+    assert found.columns[0].hellinger is found.columns[0].total_variation is None
 
 
 def test_categories_have_no_distances():
