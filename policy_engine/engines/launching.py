@@ -153,7 +153,8 @@ def _unknown_engine_error(choice: object) -> PolicyEngineError:
 
 
 def read_key(key: Key) -> bytes | None:
-    """Return the given key, or that of the environment, without blanks around it.
+    """Return the given key, or that of the environment: a text without blanks around it, and any
+    other bytes as they are.
 
     Raises DataError (C013) where its file does not exist, it is neither bytes nor a path, or it is
     given and empty.
@@ -174,4 +175,14 @@ def read_key(key: Key) -> bytes | None:
     if not key.strip():
         message = "The key has no bytes: no key is given."
         raise DataError.of("C013", message, "Make one: openssl rand -hex 32 > key.")
+    return _without_blanks(key)
+
+
+def _without_blanks(key: bytes) -> bytes:
+    """Return a key without the blanks around a text, such as the newline at the end of its file;
+    in random bytes, whose first or last may look like one, each counts."""
+    try:
+        key.decode()
+    except UnicodeDecodeError:
+        return key
     return key.strip()

@@ -83,7 +83,8 @@ class Chain:
 
 
 def read_key(source: Key) -> bytes | None:
-    """Return the key of a chain: the given bytes, or a file's content without surrounding blanks.
+    """Return the key of a chain: the given bytes, or a file's content; of a text, without the
+    blanks around it.
 
     Only an explicit key counts. The environment's key is for pseudonyms: an auditor who checks a
     log must not be able to look those up. Raises DataError (C013) if the key is missing or too

@@ -71,6 +71,12 @@ def test_a_key_is_what_a_file_holds_without_the_blanks_around_it(tmp_path, text,
     assert read_key(None) is None
 
 
+def test_a_key_of_random_bytes_is_taken_whole_whatever_its_last_byte(tmp_path):
+    key = b"\xff" * 31 + b"\n"
+    (tmp_path / "key").write_bytes(key)
+    assert read_key(tmp_path / "key") == read_key(key) == key
+
+
 @pytest.mark.parametrize("size", [1, 31])
 def test_a_key_that_is_too_short_is_refused_with_its_size(size):
     told = f"C013 The key has {size} bytes. A key has at least 32"
