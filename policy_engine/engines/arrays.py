@@ -38,9 +38,20 @@ def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -
 
 def unchunk(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array, with one dictionary if it has any."""
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
+    column = unify_dictionaries(column)
     return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
+
+
+def unify_dictionaries(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column whose chunks share one dictionary, if they have any."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if not pa.types.is_null(column.type.value_type):
+        return column.unify_dictionaries()
+    empty = pa.DictionaryArray.from_arrays(
+        pa.nulls(len(column), column.type.index_type), pa.nulls(0)
+    )
+    return pa.chunked_array([empty])  # Arrow does not unify those without a value
 
 
 def from_texts(texts: Sequence[str]) -> pa.Array:

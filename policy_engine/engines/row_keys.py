@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.engines.arrays import has_many_values
+from policy_engine.engines.arrays import has_many_values, unify_dictionaries
 from policy_engine.engines.value_words import dictionary_indices, dictionary_words, value_words
 from policy_engine.kernels.siphash import Words, key_words
 from policy_engine.kernels.streams import mix_rows
@@ -38,7 +38,7 @@ class _Reader:
         if has_many_values(chunked):
             chunked = chunked.cast(chunked.type.value_type)
         is_dictionary = pa.types.is_dictionary(chunked.type)
-        self._column = chunked.unify_dictionaries() if is_dictionary else chunked
+        self._column = unify_dictionaries(chunked)
         self._secret = secret
         chunks = self._column.chunks if is_dictionary else []
         self._dictionary = dictionary_words(chunks[0], secret) if chunks else None

@@ -4,11 +4,14 @@ from datetime import date
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from applying import applied, refused
 from building import column
 
+from policy_engine import compare_release
 from policy_engine.errors import DataError
 
 ALONE = {"method": "masking", "insensitive": ["id"]}
@@ -208,3 +211,31 @@ def test_texts_of_a_file_are_published_with_types_or_refused(texts, masking, out
 def test_what_is_not_a_number_among_numbers_is_refused(tmp_path):
     parts = {"masked": [column("x", **SWAPPED)], **ALONE}
     assert refused(file_of(tmp_path, ["1", "nan", "2"]), tmp_path, **parts) == ["R013"]
+
+
+def test_a_column_without_a_value_is_carried_in_several_chunks(tmp_path):
+    parts = [pa.table({"x": [1.5, 2.5], "empty": pa.nulls(2)}) for _ in range(8)]
+    pq.write_table(pa.concat_tables(parts), tmp_path / "in.parquet", row_group_size=3)
+    made = applied(
+        tmp_path / "in.parquet",
+        tmp_path / "out.parquet",
+        masked=[column("x", **NOISE)],
+        insensitive=["empty"],
+        method="masking",
+    )
+    assert made.table.column("empty").null_count == 16
+    assert compare_release(tmp_path / "in.parquet", made.path, classifier=False, queries=2)
+
+
+def test_bytes_beside_masked_numbers_are_refused_in_any_layout(tmp_path):
+    for kind in (pa.binary(), pa.binary_view()):
+        table = pa.table({"x": [0.25, 0.5, 1.75, 8.5], "raw": pa.array([b"a"] * 4, kind)})
+        asked = {"masked": [column("x", **NOISE)], "insensitive": ["raw"], "method": "masking"}
+        assert refused(table, tmp_path, **asked) == ["C009"]
+
+
+@pytest.mark.parametrize("masking", [PRAM, SWAPPED], ids=named)
+def test_periods_of_pandas_are_not_categories_and_have_no_order(masking, tmp_path):
+    frame = pd.DataFrame({"x": pd.period_range("2020-01", periods=6, freq="M"), "age": range(6)})
+    asked = {"masked": [column("x", **masking)], "insensitive": ["age"], "method": "masking"}
+    assert refused(frame, tmp_path, **asked) == ["R013"]

@@ -107,7 +107,7 @@ class KnownGroup:
         if not present.any():
             return {name: self._empty(table, name) for name in names}
         words = keys.words(self.label, len(names) * masking.words)[present]
-        rows = table.filter(from_numpy(present))
+        rows = table.select(columns_of(self.group)).filter(from_numpy(present))
         values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
         made = masking.perturb(MaskedRows(values, given, words, self.facts))
         return {
@@ -182,7 +182,8 @@ def _is_unordered(kind: pa.DataType) -> bool:
     is_bytes = pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind)
     is_bytes = is_bytes or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
     is_narrow = pa.types.is_float16(kind) or (pa.types.is_decimal(kind) and kind.bit_width < 128)
-    return bool(pa.types.is_nested(kind) or is_bytes or is_narrow or pa.types.is_duration(kind))
+    is_other = pa.types.is_duration(kind) or isinstance(kind, pa.BaseExtensionType)
+    return bool(pa.types.is_nested(kind) or is_bytes or is_narrow or is_other)
 
 
 def _order_hint(masking: Perturbation) -> str:
