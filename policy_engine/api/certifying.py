@@ -27,6 +27,12 @@ from policy_engine.certificate.publication import (
     renew,
 )
 from policy_engine.certificate.record import Record, load_record
+from policy_engine.certificate.remaking import (
+    check_same,
+    has_cells_of_input,
+    is_made_again,
+    other_rows,
+)
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.data import storage
 from policy_engine.data.catalog import (
@@ -36,7 +42,7 @@ from policy_engine.data.catalog import (
 )
 from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
-from policy_engine.engines.engine import Engine, StoredData, WrittenTable
+from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.errors import (
     CertificateError,
@@ -81,8 +87,9 @@ def certify_output(
     is. If there is a certificate for the output, its digest is compared too. A `record` must open
     its commitment, name that exact output and, if `data` is given, that exact input: otherwise
     CertificateError (V008, V004, V009). If the policy has a unit of privacy, the output alone does
-    not show which rows belong to one person: with `data`, and the `key` if there are pseudonyms,
-    the release is made again and must be identical, byte by byte, or row by row on Spark. The
+    not show which rows belong to one person: with `data`, and the `key` if there are pseudonyms or
+    random maskings (otherwise DataError, V006), the release is made again and must be identical
+    (V004), byte by byte, or row by row on Spark (V003). The
     `engine` and `attempts` are as for `apply_policy`: models are made and attacked again if the
     policy asks for audits of a table.
 
@@ -130,16 +137,17 @@ def certify_output(
             if write:
                 _check_known_input(release.plan, opened)
             release = _repeat_audits(release, run, attempts, has_data=bool(data))
-            is_made = bool(data) and _is_made_again(release.plan, key)
+            is_made = bool(data) and is_made_again(release.plan, has_key=key is not None)
             if is_made and earlier and earlier.ended:
                 message = "A time limit ended the search for this release: it cannot be made again "
                 raise DataError.of("V006", f"{message}identically, nor persons counted.")
             written = None if is_made or not data else _known_output(release, run, key)
             certified = (
-                _make_again(release, launch, opened)
+                _make_again(release, launch, opened, has_key=key is not None)
                 if is_made
                 else certify(release, run, written=written)
             )
+            check_same(certified.certificate, stored, earlier, has_key=key is not None)
             _check_carried(launcher, location)
             _check_against_input(
                 release,
@@ -155,7 +163,6 @@ def certify_output(
             raise with_change(error, earlier, stored) from None
         finally:
             run.close()
-        _check_same(certified.certificate, stored, has_key=key is not None)
         if earlier:
             check_digest(earlier, stored)
         certificate = certified.certificate.model_copy(
@@ -273,41 +280,6 @@ def _repeat_audits(
     return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
-def _is_made_again(plan: Plan, key: object) -> bool:
-    """Tell whether a release is made again: to count persons, or since the owner's key draws rows
-    masked columns, buckets and cells to suppress as they were drawn.
-
-    Raises DataError (V006) for a sample whose rows have to be known, without the key.
-    """
-    counted = bool(plan.anonymize and plan.anonymize.columns.privacy_unit)
-    perturbed = bool(plan.mask and plan.mask.needs_input)
-    if plan.sample and key is None and (counted or perturbed):
-        message = "Which rows of the input were sampled follows from the key of the release."
-        raise DataError.of("V006", message, "Give the key that it was made with.")
-    drawn = perturbed or plan.sample is not None
-    if _has_cells_of_input(plan) and not plan.anonymization().columns.has_own_pseudonyms:
-        # Buckets of equal quasi-identifiers are the same whatever the key.
-        drawn, counted = True, counted or plan.anonymization().recoding.buckets == "distinct-l"
-    return counted or (key is not None and drawn)
-
-
-def _has_cells_of_input(plan: Plan) -> bool:
-    """Tell whether the cells of quasi-identifiers are those of the input, or missing."""
-    step = plan.anonymization()
-    return step.is_in_buckets or step.recoding.algorithm == "local-suppression"
-
-
-def _check_same(again: Certificate, stored: StoredData, *, has_key: bool) -> None:
-    """Raise CertificateError (V004) where a release differs from the one made again, DataError
-    (V006) where that can be since the key is not given."""
-    is_drawn = again.plan.anonymization().recoding.algorithm == "microaggregation"
-    if is_drawn and not has_key and again.output_digest != stored.digest:
-        message = "Which of the rows with equal quasi-identifiers are in which class follows from "
-        message += "the key of the release, so it cannot be made again identically."
-        raise DataError.of("V006", message, "Give the key that it was made with.")
-    check_digest(again, stored)
-
-
 def _known_output(release: Release, engine: Engine, key: object) -> WrittenTable | None:
     """Return an output with what its input tells of its masked columns, and of classes by
     microaggregation, None if that is nothing.
@@ -347,7 +319,7 @@ def _check_against_input(
         if earlier is not None:
             check_same_sample(earlier, again, release.output.location)
         return
-    knows_cells = has_data and (plan.sample is not None or _has_cells_of_input(plan))
+    knows_cells = has_data and (plan.sample is not None or has_cells_of_input(plan))
     table = read_inputs(plan, engine, ())[0] if knows_cells else None
     if plan.sample:
         check_sampled(release, engine, table, earlier)
@@ -400,7 +372,7 @@ def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle
 
 
 def _make_again(
-    release: Release, launch: Callable[..., Engine], record: Record | None
+    release: Release, launch: Callable[..., Engine], record: Record | None, *, has_key: bool
 ) -> CertifiedRelease:
     """Return the certificate of the release made again, which must be identical to the given one.
 
@@ -412,7 +384,9 @@ def _make_again(
         if release.plan.engine == "spark":
             release_again, written = run_plan(release.plan, engine)
             release_again = release_again.model_copy(update={"output": release.output})
-            return certify(release_again, engine, written=replace(written, stored=release.output))
+            written = replace(written, stored=release.output)
+            with other_rows(release.plan, has_key=has_key):
+                return certify(release_again, engine, written=written)
         with TemporaryDirectory() as folder:
             location = Path(folder) / storage.name(release.output.location)
             release_again, written = run_plan(release.plan, engine, location)

@@ -156,6 +156,15 @@ def test_buckets_beside_noise_are_made_again_by_the_key(tmp_path):
         certify_output(made.path, asking(**asked), {DATASET: original}, key=key[::-1])
 
 
+def test_buckets_beside_noise_are_compared_with_the_data_without_a_key(tmp_path):
+    asked = {**BUCKETS, "method": ["l-diversity", "masking"]}
+    asked["masked"] = [column("pay", masking="noise", sdShare=0.5)]
+    original = tmp_path / "people.csv"
+    original.write_text("age,ill,pay\n1,a,5.0\n2,b,7.5\n3,a,1.0\n4,b,3.5\n")
+    made = applied(original, tmp_path / "out", **asked)
+    assert certify_output(made.path, asking(**asked), {DATASET: original}).holds
+
+
 ANATOMY = {**BUCKETS, "buckets": "anatomy"}
 KEY = b"\x07" * 32
 
