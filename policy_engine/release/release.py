@@ -138,6 +138,7 @@ def run_plan(
     rows_in = sample.rows_in if sample else anonymous.rows
     k = plan.anonymization().k
     doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
+    doubts += tuple(_emptied_columns(anonymous))
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
@@ -162,6 +163,20 @@ def run_plan(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
     return release.with_audits(judged_attempts, reports), stored
+
+
+def _emptied_columns(table: AnonymizedTable) -> Iterator[str]:
+    """Yield the columns of which local suppression leaves nothing, or next to nothing."""
+    for name, cells in table.suppressed_cells.items():
+        if cells >= _NEARLY_ALL * table.rows:
+            yield (
+                f"The column {name!r} tells nothing or next to nothing: {cells:,} of its "
+                f"{table.rows:,} cells were suppressed. Leave it out, generalise it, or limit its "
+                "share with pe:maxSuppression."
+            )
+
+
+_NEARLY_ALL = 0.95
 
 
 def read_inputs(

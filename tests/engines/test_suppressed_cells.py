@@ -73,6 +73,14 @@ def cells_of(made, names):
     return dict(zip(columns["id"], rows, strict=True))
 
 
+def test_a_column_that_loses_all_its_cells_is_named():
+    table = {"id": range(6), "code": range(6), "sex": [*"ffffmm"]}
+    made = applied(table, quasi=["code", "sex"], insensitive=["id"], **ASKED)
+    [doubt] = made.release.doubts
+    assert "'code' tells nothing or next to nothing: 6 of its 6 cells" in doubt
+    assert not applied(PEOPLE, **QUASI, **ASKED).release.doubts
+
+
 def test_as_categories_a_class_is_filled_with_a_row_of_a_larger_one():
     made = applied(PEOPLE, **QUASI, **ASKED)
     cells = cells_of(made, ["sex", "job"])

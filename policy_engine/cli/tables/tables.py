@@ -1,12 +1,14 @@
 """Tables and figures as people read them on a terminal."""
 
 import math
+import re
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 
 def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Table:
@@ -17,10 +19,28 @@ def rows_table(title: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]
     return table
 
 
+class SafeConsole(Console):
+    """A console on which texts of data and policies give a terminal no commands."""
+
+    def render_str(self, text: str, **style: Any) -> Text:
+        """Return a text to be printed, its control characters escaped as in JSON."""
+        return super().render_str(_CONTROLS.sub(_escaped, text), **style)
+
+
+# Those that turn the direction of a text make it read as another one.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, and wide enough for tables when piped."""
-    terminal = Console(stderr=stderr, highlight=False, soft_wrap=False)
-    return terminal if terminal.is_terminal else Console(stderr=stderr, highlight=False, width=120)
+    terminal = SafeConsole(stderr=stderr, highlight=False, soft_wrap=False)
+    if terminal.is_terminal:
+        return terminal
+    return SafeConsole(stderr=stderr, highlight=False, width=120)
 
 
 def new_table(title: str, *columns: str) -> Table:
