@@ -266,12 +266,15 @@ def masking_class(notation: str) -> type[ColumnMasking]:
 
 
 def exactly(parameter: float) -> str:
-    """Return a parameter as a text without an exponent, so that no two read alike."""
-    return (
-        f"{number(parameter):f}"
-        if isinstance(number(parameter), Decimal)
-        else str(number(parameter))
-    )
+    """Return a parameter as a text, so that no two read alike: without an exponent, unless it is
+    tiny."""
+    exact = number(parameter)
+    if not isinstance(exact, Decimal):
+        return str(exact)
+    return f"{exact:e}" if exact.adjusted() < _TINY else f"{exact:f}"
+
+
+_TINY = -20
 
 
 def number_text(value: Number) -> str:

@@ -239,3 +239,26 @@ def test_periods_of_pandas_are_not_categories_and_have_no_order(masking, tmp_pat
     frame = pd.DataFrame({"x": pd.period_range("2020-01", periods=6, freq="M"), "age": range(6)})
     asked = {"masked": [column("x", **masking)], "insensitive": ["age"], "method": "masking"}
     assert refused(frame, tmp_path, **asked) == ["R013"]
+
+
+def test_what_a_file_cannot_write_of_a_number_is_not_a_change(tmp_path):
+    texts = ["1.5", "2.5", "3.3000000000000003", "4.4000000000000004"]
+    least = column("x", masking="noise", sdShare=1e-300)
+    given = file_of(tmp_path, texts)
+    assert refused(given, tmp_path, masked=[least], **ALONE) == ["R013"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "masking", "told"),
+    [
+        ([f"{one}.5e17" for one in range(1, 9)], NOISE, "makes numbers beyond 9,007,199,254,740,9"),
+        ([f"{one}{'0' * 16}.5" for one in range(1, 9)], NOISE, "numbers of 17 digits or more"),
+        (["23"] * 8, {"masking": "random-rounding", "base": 10}, "needs values that differ"),
+        (["1.5", "2.5"] * 4, NOISE | {"sdShare": 1e-300}, "noise, sdShare 1e-300[.]"),
+    ],
+)
+def test_a_refusal_tells_what_is_so(texts, masking, told, tmp_path):
+    with pytest.raises(DataError, match=told):
+        applied(
+            file_of(tmp_path, texts), tmp_path / "a.csv", masked=[column("x", **masking)], **ALONE
+        )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.engines.arrays import from_numpy, to_numpy
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn, rounded
 from policy_engine.engines.masking.marks import add_marks, column_mark, typed_values
-from policy_engine.engines.masking.numbers import as_spelled, to_floats
+from policy_engine.engines.masking.numbers import as_spelled, as_written, to_floats
 from policy_engine.engines.masking.perturbing import KnownGroup
 from policy_engine.engines.masking.surveys import (
     Group,
@@ -179,7 +179,10 @@ def _values(
         before = as_spelled(name, columns[0], kinds.get(name))
         return codes_of(before, labels), codes_of(columns[1], labels)
     if takes == "numbers":
-        first, second = (to_floats(name, column, known.seen.forms[name]) for column in columns)
+        form = known.seen.forms[name]
+        first, second = (to_floats(name, column, form) for column in columns)
+        if known.group[0].decimals is None:
+            first = as_written(name, first, form, columns[0])
         return first, second
     typed = [typed_values(column, kinds.get(name)) for column in columns]
     ranks = to_numpy(pc.rank(pa.concat_arrays(typed), tiebreaker="dense")).astype(np.int64)

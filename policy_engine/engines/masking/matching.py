@@ -22,7 +22,13 @@ from policy_engine.engines.masking.evidence import (
 )
 from policy_engine.engines.masking.known import KnownColumns, has_limits, masked_name
 from policy_engine.engines.masking.marks import cell_words, text_words, typed_values
-from policy_engine.engines.masking.numbers import NumberForm, as_spelled, number_form, to_floats
+from policy_engine.engines.masking.numbers import (
+    NumberForm,
+    as_spelled,
+    as_written,
+    number_form,
+    to_floats,
+)
 from policy_engine.engines.masking.parts import Look, Parts
 from policy_engine.engines.masking.perturbing import KnownGroup
 from policy_engine.engines.masking.surveys import (
@@ -213,7 +219,12 @@ class _GroupRows:
             _floats(name, rows.column(masked_name(name)), self.output_kinds.get(name), forms[name])
             for name in self._names
         ]
-        return _Values(floats_of(rows, forms), np.stack(after, axis=1))
+        before = floats_of(rows, forms)
+        if self.known.group[0].decimals is None:
+            columns = zip(forms.items(), before.T, strict=True)
+            kept = (as_written(name, one, form, rows.column(name)) for (name, form), one in columns)
+            before = np.stack(list(kept), axis=1)
+        return _Values(before, np.stack(after, axis=1))
 
     def _ranks(self) -> _Values:
         present = self.table.filter(from_numpy(self._is_present))

@@ -171,7 +171,7 @@ def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[n
     if form.kind == "decimal" and is_text(array.type) and _longest(array) >= _LONG:
         long = pc.match_substring_regex(array, f"^-?[0-9]{{{_LONG}}}")
         if pc.any(long).as_py():
-            raise not_numbers(name, _LONG_INTEGERS)
+            raise not_numbers(name, _LONG_NUMBERS)
     try:
         values = _as_doubles(array)
     except pa.ArrowInvalid:
@@ -189,6 +189,10 @@ def _longest(texts: pa.Array) -> int:
 
 
 _LONG = 17
+_LONG_NUMBERS = (
+    f"numbers of {_LONG} digits or more before the point, as integers of more than 53 bits have, "
+    "which arithmetic would round"
+)
 _LONG_INTEGERS = "integers of more than 53 bits, which arithmetic would round"
 
 
@@ -240,11 +244,22 @@ def from_floats(
     try:
         made = _from_present(numbers, form)
     except (pa.ArrowInvalid, OverflowError):
-        message = f"The masking of {name!r} makes values that the type {form.type} cannot hold."
-        raise DataError.of("R013", message, "Change its parameters, or the type.") from None
+        raise _not_held(name, form) from None
     if missing.any():  # Arrow's if_else would widen decimals
         made = made.take(from_numpy(np.arange(len(made)), missing))
     return pa.chunked_array([made])
+
+
+def as_written(
+    name: str, values: NDArray[np.float64], form: NumberForm, like: pa.ChunkedArray
+) -> NDArray[np.float64]:
+    """Return numbers of a column as it would be published if nothing changed them: what it cannot
+    write does not count as a change."""
+    if form.kind != "decimal" or form.decimals < MOST_DECIMALS or not is_text(form.type):
+        return values
+    if (np.abs(values) > MOST_EXACT).any():
+        return values
+    return to_floats(name, from_floats(name, values, form, like), form)
 
 
 def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
@@ -269,6 +284,16 @@ def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
         return integers.cast(pa.int32()).cast(pa.date32()).cast(form.published_type)
     stamps = integers.cast(pa.timestamp("us", form.type.tz))
     return stamps.cast(form.type, safe=False)
+
+
+def _not_held(name: str, form: NumberForm) -> PolicyEngineError:
+    """Return the error (R013) for masked numbers that cannot be written as those of the column."""
+    if is_text(form.type) and form.kind in ("integer", "decimal"):
+        message = f"The masking of {name!r} makes numbers beyond {MOST_EXACT:,}, which are not "
+        message += "written as texts: floats of 64 bits round them."
+        return DataError.of("R013", message, "Give smaller numbers, or a file with types.")
+    message = f"The masking of {name!r} makes values that the type {form.type} cannot hold."
+    return DataError.of("R013", message, "Change its parameters, or the type.")
 
 
 def _from_floats(numbers: NDArray[np.float64], kind: pa.DataType) -> pa.Array:

@@ -140,9 +140,10 @@ def is_present(table: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
     some, every = valid.any(axis=1), valid.all(axis=1)
     if (some & ~every).any():
         first = " and ".join(map(repr, names))
-        message = f"Rows have a value in some of the columns {first}, which are masked together, "
-        message += f"and none in others: {int((some & ~every).sum()):,} rows."
-        raise DataError.of("R013", message, "Mask the columns one by one, or fill them.")
+        message = f"Rows have a value in some of the columns {first}, and none in others: "
+        message += f"{int((some & ~every).sum()):,} rows. They are masked together, or one given "
+        message += "others."
+        raise DataError.of("R013", message, "Fill the columns, or mask each by itself.")
     return np.asarray(every)
 
 
@@ -319,7 +320,7 @@ def _check_spread(group: Group, moments: Moments) -> None:
     for place, one in enumerate(group):
         if not moments.covariance[place, place] > 0:
             message = f"The values of the column {one.name!r} are all the same, to 12 digits."
-            hint = f"{one.masking} would leave them as they are. Give the column another role."
+            hint = f"{one.masking} needs values that differ. Give the column another role."
             raise DataError.of("R013", message, hint)
 
 
