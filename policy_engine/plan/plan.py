@@ -332,7 +332,8 @@ def plan_of(
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
-        check_weight_name(sanitised.sampling, catalog, [one.asset for one in reads], rule.place)
+        given, assets = parameters_of(sanitised.action), [one.asset for one in reads]
+        check_weight_name(sanitised.sampling, given, catalog, assets, policy.source)
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)

@@ -5,12 +5,12 @@ from typing import Any
 
 from policy_engine.data.catalog import Catalog
 from policy_engine.data.column_names import fold_name
-from policy_engine.errors import Place, PlanError, Problem
+from policy_engine.errors import PlanError, Problem
 from policy_engine.methods import Finding
 from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.sampling import Sampling, sampling_conflicts
 from policy_engine.plan.joins import STRATA
-from policy_engine.policy import Value
+from policy_engine.policy import Condition, Value
 
 WEIGHT = "weightColumn"
 _ENDS = ("", "_low", "_high")
@@ -62,15 +62,23 @@ def sample_problems(
 
 
 def check_weight_name(
-    sampling: Sampling | None, catalog: Catalog | None, assets: Iterable[str], place: Place
+    sampling: Sampling | None,
+    given: Mapping[str, Condition],
+    catalog: Catalog | None,
+    assets: Iterable[str],
+    source: str,
 ) -> None:
-    """Raise PlanError (M005) where the data have a column with the name of that of weights."""
+    """Raise PlanError (M005) where the data have a column with the name of that of weights.
+
+    `given` are the parameters of the policy from `source`, by name.
+    """
     if sampling is None or not sampling.weight_column or catalog is None:
         return
     columns = [name for asset in assets for name in catalog.dataset(asset).columns]
     message = _name_problem(sampling.weight_column, columns)
     if message:
-        raise PlanError(Problem("M005", message, "Give another name.", place))
+        problem = Problem("M005", message, "Give another name.", given[WEIGHT].place)
+        raise PlanError(problem, source=source)
 
 
 def _name_problem(weight: str, names: Iterable[str]) -> str:

@@ -227,6 +227,16 @@ def test_what_cannot_be_sampled_is_refused_and_nothing_is_written(asked, code, t
     assert refused(people(), tmp_path, **{**ALONE, **asked})[0] == code
 
 
+def test_a_name_of_weights_that_the_data_have_is_told_with_its_place(tmp_path):
+    text = asking(**ALONE, sampleShare=0.5, weightColumn="row").replace("{", "{\n")
+    (tmp_path / "policy.jsonld").write_text(text)
+    with pytest.raises(PlanError, match="name of a column made of 'row'") as told:
+        apply_policy(tmp_path / "policy.jsonld", {DATASET: people()})
+    [problem] = told.value.problems
+    assert '"row"' in text.splitlines()[problem.place.line - 1]
+    assert str(told.value).startswith(str(tmp_path / f"policy.jsonld:{problem.place.line}:"))
+
+
 L_DIVERSE = {"method": "l-diversity", "l": 2, "k": 2, "quasi": ["id"], "sensitive": ["age"]}
 ROUNDED = [{"@id": f"{DATASET}/age", "pe:masking": "rounding", "pe:base": 10}]
 
