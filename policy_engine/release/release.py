@@ -138,7 +138,7 @@ def run_plan(
     rows_in = sample.rows_in if sample else anonymous.rows
     k = plan.anonymization().k
     doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
-    doubts += tuple(_emptied_columns(anonymous))
+    doubts += (*_emptied_columns(anonymous), *_whole_sample(plan, sample))
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,
@@ -163,6 +163,13 @@ def run_plan(
         plan, engine, table, seed=seed, progress=progress, history=history, repeats=repeats
     )
     return release.with_audits(judged_attempts, reports), stored
+
+
+def _whole_sample(plan: Plan, sample: SampleEvidence | None) -> Iterator[str]:
+    """Yield that a sample leaves nobody out, and so hides nobody among those who are not in it."""
+    if sample is not None and sample.units == sample.units_in:
+        units = plan.sampling().units
+        yield f"The sample has all {sample.units:,} {units}: it leaves none out, and hides nobody."
 
 
 def _emptied_columns(table: AnonymizedTable) -> Iterator[str]:

@@ -345,3 +345,10 @@ def test_rows_are_sampled_after_a_join(tmp_path):
     # Of 13 and 7 joined rows, a half each, rounded up.
     assert (made.record.rows_in, made.record.sampled) == (20, 7 + 4)
     assert made.certificate.sample.strata == 2
+
+
+@pytest.mark.parametrize(("size", "is_whole"), [(180, True), (179, False)])
+def test_a_sample_of_all_rows_is_told_to_hide_nobody(size, is_whole):
+    made = applied(people(), sampleSize=size, key=KEY, **ALONE)
+    told = ["The sample has all 180 rows: it leaves none out, and hides nobody."]
+    assert list(made.release.doubts) == (told if is_whole else [])
