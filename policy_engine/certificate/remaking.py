@@ -27,7 +27,7 @@ def is_made_again(plan: Plan, *, has_key: bool) -> bool:
     if has_cells_of_input(plan) and not plan.anonymization().columns.has_own_pseudonyms:
         # Buckets of equal quasi-identifiers are the same whatever the key.
         is_distinct = plan.anonymization().recoding.buckets == "distinct-l"
-        drawn, counted = True, counted or (is_distinct and not perturbed)
+        drawn, counted = True, counted or (is_distinct and not _drawn(plan))
     return counted or (has_key and drawn)
 
 
