@@ -110,7 +110,15 @@ class Output:
         yield from (one.summary() for one in self.attested[:1])
         if self.certificate is not None:
             digest = self.certificate.output_digest
-            yield f"certified: {proven(self.certificate)}; output sha-256 {digest}"
+            figures = proven(self.certificate) or _drawn(self.certificate)
+            yield f"certified: {figures}; output sha-256 {digest}"
+
+
+def _drawn(certificate: Certificate) -> str:
+    """Return what an output is of which no bound was asked."""
+    sample = certificate.sample
+    rows = f", a sample of {sample.sampled:,} {sample.units}" if sample else ""
+    return f"no bounds asked for{rows}"
 
 
 def _plan_columns(plan: Plan) -> Iterator[str]:

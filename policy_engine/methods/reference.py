@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from policy_engine import terms
 from policy_engine.methods import describe_allowed, method_class, parameters
 from policy_engine.methods.columns import Columns, QuasiIdentifier, Sensitive
-from policy_engine.methods.findings import format_value
+from policy_engine.methods.findings import format_value, takes_several
 from policy_engine.methods.masking import masking_class, settings
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
@@ -91,18 +91,19 @@ def _parameter(iri: str, fields: Mapping[str, Any], *, required: bool = False) -
     is_needed = required or (field is not None and field.is_required())
     return Parameter(
         name=terms.compact(iri),
-        type=_columns(term) or describe_allowed(field),
+        type=_columns(term, field) or describe_allowed(field),
         default="required" if is_needed else _default(field.default if field else None),
         definition=term.definition,
         engines=term.texts("engine") or terms.engines(),
     )
 
 
-def _columns(term: terms.Term) -> str:
+def _columns(term: terms.Term, field: Any) -> str:
     """Return how many columns an operand takes, empty where it takes none."""
     if not terms.names_columns(term.iri):
         return ""
-    return "columns" if term.iris("operator") == (f"{terms.ODRL}isAllOf",) else "one column"
+    is_several = term.iris("operator") == (f"{terms.ODRL}isAllOf",)
+    return "columns" if is_several or (field and takes_several(field)) else "one column"
 
 
 def _default(value: Any) -> str:

@@ -389,6 +389,12 @@ def test_a_policy_that_asks_for_masking_alone_is_warned_of():
     assert all(one.code != "W005" for one in read_policy(asking(**BOTH)).hints)
 
 
+def test_a_policy_that_asks_for_a_sample_alone_is_warned_of_it():
+    asked = asking(method="masking", sampleSize=5, insensitive=["id"])
+    [hint] = [one for one in read_policy(asked).hints if one.code == "W005"]
+    assert hint.message == "No syntactic guarantee is asked for: a sample alone bounds nothing."
+
+
 def test_a_model_that_is_given_up_is_a_change():
     old, new = asking(**BOTH), asking(**ALONE)
     found = compare_policies(read_policy(old), read_policy(new)).changes

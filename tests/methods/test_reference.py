@@ -49,6 +49,11 @@ def test_settings_stand_under_the_operand_of_their_column():
     assert {"pe:generalization", "pe:weight", "pe:mask"} < names["mosaicrown:quasi-identifier"]
 
 
+def test_a_setting_that_names_columns_says_so():
+    masked = {one.name: one.type for one in reference.column_parameters()["pe:masked"]}
+    assert masked["pe:given"] == "columns"
+
+
 def test_every_parameter_says_what_it_is_and_what_it_may_be():
     listed = reference.column_parameters().values()
     for one in chain(reference.shared_parameters(), reference.model_parameters(), *listed):

@@ -1,5 +1,6 @@
 """A certificate on a terminal."""
 
+import re
 from collections.abc import Iterator
 
 from rich.markup import escape
@@ -53,8 +54,9 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
     for one in certificate.maskings:
-        figures = (f"{name} {figure:.4g}" for name, figure in one.figures.items())
-        yield f"{one.masking} of {one.column}", ", ".join(figures) or "nothing more was measured"
+        figures = (f"{_words(name)} {_number(figure)}" for name, figure in one.figures.items())
+        told = ", ".join(figures) or "nothing more was measured"
+        yield escape(f"{one.masking} of {one.column}"), told
     asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
         return
@@ -77,6 +79,31 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield "discernability", f"{utility.discernability:,}"
 
 
+_WORDS = {
+    "extremeLeft": "most extreme value left",
+    "moved": "cells that moved",
+    "transitions": "cells drawn",
+    "unchanged": "share unchanged",
+}
+
+
+def _words(figure: str) -> str:
+    """Return the name of a figure as people read it."""
+    return _WORDS.get(figure) or re.sub("[A-Z]", lambda match: f" {match[0].lower()}", figure)
+
+
+def _number(figure: float) -> str:
+    """Return a figure with four digits, all digits before the point."""
+    return f"{figure:,.0f}" if figure.is_integer() else _rounded(figure)
+
+
+def _rounded(figure: float) -> str:
+    return f"{figure:,.1f}" if abs(figure) >= _MANY else f"{figure:.4g}"
+
+
+_MANY = 1000
+
+
 def _class_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     """Yield what classes by microaggregation show."""
     figures = certificate.class_figures
@@ -86,7 +113,7 @@ def _class_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     if figures.information_loss is not None:
         yield "information loss, 100 SSE/SST", f"{figures.information_loss:g}"
     for one in figures.columns:
-        told = [f"unchanged {one.unchanged:.4g}"]
+        told = [f"share unchanged {one.unchanged:.4g}"]
         if one.information_loss is not None:
             told.append(f"information loss {one.information_loss:g}")
         if one.dominated is not None:

@@ -187,9 +187,8 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
             for value in named if not models & {str(one.value) for one in named} else ():
                 notation = others.get(str(value.value), str(value.value))
                 if notation in others.values():
-                    message = (
-                        f"No syntactic guarantee is asked for: {notation} alone bounds nothing."
-                    )
+                    alone = notation if notation != "masking" or _masks(action) else "a sample"
+                    message = f"No syntactic guarantee is asked for: {alone} alone bounds nothing."
                     hint = "Ask for a privacy model as well, such as k-anonymity."
                     yield Problem("W005", message, hint, value.place)
 
@@ -264,6 +263,14 @@ def _methods(action: Action) -> tuple[Value, ...]:
         for part in action.refinements
         if isinstance(part, Constraint) and part.left_operand == f"{terms.MOSAICROWN}method"
         for value in part.right_operands
+    )
+
+
+def _masks(action: Action) -> bool:
+    """Tell whether an action masks columns."""
+    return any(
+        isinstance(part, Constraint) and part.left_operand == f"{terms.PE}masked"
+        for part in action.refinements
     )
 
 
