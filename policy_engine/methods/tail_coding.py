@@ -155,12 +155,15 @@ class TailCoding(CellMasking, ABC):
         if not coded:
             return "extremeLeft" not in figures and not figures.get("unchanged")
         is_left = "extremeLeft" in figures
+        # A public threshold that stands for what is coded counts as left.
+        is_substitute = self.threshold is not None and self.replacement == "threshold"
+        others_left = is_left and not is_substitute
         unchanged = figures.get("unchanged", 0.0)
         if self.replacement != "mean" and unchanged > 1 - coded / rows + _ROUNDED:
             return False
         return (
             coded >= (self.tail or 1)
-            and coded + is_left <= rows
+            and coded + others_left <= rows
             and not (coded == 1 and self.replacement == "mean")
             and (is_left or self.replacement == "mean" or not unchanged)
         )

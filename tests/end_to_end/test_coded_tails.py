@@ -11,6 +11,7 @@ from everyday import examples
 from hypothesis import assume, given, settings
 
 from policy_engine import certify_output
+from policy_engine.certificate.certificate import read_certificate
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.methods.masking import masking_class
 
@@ -128,6 +129,13 @@ def test_surveys_of_parts_tell_whether_one_value_dominates_them_together():
 def test_a_threshold_that_every_value_exceeds_is_a_warning():
     made = applied(table(), **top(threshold=5))
     assert made.release.doubts == ("Every value of 'pay' is above its threshold, and coded.",)
+
+
+@pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
+def test_a_column_that_is_coded_as_a_whole_has_a_certificate(replacement):
+    made = applied(table([7] * 6), **top(threshold=2, replacement=replacement))
+    assert read_certificate(made.certificate.to_jsonld()) == made.certificate
+    assert made.certificate.maskings[0].figures["rowsCoded"] == 6
 
 
 @pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
