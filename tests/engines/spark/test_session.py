@@ -238,10 +238,10 @@ def test_start_says_in_one_line_what_spark_refuses():
 def test_start_uses_spark_connect_and_leaves_the_server():
     code = """
         import os, signal, sys, threading, time
-        from policy_engine.engines.spark.failures import carrying
+        from policy_engine.engines.spark.failures import carry_errors
         from policy_engine.errors import DataError
 
-        @carrying
+        @carry_errors
         def failing(batches):
             raise DataError.of("R004", "long " * 1000, source="x")
             yield
