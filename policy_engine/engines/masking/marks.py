@@ -9,12 +9,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
-from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.engines.masking.numbers import MOST_EXACT, plain_array
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.kernels.siphash import Words
 
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"
+
+_INTEGER = r"^-?[0-9]+$"
+Bools = NDArray[np.bool_]
 
 
 def typed_values(column: pa.ChunkedArray | pa.Array, inferred: pa.DataType | None) -> pa.Array:
@@ -59,25 +62,47 @@ def text_words(column: pa.ChunkedArray | pa.Array, key: bytes) -> Words:
 
 def _same_form(
     plain: pa.Array, inferred: pa.DataType | None
-) -> Iterator[tuple[slice | NDArray[np.bool_], pa.Array]]:
+) -> Iterator[tuple[slice | Bools, pa.Array]]:
     """Yield values in the one form that is theirs in every file, each with where they are."""
     if not is_text(plain.type) or pa.types.is_timestamp(inferred or plain.type):
-        yield slice(None), _same_type(typed_values(plain, inferred))
+        typed = typed_values(plain, inferred)
+        if pa.types.is_integer(typed.type) or _is_whole_decimal(typed.type):
+            yield from _long_apart(typed, np.ones(len(typed), dtype=np.bool_))
+        else:
+            yield slice(None), _same_type(typed)
     elif inferred is not None and pa.types.is_time(inferred):
         yield slice(None), parse_times_of_day(pc.utf8_trim_whitespace(plain))
     else:
         # By how each text is written, not by what all texts have in common, which masking changes.
         texts = pc.utf8_trim_whitespace(plain)
         is_number = to_numpy(pc.match_substring_regex(texts, _NUMBER)).astype(np.bool_)
-        yield is_number, texts.filter(from_numpy(is_number)).cast(pa.float64())
+        yield from _long_apart(texts.filter(from_numpy(is_number)), is_number)
         yield ~is_number, texts.filter(from_numpy(~is_number))
+
+
+def _long_apart(values: pa.Array, places: Bools) -> Iterator[tuple[Bools, pa.Array]]:
+    """Yield numbers as floats, but by their digits the integers that no float tells from others,
+    each with where they are. `places` are those of the values, integers or texts."""
+    is_whole = pa.types.is_integer(values.type)
+    texts = values if is_whole or is_text(values.type) else values.cast(pa.string())
+    floats = texts.cast(pa.float64(), safe=False)
+    is_long = np.abs(to_numpy(floats)) >= MOST_EXACT
+    if is_long.any() and not is_whole:
+        is_long &= to_numpy(pc.match_substring_regex(texts, _INTEGER)).astype(np.bool_)
+    for chosen, form in ((~is_long, floats), (is_long, texts)):
+        where = places.copy()
+        where[places] = chosen
+        part = form.filter(from_numpy(chosen))
+        yield where, part if form is floats else part.cast(pa.string())
+
+
+def _is_whole_decimal(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_decimal(kind) and kind.scale == 0)
 
 
 def _same_type(typed: pa.Array) -> pa.Array:
     """Return values in the type that they have in every file."""
-    if pa.types.is_integer(typed.type):
-        typed = typed.cast(pa.float64(), safe=False)
-    elif pa.types.is_date(typed.type) or pa.types.is_boolean(typed.type):
+    if pa.types.is_date(typed.type) or pa.types.is_boolean(typed.type):
         typed = typed.cast(pa.string())
     elif pa.types.is_time(typed.type):
         typed = typed.cast(pa.time64("ns"))

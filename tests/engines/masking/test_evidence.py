@@ -15,7 +15,7 @@ from policy_engine.engines.masking.evidence import (
     see_pairs,
 )
 from policy_engine.engines.masking.known import KnownColumns
-from policy_engine.engines.masking.marks import add_marks, column_mark
+from policy_engine.engines.masking.marks import add_marks, cell_words, column_mark
 from policy_engine.engines.masking.parts import WholeTable
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.errors import DataError
@@ -88,6 +88,19 @@ def test_the_output_alone_does_not_show_a_perturbation():
 def test_a_mark_is_the_same_however_a_file_writes_the_values(typed, text, inferred):
     written = column_mark(pa.chunked_array([pa.array(text)]), inferred, KEY)
     assert column_mark(pa.chunked_array([typed]), None, KEY) == written != 0
+
+
+def test_long_integers_have_marks_of_their_own():
+    # As floats, all of these are one number.
+    long = [10**18 + place for place in range(4)]
+    columns = [
+        pa.array(long, pa.int64()),
+        pa.array(list(map(str, long))),
+        pa.array(list(map(Decimal, long)), pa.decimal128(20, 0)),
+    ]
+    words = [cell_words(pa.chunked_array([one]), None, KEY).tolist() for one in columns]
+    assert words[0] == words[1] == words[2]
+    assert len({tuple(one) for one in words[0]}) == 4
 
 
 @given(st.lists(st.integers(), max_size=10).map(lambda v: [x % 2**60 for x in v]), st.randoms())
