@@ -8,10 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from applying import applied, refused
-from building import column
+from applying import applied, asking, refused
+from building import DATASET, column
 
-from policy_engine import compare_release
+from policy_engine import certify_output, compare_release
 from policy_engine.errors import DataError
 
 ALONE = {"method": "masking", "insensitive": ["id"]}
@@ -262,3 +262,35 @@ def test_a_refusal_tells_what_is_so(texts, masking, told, tmp_path):
         applied(
             file_of(tmp_path, texts), tmp_path / "a.csv", masked=[column("x", **masking)], **ALONE
         )
+
+
+ODD_MASKINGS = [
+    {"masking": "noise", "sdShare": 0.1},
+    {"masking": "random-rounding", "base": 5},
+    {"masking": "microaggregation", "groupSize": 3},
+]
+
+
+def without_values(kind):
+    return pa.table({"id": range(6), "pay": pa.array([None] * 6, kind)})
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.time64("us")], ids=str)
+@pytest.mark.parametrize(
+    "masking",
+    [*ODD_MASKINGS, {"masking": "rank-swapping", "p": 0.3}],
+    ids=lambda one: one["masking"],
+)
+def test_a_column_of_any_type_without_values_is_certified(kind, masking, tmp_path):
+    pq.write_table(without_values(kind), tmp_path / "in.parquet")
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [column("pay", **masking)]}
+    made = applied(tmp_path / "in.parquet", tmp_path / "out" / "a.parquet", **asked)
+    data = {DATASET: tmp_path / "in.parquet"}
+    assert certify_output(made.path, asking(**asked), data=data).holds
+
+
+@pytest.mark.parametrize("kind", [pa.duration("s"), pa.list_(pa.int64())], ids=str)
+@pytest.mark.parametrize("masking", ODD_MASKINGS, ids=lambda one: one["masking"])
+def test_a_column_of_no_numbers_without_values_is_refused(kind, masking, tmp_path):
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [column("pay", **masking)]}
+    assert refused(without_values(kind), tmp_path, **asked) == ["R013"]

@@ -90,7 +90,8 @@ def number_form(
     for is_kind, named in _KINDS:
         if is_kind(kind) and not (is_text(plain.type) and named == "timestamp"):
             return replace(_form(named, kind, plain), is_declared=is_declared)
-    if plain.null_count == len(plain):
+    is_odd = pa.types.is_nested(kind) or pa.types.is_duration(kind)
+    if plain.null_count == len(plain) and not is_odd:
         return NumberForm("decimal", plain.type)
     raise not_numbers(name, "texts" if is_text(kind) else f"values of the type {kind}")
 
@@ -159,6 +160,12 @@ def to_floats(name: str, column: pa.ChunkedArray, form: NumberForm) -> NDArray[n
     finite, and for integers of more than 53 bits, which floats would round.
     """
     array = plain_array(column)
+    if array.null_count == len(array):
+        return np.full(len(array), np.nan)
+    return _present_floats(name, array, form)
+
+
+def _present_floats(name: str, array: pa.Array, form: NumberForm) -> NDArray[np.float64]:
     missing = ~to_numpy(array.is_valid())
     if is_text(array.type):
         array = pc.utf8_trim_whitespace(array)

@@ -379,8 +379,9 @@ def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.
     plain = plain_array(column)
     is_plain = inferred is None or is_text(inferred) or pa.types.is_time(inferred)
     typed = plain if is_plain else pc.utf8_trim_whitespace(plain).cast(inferred)
-    ranks = pc.rank(typed, tiebreaker="dense")
-    return to_numpy(ranks).astype(np.int64)
+    if typed.null_count == len(typed):  # of types, too, whose values Arrow does not compare
+        return np.zeros(len(typed), dtype=np.int64)
+    return to_numpy(pc.rank(typed, tiebreaker="dense")).astype(np.int64)
 
 
 def codes_of(column: pa.ChunkedArray | pa.Array, labels: pa.Array) -> NDArray[np.int64]:
