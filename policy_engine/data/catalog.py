@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from policy_engine import terms
 from policy_engine.data.bucket_tables import TABLES, is_in_buckets, refuse_buckets, table_paths
@@ -265,19 +265,13 @@ def _source(name: str, given: Mapping[str, Any], folder: Path | None) -> Any:
     return source
 
 
+_T = TypeVar("_T")
+
+
 def _to_matrix(source: Any) -> TransitionMatrix:
     if isinstance(source, TransitionMatrix):
         return source
-    if not isinstance(source, str | Path):
-        message = f"A {type(source).__name__} is not a matrix of transitions."
-        raise DataError.of("C012", message, "Give the path of a CSV file.")
-    path = Path(source)
-    if not is_file(path):
-        raise missing_file(path)
-    try:
-        return read_matrix(path.read_bytes(), path.name)
-    except OSError as error:
-        raise unreadable_file(path, error) from None
+    return _read_source(source, read_matrix, "a matrix of transitions", "the path of a CSV file")
 
 
 def _to_taxonomy(source: Any) -> "Taxonomy":
@@ -285,13 +279,20 @@ def _to_taxonomy(source: Any) -> "Taxonomy":
 
     if isinstance(source, Taxonomy):
         return source
+    return _read_source(
+        source, read_taxonomy, "a taxonomy", "a path, or what read_taxonomy returns"
+    )
+
+
+def _read_source(source: Any, read: Callable[[bytes, str], _T], what: str, hint: str) -> _T:
+    """Return what a file holds. Raises DataError where it is not a path or cannot be read."""
     if not isinstance(source, str | Path):
-        message = f"A {type(source).__name__} is not a taxonomy."
-        raise DataError.of("C012", message, "Give a path, or what read_taxonomy returns.")
+        message = f"A {type(source).__name__} is not {what}."
+        raise DataError.of("C012", message, f"Give {hint}.")
     path = Path(source)
     if not is_file(path):
         raise missing_file(path)
     try:
-        return read_taxonomy(path.read_bytes(), path.name)
+        return read(path.read_bytes(), path.name)
     except OSError as error:
         raise unreadable_file(path, error) from None

@@ -355,7 +355,7 @@ class LocalEngine:
         from policy_engine.engines.masking.whole_tables import judge_table  # noqa: PLC0415
 
         table, step = self._read_stored(written), step.with_matrices(self._matrices)
-        return judge_table(table, step, written.evidence, self.taxonomies, all_rows=True)
+        return judge_table(table, step, written.evidence, self.taxonomies)
 
     def _read_stored(self, written: WrittenTable) -> pa.Table:
         if written.stored.location == MEMORY:

@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 class Proportion(NamedTuple):
-    """What marks a parameter as a share of a whole, which a percentage may be mistaken for."""
+    """Marks a parameter that is a share of a whole, where users often give a percentage."""
 
 
 def parameters(kind: type[BaseModel]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from building import OUTPUT, anonymize, column, permission, policy, refinement
 from everyday import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patients import PATIENTS
 
 from policy_engine import apply_policy, certify_output
 from policy_engine.engines.tables import read_table
@@ -23,25 +24,6 @@ DISTINCT = {**ASKED, "buckets": "distinct-l"}
 ILLS = ["cold", "flu", "hiv"] * 4
 PEOPLE = {"age": list(range(12)), "ill": ILLS}
 
-# MOSAICrOWN D5.2, figure 2.1 without record 11: year of birth, sex, disease.
-PATIENTS = [line.split() for line in """
-1960 F stroke
-1960 M dyspepsia
-1960 M achlorhydria
-1960 F epilepsy
-1955 M helicobacter
-1955 M helicobacter
-1955 F helicobacter
-1955 F helicobacter
-1955 M dermatitis
-1955 M retinitis
-1955 F dermatitis
-1955 F gastritis
-1960 F stroke
-1960 F labyrinthitis
-1960 M gastritis
-1960 M dyspepsia
-""".strip().splitlines()]  # fmt: skip
 FIGURE_2_1 = dict(zip(("birth", "sex", "ill"), map(list, zip(*PATIENTS, strict=True)), strict=True))
 FIGURE_2_1["birth"] = [int(year) for year in FIGURE_2_1["birth"]]
 

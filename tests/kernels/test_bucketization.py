@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patients import PATIENTS
 
 from policy_engine.kernels.bucketization import (
     NotEligible,
@@ -14,25 +15,6 @@ from policy_engine.kernels.bucketization import (
 )
 from policy_engine.kernels.published_buckets import bucket_figures
 
-# MOSAICrOWN D5.2, figure 2.1, without record 11: year of birth, sex, disease.
-PATIENTS = [line.split() for line in """
-1960 F stroke
-1960 M dyspepsia
-1960 M achlorhydria
-1960 F epilepsy
-1955 M helicobacter
-1955 M helicobacter
-1955 F helicobacter
-1955 F helicobacter
-1955 M dermatitis
-1955 M retinitis
-1955 F dermatitis
-1955 F gastritis
-1960 F stroke
-1960 F labyrinthitis
-1960 M gastritis
-1960 M dyspepsia
-""".strip().splitlines()]  # fmt: skip
 DISEASES = sorted({disease for _, _, disease in PATIENTS})
 CODES = np.array([DISEASES.index(disease) for _, _, disease in PATIENTS], np.int32)
 PEOPLE = [f"{year} {sex}" for year, sex, _ in PATIENTS]

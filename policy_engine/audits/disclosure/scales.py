@@ -52,12 +52,10 @@ def _categories(column: KnownColumn) -> ColumnLikelihood:
     first = spread.low[spread.starts[:-1]][spread.cell_of].astype(np.int64)
     ends = np.maximum.reduceat(spread.high, spread.starts[:-1])
     last = ends[spread.cell_of].astype(np.int64) - 1
-    each = np.arange(size, dtype=np.int64)
     known = column.before.astype(np.int64)
     table = CellTransitions(
         np.zeros(size), np.arange(size + 1, dtype=np.int64), np.full(size, -0.5), known,
         known, first, last,
     )  # fmt: skip
-    del each
     middle = (first + last) / 2.0
     return ColumnLikelihood("transitions", known.astype(np.float64), middle, transitions=table)

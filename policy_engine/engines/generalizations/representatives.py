@@ -133,8 +133,11 @@ class Means(Medians):
         return decimals(value_labels(self.column))
 
     def peaks(self, classes: Partition) -> list[tuple[int, int]]:
-        """Return the greatest value and the sum of every class, both without signs, in units so
-        small that a sum of 10**18 rows has 36 digits at most; none where there are no numbers."""
+        """Return the greatest absolute value and the sum of absolute values of every class.
+
+        Their unit is such that the sum over 10**18 rows has at most 36 digits. Of a column without
+        numbers, nothing is returned.
+        """
         if not len(self._numbers.quanta):
             return []
         sizes = np.abs(self._numbers.quanta.astype(object))

@@ -58,9 +58,9 @@ class OutputCells(NamedTuple):
         return OutputCells(*broken, (self.mark + other.mark) % 2**64)
 
 
-def _judge_mark(broken: int, mark: int, compared: CellPairs | None, *, all_rows: bool) -> int:
+def _judge_mark(broken: int, mark: int, compared: CellPairs | None) -> int:
     """Return how many cells are broken: one at least where not those that were masked are there."""
-    is_other = all_rows and compared is not None and compared.mark != mark
+    is_other = compared is not None and compared.mark != mark
     return max(broken, 1) if is_other else broken
 
 
@@ -114,12 +114,10 @@ class PlainColumn(_CellColumn):
 
         return Look((self.name,), see, OutputCells.merge)
 
-    def judge(
-        self, seen: OutputCells, compared: CellPairs | None, *, all_rows: bool
-    ) -> ColumnJudgement:
+    def judge(self, seen: OutputCells, compared: CellPairs | None) -> ColumnJudgement:
         """Return what an output shows, as it was written."""
         broken = min(seen.broken, seen.broken_floats)
-        broken = _judge_mark(broken, seen.mark, compared, all_rows=all_rows)
+        broken = _judge_mark(broken, seen.mark, compared)
         return ColumnJudgement(self.masking, broken, rounded(_unchanged(compared)))
 
 
@@ -181,12 +179,10 @@ class TailColumn(_CellColumn):
         self,
         seen: tuple[OutputCells, CodedCells],
         compared: CellPairs | None,
-        *,
-        all_rows: bool,
     ) -> ColumnJudgement:
         """Return what an output shows, as it was written."""
         cells, coded = seen
         broken = min(cells.broken, cells.broken_floats)
-        broken, figures = judge_coded(self.code, coded, broken, self.tail, all_rows=all_rows)
-        broken = _judge_mark(broken, cells.mark, compared, all_rows=all_rows)
+        broken, figures = judge_coded(self.code, coded, broken, self.tail)
+        broken = _judge_mark(broken, cells.mark, compared)
         return ColumnJudgement(self.masking, broken, rounded({**_unchanged(compared), **figures}))

@@ -86,9 +86,8 @@ class SingleColumn(ABC, Generic[_S, _O]):
         """
 
     @abstractmethod
-    def judge(self, seen: _O, compared: _S | None, *, all_rows: bool) -> ColumnJudgement:
+    def judge(self, seen: _O, compared: _S | None) -> ColumnJudgement:
         """Return what an output shows.
 
-        `compared` is what the rows of the input showed, None where it is not known; `all_rows`
-        means that no row was left out.
+        `compared` is what the rows of the input showed, None where it is not known.
         """

@@ -208,17 +208,15 @@ def judge(
     after: ColumnFacts,
     marks: Sequence[int],
     sizes: SharedValues = _NO_CLASSES,
-    *,
-    all_rows: bool,
 ) -> Iterator[ColumnJudgement]:
     """Yield what columns that were masked together show, as they were written.
 
     `after` and `marks` are the facts and the marks of the output, `sizes` how many of its rows
-    share their values, where that is asked for; `all_rows` means that no row was left out. A column
-    whose values are not those that were masked counts as broken in every cell.
+    share their values, where that is asked for. A column whose values are not those that were
+    masked counts as broken in every cell.
     """
     masking, pairs = evidence.group[0], evidence.pairs
-    unlike = masking.count_unlike(evidence.before, after) + (sizes.rare if all_rows else 0)
+    unlike = masking.count_unlike(evidence.before, after) + sizes.rare
     figures = masking.figures(evidence.before, after) or [{}] * len(evidence.group)
     paired: Sequence[Mapping[str, float]] = ()
     if pairs is not None and pairs.rows:
@@ -226,9 +224,9 @@ def judge(
     paired = paired or [{}] * len(evidence.group)
     for place, one in enumerate(evidence.group):
         expected = _expected_mark(evidence, place)
-        is_same = not all_rows or expected in (None, marks[place])
+        is_same = expected in (None, marks[place])
         broken = unlike if is_same else max(after.rows, 1)
-        if all_rows and after.rows != evidence.before.rows:
+        if after.rows != evidence.before.rows:
             broken = max(broken, 1)
         told: dict[str, float] = {}
         if pairs is not None:

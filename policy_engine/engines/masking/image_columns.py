@@ -57,9 +57,7 @@ class ImageColumn(SingleColumn[ImageEvidence, _Marked]):
 
         return Look((self.name,), see, merge)
 
-    def judge(
-        self, seen: _Marked, compared: ImageEvidence | None, *, all_rows: bool
-    ) -> ColumnJudgement:
+    def judge(self, seen: _Marked, compared: ImageEvidence | None) -> ColumnJudgement:
         """Return what an output shows, as it was written.
 
         A column whose images are not those of the input, masked, counts as broken in every one.
@@ -67,7 +65,7 @@ class ImageColumn(SingleColumn[ImageEvidence, _Marked]):
         broken, mark = seen
         if compared is None:
             return ColumnJudgement(self.masking, broken, {})
-        if all_rows and mark != compared.mark:
+        if mark != compared.mark:
             broken = max(broken, compared.images, 1)
         unchanged = compared.unchanged / max(compared.pixels, 1)
         return ColumnJudgement(

@@ -40,16 +40,14 @@ def judge_columns(
     step: Mask,
     evidence: MaskingEvidence | None,
     taxonomies: Taxonomies,
-    *,
-    all_rows: bool,
 ) -> tuple[ColumnJudgement, ...]:
     """Return what the masked columns of an output show, in the order of the step.
 
-    `evidence` is what is known of the input, `all_rows` means that no row was left out. Raises
-    DataError (V006) where the output alone does not show it.
+    `evidence` is what is known of the input. Raises DataError (V006) where the output alone does
+    not show it.
     """
-    groups = _judge_groups(parts, step, evidence, all_rows=all_rows)
-    singles = _judge_singles(parts, step, evidence, taxonomies, all_rows=all_rows)
+    groups = _judge_groups(parts, step, evidence)
+    singles = _judge_singles(parts, step, evidence, taxonomies)
     by_name = {one.masking.name: one for one in (*groups, *singles)}
     return tuple(by_name[name] for name in step.names)
 
@@ -59,8 +57,6 @@ def _judge_singles(
     step: Mask,
     evidence: MaskingEvidence | None,
     taxonomies: Taxonomies,
-    *,
-    all_rows: bool,
 ) -> Iterator[ColumnJudgement]:
     """Yield what the columns show that are masked by themselves."""
     known = dict(evidence.singles) if evidence else {}
@@ -71,12 +67,12 @@ def _judge_singles(
         known = {name: SingleEvidence(column) for name, column in columns.items()}
     seen = parts.look({n: one.column.output(parts.kinds.get(n)) for n, one in known.items()})
     for name, one in known.items():
-        judgement = one.column.judge(seen[name], one.compared, all_rows=all_rows)
+        judgement = one.column.judge(seen[name], one.compared)
         yield judgement._replace(broken=max(judgement.broken, one.misplaced))
 
 
 def _judge_groups(
-    parts: Parts, step: Mask, evidence: MaskingEvidence | None, *, all_rows: bool
+    parts: Parts, step: Mask, evidence: MaskingEvidence | None
 ) -> Iterator[ColumnJudgement]:
     """Yield what the columns show that are masked together."""
     known = {one.group[0].name: one for one in evidence_of(step.groups, evidence)}
@@ -90,7 +86,7 @@ def _judge_groups(
         after = facts_of_output(survey, moments.get(name), one.before)
         is_shared = one.group[0].shared_by > 1
         sizes = parts.class_sizes(one.group) if is_shared else SharedValues()
-        yield from judge(one, after, marks, sizes, all_rows=all_rows)
+        yield from judge(one, after, marks, sizes)
 
 
 def survey_as_written(table: pa.Table, group: Group, kinds: Kinds) -> Survey:

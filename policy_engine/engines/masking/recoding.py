@@ -106,16 +106,15 @@ def _texts(table: pa.Table, name: str, kind: pa.DataType | None) -> pa.Array:
 
 
 def judge_recoded(
-    recoder: Recoder, seen: Recoded, evidence: RecodingEvidence | None, *, all_rows: bool
+    recoder: Recoder, seen: Recoded, evidence: RecodingEvidence | None
 ) -> tuple[int, dict[str, float]]:
     """Return how many cells of a published column break its masking, and its figures.
 
-    Each cell is one of the labels of the level. Where all rows are, each label is as often as the
-    input says.
+    Each cell is one of the labels of the level, and each label is as often as the input says.
     """
     allowed = set(recoder.labels.values())
     broken = sum(times for label, times in seen.counts.items() if label not in allowed)
-    if evidence is not None and all_rows:
+    if evidence is not None:
         expected = Counter(evidence.labels)
         missed = Counter(seen.counts) - expected, expected - Counter(seen.counts)
         broken = max(broken, *(sum(counts.values()) for counts in missed))
@@ -177,7 +176,7 @@ class LabelColumn(SingleColumn[None, Recoded]):
     def _counts(self, kind: pa.DataType | None) -> Look[Recoded]:
         return Look((self.name,), lambda table: Recoded.of(table, self.name, kind), Recoded.merge)
 
-    def judge(self, seen: Recoded, compared: None, *, all_rows: bool) -> ColumnJudgement:  # noqa: ARG002 (as above)
+    def judge(self, seen: Recoded, compared: None) -> ColumnJudgement:  # noqa: ARG002 (as above)
         """Return what an output shows, as it was written."""
-        broken, figures = judge_recoded(self.recoder, seen, self.values, all_rows=all_rows)
+        broken, figures = judge_recoded(self.recoder, seen, self.values)
         return ColumnJudgement(self.recoder.recoding, broken, rounded(figures))

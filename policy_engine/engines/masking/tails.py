@@ -160,14 +160,14 @@ def public_code(coding: TailCoding) -> TailCode:
 
 
 def judge_coded(
-    code: TailCode, seen: CodedCells, broken: int, evidence: TailEvidence | None, *, all_rows: bool
+    code: TailCode, seen: CodedCells, broken: int, evidence: TailEvidence | None
 ) -> tuple[int, dict[str, float]]:
     """Return how many cells of a published column break its masking, and its other figures.
 
-    `broken` are those whose value may not be published. Where all rows are, as many have to be
-    coded as the input says; more than that may have been equal to the threshold before.
+    `broken` are those whose value may not be published. As many have to be coded as the input says;
+    more than that may have been equal to the threshold before.
     """
-    if evidence is not None and all_rows:
+    if evidence is not None:
         lacking = evidence.tail.rows - seen.coded
         is_threshold = code.substitute == code.threshold
         broken = max(broken, lacking if is_threshold else abs(lacking))

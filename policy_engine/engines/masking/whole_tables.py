@@ -102,15 +102,13 @@ def judge_table(
     step: Mask,
     evidence: MaskingEvidence | None,
     taxonomies: Taxonomies = MappingProxyType({}),
-    *,
-    all_rows: bool,
 ) -> tuple[ColumnJudgement, ...]:
     """Return what the masked columns of an output show, in the order of the step.
 
     Raises DataError (V006) where the output alone does not show it.
     """
     parts = WholeTable(table, _kinds_to_judge(table, step))
-    return judge_columns(parts, step, evidence, taxonomies, all_rows=all_rows)
+    return judge_columns(parts, step, evidence, taxonomies)
 
 
 def _single_field(field: pa.Field, column: SingleColumn[Any, Any], kind: pa.DataType) -> pa.Field:

@@ -217,7 +217,6 @@ def judge_frame(
     taxonomies: Taxonomies,
     *,
     is_csv: bool,
-    all_rows: bool,
 ) -> tuple[ColumnJudgement, ...]:
     """Return what the masked columns of an output show, in the order of the step.
 
@@ -226,7 +225,7 @@ def judge_frame(
     output = _masked_columns(frame, step)
     kinds = _kinds_to_judge(output, step, is_csv=is_csv) if evidence else {}
     parts = FrameParts(output, kinds)
-    return judge_columns(parts, step, evidence, taxonomies, all_rows=all_rows)
+    return judge_columns(parts, step, evidence, taxonomies)
 
 
 def _masked_columns(output: DataFrame, step: Mask) -> DataFrame:

@@ -269,7 +269,6 @@ class SparkRun:
                 written.evidence,
                 self.taxonomies,
                 is_csv=kind.startswith("csv"),
-                all_rows=True,
             )
 
     def released_rows(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
-from policy_engine.kernels.linkage.tree import STACK, PointTree, plant
+from policy_engine.kernels.linkage.tree import STACK, PointTree, is_one_point, plant
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -248,7 +248,10 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if _is_one(tree.low[node], tree.high[node]) and masked.worst[node] == masked.best[node]:
+        if (
+            is_one_point(tree.low[node], tree.high[node])
+            and masked.worst[node] == masked.best[node]
+        ):
             place = tree.starts[node]
             found = _score(tree.points[place], model, masked, person, place, tied)
             if found > better:
@@ -273,16 +276,6 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
                 if found >= tied:
                     ties += 1
     return ties
-
-
-@inlined
-def _is_one(low, high):  # type: ignore[no-untyped-def]
-    same = True
-    for column in range(len(low)):
-        if low[column] != high[column]:
-            same = False
-            break
-    return same
 
 
 @inlined

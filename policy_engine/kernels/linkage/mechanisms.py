@@ -65,8 +65,8 @@ def correlated_noise(
 
     As independent columns, whose distances are those of Mahalanobis. Where the covariance is kept
     (Kim, 1986), distances from the `means`, (columns,), were divided by the root of 1 + share.
-    Published values are multiples of `steps`, (columns,): what columns determine of each other,
-    they determine but for rounding. Zero is no rounding.
+    Published values are multiples of `steps`, (columns,), so that columns that determine each other
+    exactly do so only up to rounding after masking. A step of zero means no rounding.
     """
     deviations = np.sqrt(np.diag(covariance))
     scales = np.where(deviations > 0, deviations, 1.0)

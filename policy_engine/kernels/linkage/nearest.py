@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
-from policy_engine.kernels.linkage.tree import STACK, PointTree
+from policy_engine.kernels.linkage.tree import STACK, PointTree, is_one_point
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -61,9 +61,9 @@ def _search(tree, point, radius, person, low, high, stack):  # type: ignore[no-u
         away = _distance_to_box(point, tree.low[node], tree.high[node])
         if away > tied or _misses(tree.low[node], tree.high[node], person, low, high):
             continue
-        if away < nearer and _is_one_point(tree.low[node], tree.high[node]):
+        if away < nearer and is_one_point(tree.low[node], tree.high[node]):
             return 0
-        if node < half and not _is_one_point(tree.low[node], tree.high[node]):
+        if node < half and not is_one_point(tree.low[node], tree.high[node]):
             left = _distance_to_box(point, tree.low[2 * node], tree.high[2 * node])
             right = _distance_to_box(point, tree.low[2 * node + 1], tree.high[2 * node + 1])
             nearest = 2 * node + (right < left)
@@ -98,16 +98,6 @@ def _distance_to_box(point, low, high):  # type: ignore[no-untyped-def]
         away = max(low[column] - point[column], point[column] - high[column], 0.0)
         total += away * away
     return total
-
-
-@inlined
-def _is_one_point(low, high):  # type: ignore[no-untyped-def]
-    same = True
-    for column in range(len(low)):
-        if low[column] != high[column]:
-            same = False
-            break
-    return same
 
 
 @inlined

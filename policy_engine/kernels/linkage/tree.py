@@ -96,3 +96,14 @@ def _halve(points, order, start, end, middle, column):  # type: ignore[no-untype
             left = low
         else:
             break
+
+
+@inlined
+def is_one_point(low, high):  # type: ignore[no-untyped-def]
+    """Tell whether a box is a single point."""
+    same = True
+    for column in range(len(low)):
+        if low[column] != high[column]:
+            same = False
+            break
+    return same

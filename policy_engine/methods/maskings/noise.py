@@ -99,8 +99,8 @@ class Noise(Perturbation):
     def doubts(
         self, names: Sequence[str], tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
     ) -> Iterator[str]:
-        """Yield each column without negative values of which some became negative, or to which more
-        noise was added than percentages are taken for."""
+        """Yield each non-negative column in which noise made values negative, and each whose scale
+        of noise is so large that it may be a percentage."""
         yield from negative_doubts(names, tally, facts)
         yield from scale_doubts(names, self.sd_share, self.variance_share)
 

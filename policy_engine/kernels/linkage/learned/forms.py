@@ -67,7 +67,7 @@ def negative_directions(parameters: Floats) -> Floats:
 
 
 _NEGATIVE = 1e-9
-"""An eigenvalue above minus this is taken for one of at least 0."""
+"""Eigenvalues down to minus this count as non-negative."""
 
 
 def _directions(columns: int) -> Floats:
