@@ -62,3 +62,17 @@ def problems(*nodes, **keys):
 def permission_problems(*nodes, **keys):
     found = problems(*nodes, permission={**RULE, **keys})
     return [(code, pointer.removeprefix("/permission")) for code, pointer in found]
+
+
+def constraint(*nodes, **keys):
+    [found] = permission(*nodes, constraint={**COUNT, **keys}).constraints
+    return found
+
+
+def constraint_problems(*nodes, **keys):
+    found = permission_problems(*nodes, constraint={**COUNT, **keys})
+    return [(code, pointer.removeprefix("/constraint")) for code, pointer in found]
+
+
+def xsd(name):
+    return f"{terms.XSD}{name}"

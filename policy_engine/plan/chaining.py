@@ -8,7 +8,7 @@ from policy_engine.errors import NOWHERE, Place, PlanError, Problem
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.joins import Joined
 from policy_engine.plan.lineage import Generalised, Upstream
-from policy_engine.plan.reading_anonymization import column_places
+from policy_engine.plan.reading_parameters import column_places
 from policy_engine.plan.training import Modelling
 from policy_engine.policy import Policy
 

@@ -9,7 +9,7 @@ from policy_engine.methods import Bound
 from policy_engine.methods.findings import format_value
 from policy_engine.plan.anonymization import Anonymization, Consent, Transformation
 from policy_engine.plan.joins import JOIN_ON, MASKED, STRATA
-from policy_engine.plan.reading_anonymization import parameters_of
+from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.policy import Value
 
 QUASI, SENSITIVE, UNIT = "quasi-identifier", "sensitive", "privacyUnit"

@@ -29,7 +29,7 @@ from policy_engine.plan.inputs import Drop, Join, Read, inputs_of, learnt_from
 from policy_engine.plan.joins import MASKED
 from policy_engine.plan.lineage import Consented, Generalised, Upstream
 from policy_engine.plan.products import Product, chosen
-from policy_engine.plan.reading_anonymization import parameters_of
+from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.plan.reading_samples import check_weight_name
 from policy_engine.plan.spelling import column_problems
 from policy_engine.plan.steps import (

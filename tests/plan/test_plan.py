@@ -1,16 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from building import (
-    DATASET,
-    OUTPUT,
-    PEOPLE,
-    anonymize,
-    column,
-    people_policy,
-    permission,
-    policy,
-)
+from building import DATASET, OUTPUT, PEOPLE, anonymize, column, people_policy, permission, policy
 
 from policy_engine import terms
 from policy_engine.data.catalog import make_catalog
@@ -65,28 +56,6 @@ def test_a_missing_column_is_named_with_its_neighbours(tmp_path):
     assert "Did you mean 'diseases'?" in str(caught.value)
 
 
-def test_every_problem_of_a_transformation_is_told_at_once():
-    action = anonymize(method="l-diversity", k=1, l=5, quasi=["age"], identifier=["age"])
-    read = read_policy(policy([permission(action=action, output=OUTPUT)]))
-    with pytest.raises(PlanError) as caught:
-        make_plan(read)
-    assert {problem.code for problem in caught.value.problems} == {"M002", "M003", "M005"}
-    assert all(problem.place.line for problem in caught.value.problems)
-
-
-@pytest.mark.parametrize(
-    ("conflict", "code"), [("prohibit", "M008"), ("perm", None)], ids=["prohibit", "perm"]
-)
-def test_a_prohibition_forbids_the_transformation_unless_permissions_win(conflict, code):
-    ban = permission(action="use", assignee=None)
-    read = read_policy(people_policy(prohibition=[ban], conflict=conflict))
-    if code is None:
-        make_plan(read)
-        return
-    with pytest.raises(PlanError, match=code):
-        make_plan(read)
-
-
 def test_a_column_that_the_data_lacks_counts_in_every_rule(catalog):
     ban = permission(action="read", assignee=None, target=f"{DATASET}/nmae")
     read = read_policy(people_policy(prohibition=[ban], conflict="perm"))
@@ -97,14 +66,6 @@ def test_a_column_that_the_data_lacks_counts_in_every_rule(catalog):
 
 def test_a_policy_that_only_grants_access_has_nothing_to_check():
     check_plannable(read_policy(policy([permission(action="read")])))
-
-
-def test_bounds_may_be_written_as_text_or_typed():
-    typed = {"@value": "2", "@type": "xsd:integer"}
-    for k in (2, "2", 2.0, typed):
-        action = anonymize(method="k-anonymity", k=k, quasi=["age"])
-        plan = make_plan(read_policy(policy([permission(action=action, output=OUTPUT)])))
-        assert plan.anonymize.k == 2
 
 
 def plan_of(catalog=None, engine="local", **parameters):

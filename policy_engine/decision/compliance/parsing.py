@@ -13,7 +13,7 @@ from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf import read_statements
-from policy_engine.policy.syntax.repetition import refuse_repeated_operands
+from policy_engine.policy.syntax.rdf.repeated_operands import refuse_repeated_operands
 from policy_engine.policy.xsd.literals import NUMERIC_TYPES, read_literal
 
 _COMMENT = re.compile(rb"#[^\r\n]*")

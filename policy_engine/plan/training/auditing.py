@@ -11,7 +11,7 @@ from policy_engine.methods.audits.membership_inference import (
     MembershipInference,
 )
 from policy_engine.plan.audit_duties import AUDIT, audit_duties, is_audit
-from policy_engine.plan.reading_anonymization import parameters_of
+from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Audit, Modelling, Training
 from policy_engine.plan.training.refining import (

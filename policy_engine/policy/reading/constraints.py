@@ -1,13 +1,11 @@
 """Constraints, logical constraints and refinements, read off their nodes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from policy_engine import terms
 from policy_engine.errors import Place, did_you_mean, join_names
 from policy_engine.policy.model import (
-    IRI,
     LOGICAL,
     Condition,
     Constraint,
@@ -15,7 +13,6 @@ from policy_engine.policy.model import (
     Value,
 )
 from policy_engine.policy.reading.nodes import (
-    format_value,
     is_list,
     is_list_within,
     property_values,
@@ -23,14 +20,13 @@ from policy_engine.policy.reading.nodes import (
 from policy_engine.policy.reading.operands import (
     operands,
     parameters,
-    read_operand,
     refining_operands,
 )
+from policy_engine.policy.reading.right_operands import RightOperandReader, right_operands
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
     CONSTRAINT,
     CONSTRAINT_PROPERTIES,
-    DATA_TYPE,
     LEFT,
     OPERATOR,
     PARAMETER_PROPERTIES,
@@ -40,14 +36,12 @@ from policy_engine.policy.structure import (
     STATUS,
     UNIT,
 )
-from policy_engine.policy.syntax.json_ld import POINTER, Node
+from policy_engine.policy.syntax.json_ld import Node
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.repetition import repeated_names, repetition_message
-from policy_engine.policy.xsd.values import Literals
-from policy_engine.terms import has_known_namespace, is_absolute, relative_iri_problem
+from policy_engine.terms import has_known_namespace, is_absolute
 
 _ODRL = terms.ODRL
-_PURPOSE = f"{_ODRL}purpose"
 _SET_OPERATORS = {f"{_ODRL}{name}" for name in ("isAllOf", "isAnyOf", "isNoneOf")}
 _TYPES = {f"{_ODRL}{name}" for name in ("Constraint", "LogicalConstraint")}
 _KIND_NAMES = {CONSTRAINT: "a constraint", REFINEMENT: "a refinement"}
@@ -63,6 +57,7 @@ class ConstraintReader:
         self.walker = walker
         self.limits = limits
         self.own_terms: list[tuple[str, Place]] = []
+        self._right_operands = RightOperandReader(walker)
         self._remaining = limits.constraints
 
     def conditions(self, node: Node, prop: str) -> tuple[Condition, ...]:
@@ -87,8 +82,9 @@ class ConstraintReader:
             )
             parameter = self._term(child, "leftOperand", parameters(), "A refinement")
             operator = self._operator(child, "A refinement")
-            values = tuple(self._values(child, parameter, self._data_type(child)))
-            if not _right_operands(child):
+            data_type = self._right_operands.data_type(child)
+            values = tuple(self._right_operands.values(child, parameter, data_type))
+            if not right_operands(child):
                 self.walker.add(
                     "P004", "A refinement needs a rightOperand with a value.", "", child
                 )
@@ -116,8 +112,6 @@ class ConstraintReader:
             several = f"{_ODRL}isAllOf" in allowed
             hint = "With the operator 'isAllOf' it takes several." if several else ""
             self.walker.add("P007", f"{name} takes one value. Given: {values}.", hint, node)
-
-    # -- constraints --------------------------------------------------------------------------
 
     def _condition(self, node: Node, kind: str, ancestors: tuple[str, ...]) -> Condition | None:
         """Return the condition that a node states; `ancestors` contain it, the outermost first."""
@@ -206,10 +200,10 @@ class ConstraintReader:
         )
         left_operand = self._left_operand(node, capital, known_operands)
         operator = self._operator(node, capital)
-        data_type = self._data_type(node)
-        values = tuple(self._values(node, left_operand, data_type))
+        data_type = self._right_operands.data_type(node)
+        values = tuple(self._right_operands.values(node, left_operand, data_type))
         references = tuple(iri for iri, _ in self.walker.iris(node, REFERENCE))
-        count = len(_right_operands(node)) + len(node.data.get(REFERENCE, []))
+        count = len(right_operands(node)) + len(node.data.get(REFERENCE, []))
         self._check_right(node, operator, count, capital)
         units = [iri for iri, _ in self.walker.iris(node, UNIT)]
         if len(units) > 1:
@@ -311,113 +305,10 @@ class ConstraintReader:
         if len(items) > 1 or "@value" not in items[0]:
             self.walker.add("P007", "A constraint has one status, a literal.", "", node, STATUS)
             return None
-        value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, STATUS)
+        given, datatype = items[0]["@value"], items[0].get("@type", "")
+        value = self._right_operands.literal(given, datatype, "", node, STATUS)
         return None if value is None else Value(value, self.walker.graph.place(node, STATUS))
-
-    # -- values -------------------------------------------------------------------------------
-
-    def _data_type(self, node: Node) -> str:
-        data_types = [iri for iri, _ in self.walker.iris(node, DATA_TYPE)]
-        if len(data_types) > 1:
-            message = f"A constraint has one dataType. Given: {len(data_types)}."
-            self.walker.add("P007", message, "", node, DATA_TYPE)
-        return data_types[0] if data_types else ""
-
-    def _values(self, node: Node, operand: str, data_type: str) -> Iterator[Value]:
-        for index, item in enumerate(_right_operands(node)):
-            place = self.walker.graph.place(node, RIGHT, index)
-            if "@id" in item:
-                iri = terms.canonical(item["@id"])
-                if not self.walker.is_name(iri):
-                    self.walker.add("L006", *relative_iri_problem(iri), node, RIGHT, index)
-                elif operand == _PURPOSE and self.walker.is_unknown_purpose(iri):
-                    self.walker.add_unknown_purpose(iri, node, RIGHT, index)
-                settings = self._settings(Node(item, item.get(POINTER, "")), operand)
-                yield Value(iri, place, settings, IRI)
-            elif "@value" in item:
-                datatype = item.get("@type") or data_type
-                if data_type not in ("", datatype) and not self.walker.is_lenient:
-                    message = f"The dataType is {terms.compact(data_type)!r}."
-                    message += f" Given: a value of type {terms.compact(datatype)!r}."
-                    self.walker.add("P007", message, "Give both one type.", node, RIGHT, index)
-                    continue
-                value = self._literal(item["@value"], datatype, operand, node, RIGHT, index)
-                # In JSON-LD a name is easily written as a text, and compared as what it names.
-                iri = (
-                    terms.expand_term(value)
-                    if operand == _PURPOSE and isinstance(value, str)
-                    else ""
-                )
-                if iri and self.walker.is_unknown_purpose(iri):
-                    self.walker.add_unknown_purpose(iri, node, RIGHT, index)
-                elif value is not None:
-                    yield Value(value, place, type=datatype)
-            else:
-                self.walker.add(
-                    "P007", "A rightOperand is a literal or an IRI.", "", node, RIGHT, index
-                )
-
-    def _literal(
-        self, given: Any, datatype: str, operand: str, node: Node, prop: str, index: int = 0
-    ) -> Literals | None:
-        """Return a literal of the given type that is also of one that the left operand takes."""
-        try:
-            return read_operand(given, datatype, operand, self.walker.vocabulary)
-        except ValueError as error:
-            self.walker.add("P007", f"{error}.", "", node, prop, index)
-            return None
-
-    def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
-        """Return the settings of a column: one literal or IRI for each property, or several IRIs
-        for one that takes several."""
-        known = {
-            iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
-        }
-        is_column = terms.names_columns(parameter)
-        subject = f"a column under {terms.compact(parameter)}" if is_column else "a name"
-        self.walker.check_properties(node, known, subject)
-        settings = {}
-        for prop in sorted(known & node.data.keys()):
-            several = terms.vocabulary()[prop].flag("several")
-            value = self._names(node, prop) if several else self._setting(node, prop)
-            if value is not None:
-                settings[terms.local_name(prop)] = value
-        return settings
-
-    def _names(self, node: Node, prop: str) -> Value | None:
-        """Return the names that a setting has, the first with the others."""
-        items = property_values(node, prop)
-        if not items or not all("@id" in item for item in items):
-            message = f"{terms.compact(prop)} takes names."
-            self.walker.add("P007", message, 'Write {"@id": "..."}.', node, prop)
-            return None
-        values = [self._name(node, prop, item, index) for index, item in enumerate(items)]
-        first, *more = sorted(values, key=lambda value: str(value.value))
-        return replace(first, more=tuple(more))
-
-    def _name(self, node: Node, prop: str, item: dict[str, Any], index: int = 0) -> Value:
-        iri = terms.canonical(item["@id"])
-        if not is_absolute(iri):
-            self.walker.add("L006", *relative_iri_problem(iri), node, prop, index)
-        self.walker.check_properties(Node(item, item.get(POINTER, "")), set(), "a name")
-        return Value(iri, self.walker.graph.place(node, prop, index), type=IRI)
-
-    def _setting(self, node: Node, prop: str) -> Value | None:
-        items, place = node.data[prop], self.walker.graph.place(node, prop)
-        if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
-            given = format_value(items[0]) if len(items) == 1 else len(items)
-            message = f"{terms.compact(prop)} takes one value. Given: {given}."
-            self.walker.add("P007", message, "", node, prop)
-            return None
-        if "@id" in items[0]:
-            return self._name(node, prop, items[0])
-        value = self._literal(items[0]["@value"], items[0].get("@type", ""), "", node, prop)
-        return None if value is None else Value(value, place)
 
 
 def _capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _right_operands(node: Node) -> list[dict[str, Any]]:
-    return property_values(node, RIGHT)

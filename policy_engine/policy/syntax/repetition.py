@@ -9,10 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from policy_engine import terms
-from policy_engine.data.rdf.statements import Statements, is_blank
-from policy_engine.errors import Place, PolicyError, Problem
-from policy_engine.policy.structure import LOGICAL_PROPERTIES
-from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
 
 
 def repeated_names(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
@@ -28,20 +24,5 @@ def repeated_names(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, s
 
 def repetition_message(prop: str, name: str) -> str:
     """Return the sentence on a constraint that a logical property names again."""
-    given = "a constraint without a name" if is_blank(name) else repr(name)
+    given = "a constraint without a name" if name.startswith("_:") else repr(name)
     return f"{terms.compact(prop)} names each constraint once. Given twice: {given}."
-
-
-def refuse_repeated_operands(statements: Statements) -> None:
-    """Raise PolicyError (P014) for constraints that a text in a syntax of RDF names again."""
-    problems, earlier = [], set()
-    for one in (*statements.items, *statements.repeated):
-        prop = terms.canonical(one.predicate)
-        if prop in LOGICAL_PROPERTIES and isinstance(one.value, str):
-            operand = one.subject, prop, terms.canonical(one.value)
-            if operand in earlier:
-                message = repetition_message(prop, operand[2])
-                problems.append(Problem("P014", message, place=Place("", *one.spot)))
-            earlier.add(operand)
-    if problems:
-        raise PolicyError(*problems[:MAX_PROBLEMS], source=statements.source)

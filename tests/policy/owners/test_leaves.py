@@ -12,14 +12,7 @@ from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.history import History
 from policy_engine.decision.log import DecisionLog
 from policy_engine.errors import PlanError
-from policy_engine.policy import (
-    Constraint,
-    Hierarchy,
-    LogicalConstraint,
-    Party,
-    Reading,
-    Rule,
-)
+from policy_engine.policy import Constraint, Hierarchy, LogicalConstraint, Party, Reading, Rule
 from policy_engine.policy.model import ANONYMIZE, BY_ASSET, BY_PARTY, COUNT, Value
 from policy_engine.policy.owners import read_owners
 from policy_engine.terms import ODRL

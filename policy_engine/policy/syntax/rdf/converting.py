@@ -11,10 +11,10 @@ from policy_engine.policy.syntax import Syntax
 from policy_engine.policy.syntax.json_text import decoded
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.policy.syntax.rdf.expanded import bounds_of, read_json_ld
+from policy_engine.policy.syntax.rdf.repeated_operands import refuse_repeated_operands
 from policy_engine.policy.syntax.rdf.texts import refuse_name_like_texts
 from policy_engine.policy.syntax.rdf.tree import Converted, json_ld_of
 from policy_engine.policy.syntax.rdf.writing import to_n_triples, to_rdf_xml, to_turtle
-from policy_engine.policy.syntax.repetition import refuse_repeated_operands
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
