@@ -8,7 +8,7 @@ from policy_engine.certificate.sources import as_upstream
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.plan.training import FilesMeasured
 
 

@@ -14,7 +14,8 @@ from policy_engine.data.catalog import MEMORY, TABLE, Catalog, find_taxonomies, 
 from policy_engine.data.storage import Location
 from policy_engine.engines.launching import Launcher, launch_engine
 from policy_engine.plan.lineage import MadeBy, Upstream
-from policy_engine.plan.plan import EngineName, Plan, plan_of
+from policy_engine.plan.making import plan_of
+from policy_engine.plan.plan import EngineName, Plan
 from policy_engine.plan.products import Product, chosen, products
 from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import Policy

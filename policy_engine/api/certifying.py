@@ -7,11 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.binding import (
-    add_learnt_taxonomies,
-    permitted_makers,
-    published_certificate,
-)
+from policy_engine.api.binding import add_learnt_taxonomies, permitted_makers, published_certificate
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.api.outputs import open_record, output_product, published_output
 from policy_engine.certificate.beside import single_output
@@ -23,9 +19,7 @@ from policy_engine.certificate.input_checks import (
     check_same_sample,
     check_sampled,
 )
-from policy_engine.certificate.publication import (
-    renew,
-)
+from policy_engine.certificate.publication import renew
 from policy_engine.certificate.record import Record, load_record
 from policy_engine.certificate.remaking import (
     check_same,
@@ -35,25 +29,16 @@ from policy_engine.certificate.remaking import (
 )
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
 from policy_engine.data import storage
-from policy_engine.data.catalog import (
-    TABLE,
-    make_catalog,
-    parse_location,
-)
+from policy_engine.data.catalog import TABLE, make_catalog, parse_location
 from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
-from policy_engine.errors import (
-    CertificateError,
-    DataError,
-    Problem,
-)
-from policy_engine.plan.plan import Plan, plan_of
+from policy_engine.errors import CertificateError, DataError, Problem
+from policy_engine.plan.making import plan_of
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import CellStyle
-from policy_engine.policy import (
-    Source,
-)
+from policy_engine.policy import Source
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import (
     MaskedTable,

@@ -11,26 +11,14 @@ from policy_engine.audits import utility
 from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
 from policy_engine.certificate.record import load_record
 from policy_engine.data import storage
-from policy_engine.data.catalog import (
-    Catalog,
-    find_taxonomies,
-    parse_location,
-)
+from policy_engine.data.catalog import Catalog, find_taxonomies, parse_location
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.launching import Launcher
-from policy_engine.errors import (
-    DataError,
-    PlanError,
-    PolicyEngineError,
-)
+from policy_engine.errors import DataError, PlanError, PolicyEngineError
 from policy_engine.methods.perturbation import Perturbation
-from policy_engine.plan.plan import plan_of
+from policy_engine.plan.making import plan_of
 from policy_engine.plan.steps import Anonymize, Mask, Sample
-from policy_engine.policy import (
-    Reading,
-    ReadingOptions,
-    Source,
-)
+from policy_engine.policy import Reading, ReadingOptions, Source
 
 if TYPE_CHECKING:
     from policy_engine.audits.utility import Comparison, Masked

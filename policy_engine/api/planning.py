@@ -4,28 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.acting import read_making_policy
-from policy_engine.api.binding import (
-    all_products,
-    bind_plans,
-    choose_product,
-    make_plans,
-)
-from policy_engine.api.deciding import (
-    ProofSource,
-)
+from policy_engine.api.binding import all_products, bind_plans, choose_product, make_plans
+from policy_engine.api.deciding import ProofSource
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.engines.launching import launch_engine
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.effort import effort_of
-from policy_engine.plan.plan import Plan, plan_of
+from policy_engine.plan.making import plan_of
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import check_plannable
-from policy_engine.policy import (
-    Policy,
-    Reading,
-    ReadingOptions,
-    Source,
-    load_policy,
-)
+from policy_engine.policy import Policy, Reading, ReadingOptions, Source, load_policy
 
 if TYPE_CHECKING:
     from policy_engine.plan.effort import Effort

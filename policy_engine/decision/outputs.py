@@ -11,7 +11,8 @@ from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.column_names import column_iri, column_name
 from policy_engine.errors import PlanError
 from policy_engine.plan.audit_duties import certified_duties
-from policy_engine.plan.plan import Plan, plan_of
+from policy_engine.plan.making import plan_of
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import products
 from policy_engine.plan.steps import AuditStep
 from policy_engine.policy import Policy, Rule

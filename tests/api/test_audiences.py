@@ -7,18 +7,12 @@ from building import ANALYST, DATASET, PEOPLE, anonymize, permission
 from building import policy as policy_text
 from typer.testing import CliRunner
 
-from policy_engine import (
-    apply_all,
-    apply_policy,
-    certify_output,
-    decide_request,
-    query_data,
-)
+from policy_engine import apply_all, apply_policy, certify_output, decide_request, query_data
 from policy_engine.certificate.beside import load_certificate, load_certificates
 from policy_engine.cli import app
 from policy_engine.decision import Request
 from policy_engine.errors import DeniedError, OutputError, PlanError, PolicyEngineError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.plan.products import products
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ

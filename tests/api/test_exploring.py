@@ -17,7 +17,7 @@ from policy_engine.audits.utility import NotApplicable
 from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import DataError, OutputError, PlanError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 
 

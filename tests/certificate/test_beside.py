@@ -34,7 +34,7 @@ from policy_engine.errors import (
     PolicyEngineError,
     Problem,
 )
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import load_policy
 from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGING
 

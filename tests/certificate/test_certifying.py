@@ -19,7 +19,7 @@ from policy_engine.errors import CertificateError, InternalError, Problem
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.audits.membership_inference import AttackBound, AttackMeasurement
 from policy_engine.plan.lineage import Upstream
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.plan.training import FileBounds, FilesMeasured
 from policy_engine.policy import read_policy
 from policy_engine.release.attempts import Attempt

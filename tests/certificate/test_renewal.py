@@ -17,7 +17,7 @@ from policy_engine.cli import app
 from policy_engine.decision import Request
 from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, DataError, Problem
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import expand_term

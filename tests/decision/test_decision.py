@@ -1,13 +1,5 @@
 import pytest
-from building import (
-    ANALYST,
-    DATASET,
-    OUTPUT,
-    anonymize,
-    people_policy,
-    permission,
-    policy,
-)
+from building import ANALYST, DATASET, OUTPUT, anonymize, people_policy, permission, policy
 
 from policy_engine import terms
 from policy_engine.api.applying import apply_policy
@@ -17,7 +9,7 @@ from policy_engine.certificate.sources import as_upstream
 from policy_engine.decision import Decider, Request, World, decide, read_request
 from policy_engine.errors import RequestError
 from policy_engine.methods import Measurement
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import Hierarchy, read_policy
 
 

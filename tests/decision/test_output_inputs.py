@@ -9,7 +9,7 @@ from matched import CLAIMS, MATCHED, VISITS, matching
 
 from policy_engine.decision.lineage import target_columns
 from policy_engine.decision.outputs import Output
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 
 PEOPLE = read_policy(people_policy())

@@ -10,13 +10,7 @@ from building import ANALYST, DATASET, OUTPUT, anonymize, column, permission, po
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine import (
-    apply_policy,
-    certify_output,
-    compare_release,
-    explore_policy,
-    query_data,
-)
+from policy_engine import apply_policy, certify_output, compare_release, explore_policy, query_data
 from policy_engine.audits.reports.comparison import report_page
 from policy_engine.audits.utility import MaskingLoss
 from policy_engine.authoring.diagram import draw_policy
@@ -30,7 +24,8 @@ from policy_engine.cli.tables.plans import plan_table
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import CertificateError, PlanError
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.making import make_plan
+from policy_engine.plan.plan import Plan
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import expand_term

@@ -16,7 +16,8 @@ from policy_engine.cli.tables.plans import plan_table
 from policy_engine.decision.lineage import target_columns
 from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.plan.consenting import shortfalls
-from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.making import make_plan
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.reading_anonymization import consents, transformations
 from policy_engine.policy import read_policy
 

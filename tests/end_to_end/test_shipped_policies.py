@@ -1,7 +1,8 @@
 import pytest
 from places import ROOT, TESTS
 
-from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.making import make_plan
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import check_plannable
 from policy_engine.policy import load_policy
 

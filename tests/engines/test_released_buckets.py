@@ -15,7 +15,7 @@ from patients import PATIENTS
 from policy_engine import apply_policy, certify_output
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import PolicyEngineError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 
 ASKED = {"method": "l-diversity", "k": 3, "l": 3, "sensitive": ["ill"]}

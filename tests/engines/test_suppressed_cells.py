@@ -24,7 +24,8 @@ from policy_engine.certificate.shortcomings import lost_rows
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import CertificateError
-from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.making import make_plan
+from policy_engine.plan.plan import Plan
 from policy_engine.policy import read_policy
 from policy_engine.policy.model import READ
 from policy_engine.terms import expand_term

@@ -44,3 +44,7 @@ def test_how_models_are_trained_is_loaded_for_policies_that_have_them_trained(na
     file = POLICIES / f"{name}.jsonld"
     loaded = modules_loaded_by("validate", str(file), cwd=POLICIES)
     assert ("policy_engine.plan.training" in loaded) == trains
+
+
+def test_a_policy_that_only_grants_access_has_nothing_to_check():
+    check_plannable(read_policy(policy([permission(action="read")])))

@@ -2,7 +2,7 @@ import pytest
 from building import OUTPUT, anonymize, people_policy, permission, policy
 
 from policy_engine.errors import PlanError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 
 

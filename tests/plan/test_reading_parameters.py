@@ -9,7 +9,8 @@ from policy_engine.methods.privacy_models.k_anonymity import KAnonymity
 from policy_engine.methods.privacy_models.l_diversity import LDiversity
 from policy_engine.methods.privacy_models.t_closeness import TCloseness
 from policy_engine.methods.recoding import RecodingOptions
-from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.making import make_plan
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.reading_anonymization import transformations
 from policy_engine.policy import read_policy
 from policy_engine.policy.syntax.rdf import convert_text

@@ -13,7 +13,8 @@ from policy_engine.errors import PlanError
 from policy_engine.methods import privacy_model_class
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.sampling import Sampling
-from policy_engine.plan.plan import Plan, make_plan
+from policy_engine.plan.making import make_plan
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import check_plannable
 from policy_engine.plan.steps import _MAKERS
 from policy_engine.policy import read_policy

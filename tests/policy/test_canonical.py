@@ -16,7 +16,7 @@ from policy_engine import terms
 from policy_engine.authoring.diff import compare_policies
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import PolicyEngineError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import Vocabulary, read_drafts, read_policy
 from policy_engine.policy.canonical import canonical_text, digest_of
 from policy_engine.policy.hierarchy import Hierarchy

@@ -15,7 +15,7 @@ from policy_engine.audits.utility import (
 )
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.errors import CertificateError, DataError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 
 

@@ -17,7 +17,7 @@ from policy_engine.certificate.publication.destinations import (
 from policy_engine.data import storage
 from policy_engine.data.catalog import make_catalog
 from policy_engine.errors import OutputError, PolicyEngineError, Problem
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 from policy_engine.release.staging import CERTIFICATE
 

@@ -29,7 +29,7 @@ from policy_engine.cli import app
 from policy_engine.data import storage
 from policy_engine.engines import engine, tables
 from policy_engine.errors import CertificateError, DataError, OutputError, PolicyEngineError
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.policy import read_policy
 from policy_engine.release.staging import CERTIFICATE, JOURNAL, STAGING
 

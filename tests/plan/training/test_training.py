@@ -7,7 +7,7 @@ from places import POLICIES
 from policy_engine.errors import PlanError
 from policy_engine.methods.audits.classifier import Estimator, Layer, Network
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
-from policy_engine.plan.plan import make_plan
+from policy_engine.plan.making import make_plan
 from policy_engine.plan.products import check_plannable, products
 from policy_engine.plan.training import Audit, Modelling, Training, audit_parameters
 from policy_engine.policy import load_policy, read_policy

@@ -1,0 +1,208 @@
+"""Derive plans from policies: which steps make an output, bound to data and an engine."""
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from policy_engine import terms
+from policy_engine.data.catalog import Catalog
+from policy_engine.errors import DataError, PlanError, Problem, join_names, place_order
+from policy_engine.methods import Finding, parameters
+from policy_engine.methods.conflicts import option_conflicts
+from policy_engine.methods.findings import format_value
+from policy_engine.methods.masking import ColumnMasking
+from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
+from policy_engine.plan.anonymization import Anonymization, Transformation
+from policy_engine.plan.chaining import check_read_as_meant
+from policy_engine.plan.inputs import Join, Read, inputs_of
+from policy_engine.plan.joins import MASKED
+from policy_engine.plan.lineage import Generalised, Upstream
+from policy_engine.plan.plan import AnyStep, EngineName, Plan
+from policy_engine.plan.products import Product, chosen
+from policy_engine.plan.reading_parameters import parameters_of
+from policy_engine.plan.reading_samples import check_weight_name
+from policy_engine.plan.spelling import column_problems
+from policy_engine.plan.steps import AuditStep, CellStyle, Publish, Train, steps_of
+from policy_engine.plan.training import Training
+from policy_engine.policy import Policy, Rule
+
+
+def make_plan(
+    policy: Policy,
+    catalog: Catalog | None = None,
+    *,
+    asset: str = "",
+    engine: EngineName = "local",
+    cells: CellStyle = "text",
+    upstream: Sequence[Upstream] = (),
+) -> Plan:
+    """Return the plan that makes one output of a policy.
+
+    The output is an anonymised table, a model, or a model of an anonymised table, with the audits
+    that duties ask for. `asset` names it where the policy has several. With a catalog, the plan is
+    bound to the data; without, it says what would be done to any data. `upstream` describes the
+    releases that the data are: their generalised columns are not read as values. Raises PlanError
+    with every problem that shows without the data's values, or with everything that the engine
+    lacks (M009), and DataError where the data lacks a column or a taxonomy cannot be read.
+    """
+    return plan_of(policy, chosen(policy, asset), catalog, engine, cells, upstream)
+
+
+def plan_of(
+    policy: Policy,
+    product: Product,
+    catalog: Catalog | None = None,
+    engine: EngineName = "local",
+    cells: CellStyle = "text",
+    upstream: Sequence[Upstream] = (),
+) -> Plan:
+    """Return the plan that makes a given output of a policy; otherwise as `make_plan`."""
+    sanitised, training, audits = product.transformation, product.training, product.audits
+    rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
+    _check_engine(policy, sanitised, engine, audited=bool(training or audits))
+    learnt = [one.modelling for one in audits] + ([training] if training else [])
+    generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
+    target = (sanitised.rule if sanitised else rule).targets[0].iri
+    joined = sanitised.joined if sanitised else ()
+    digests: dict[str, str] = {}
+    if catalog is not None and sanitised:
+        digests |= catalog.taxonomy_digests(sanitised.taxonomies)
+        digests |= catalog.matrix_digests(sanitised.matrices)
+    reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
+    reads = _add_generalised(reads, join, generalised)
+    if sanitised is not None:
+        given, assets = parameters_of(sanitised.action), [one.asset for one in reads]
+        check_weight_name(sanitised.sampling, given, catalog, assets, policy.source)
+    problems = column_problems(policy, catalog) if catalog is not None else []
+    if problems:
+        raise DataError(*problems, source=policy.source)
+    steps: list[AnyStep] = [*reads, *([join] if join else []), drop]
+    if sanitised is not None:
+        steps += steps_of(sanitised, digests)
+    if training is not None:
+        steps.append(Train(**dict(training)))
+    steps += [AuditStep(**dict(audit)) for audit in audits]
+    unit = anonymization.columns.privacy_unit if anonymization else ""
+    read_columns = join.columns if join else reads[0].columns
+    columns = tuple(name for name in read_columns if name != unit)
+    columns += sanitised.added if sanitised else ()
+    steps.append(Publish(asset=rule.output, columns=columns, cells=cells))
+    return Plan(
+        policy=policy.uid,
+        policy_digest=policy.digest,
+        rule=rule.label(),
+        assignees=tuple(dict.fromkeys(_readers(policy, rule, training))),
+        purposes=rule.purposes,
+        engine=engine,
+        steps=tuple(steps),
+    )
+
+
+def _add_generalised(
+    reads: Sequence[Read], join: Join | None, generalised: Sequence[Generalised]
+) -> tuple[Read, ...]:
+    """Return the steps that read, each with its columns that are generalised."""
+    used = [one.columns for one in (join.inputs if join else reads)]
+    return tuple(
+        read.model_copy(update={"generalised": tuple(g for g in generalised if g.name in names)})
+        for read, names in zip(reads, used, strict=True)
+    )
+
+
+def _readers(policy: Policy, rule: Rule, training: Training | None) -> Iterator[str]:
+    """Yield the parties an output is made for: the rule's assignees, and all who may use a
+    model."""
+    users = (one for one in policy.permissions if training and _is_on(one, training.output))
+    for one in (rule, *users):
+        yield from (party.iri for party in one.assignees)
+
+
+def _is_on(rule: Rule, asset: str) -> bool:
+    return asset in [target.iri for target in rule.targets]
+
+
+def _check_engine(
+    policy: Policy, transformation: Transformation | None, engine: EngineName, *, audited: bool
+) -> None:
+    """Raise PlanError (M009) with every method and option that the engine lacks."""
+    problems = []
+    if transformation is not None:
+        anonymization = transformation.anonymization
+        places = {name: part.place for name, part in parameters_of(transformation.action).items()}
+        lacking = [
+            *_lacking_methods(anonymization, engine),
+            *_lacking_options(anonymization.recoding, engine),
+        ]
+        lacking += _lacking_maskings(transformation.maskings, engine)
+        problems += [
+            Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in lacking
+        ]
+    for notation, term in terms.audit_methods().items() if audited else ():
+        if engine not in term.texts("engine"):
+            message = f"The {engine} engine has no method {notation!r}."
+            problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", policy.place))
+    if problems:
+        raise PlanError(*sorted(problems, key=place_order), source=policy.source)
+
+
+_REASONS = {
+    "bucketization": "Buckets take all rows in one order: that of their sensitive values, or of "
+    "their quasi-identifiers."
+}
+"""Why an engine lacks an option."""
+
+
+_Lacking = Iterator[tuple[Finding, str]]
+"""What an engine lacks, each with a hint at what is possible instead."""
+
+
+def _lacking_methods(anonymization: Anonymization, engine: EngineName) -> _Lacking:
+    known = terms.methods()
+    supported = [name for name, term in known.items() if engine in term.texts("engine")]
+    for name in anonymization.methods:
+        if name not in supported:
+            message = f"The {engine} engine has no method {name!r}. "
+            message += f"It has {join_names(supported) if supported else 'none'}."
+            hint = f"Ask for another method, or {_elsewhere(known[name])}"
+            yield Finding("M009", "method", message), hint
+
+
+def _lacking_maskings(maskings: Sequence[ColumnMasking], engine: EngineName) -> _Lacking:
+    for one in maskings:
+        term = terms.maskings()[one.masking]
+        if engine not in term.texts("engine"):
+            message = f"The {engine} engine has no masking {one.masking!r}."
+            hint = f"Ask for another masking, or {_elsewhere(term)}"
+            yield Finding("M009", MASKED, message), hint
+
+
+def _lacking_options(recoding: RecodingOptions, engine: EngineName) -> _Lacking:
+    options = recoding.options()
+    for name, field in parameters(RecodingOptions).items():
+        term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
+        given, engines = options[name], _engines(term, options[name])
+        if engine not in engines and given != default:
+            own = format_value(default)
+            all_own = join_names(ON_CLUSTERS) if name == "algorithm" else own
+            message = f"The {engine} engine has no {name} {format_value(given)}. It has {all_own}."
+            message += f" {_REASONS[given]}" if given in _REASONS else ""
+            # An option of full-domain cannot even be given its default beside mondrian (M003).
+            fix = (
+                f"Leave {name} out"
+                if any(option_conflicts({name: default}))
+                else f"Give {name} {own}"
+            )
+            yield Finding("M009", name, message), f"{fix}, or {_on(engines)}"
+
+
+def _engines(option: terms.Term, given: object) -> tuple[str, ...]:
+    """Return the engines that have an option as it is given."""
+    is_for_one = given in get_args(Algorithm) and given not in ON_CLUSTERS
+    return ("local",) if is_for_one else tuple(option.texts("engine"))
+
+
+def _elsewhere(term: terms.Term) -> str:
+    return _on(term.texts("engine"))
+
+
+def _on(engines: Sequence[str]) -> str:
+    return f"run it on the {' or '.join(engines)} engine."
