@@ -25,9 +25,10 @@ def is_made_again(plan: Plan, *, has_key: bool) -> bool:
         raise DataError.of("V006", message, "Give the key that it was made with.")
     drawn = perturbed or plan.sample is not None
     if has_cells_of_input(plan) and not plan.anonymization().columns.has_own_pseudonyms:
-        # Buckets of equal quasi-identifiers are the same whatever the key.
+        # Buckets of equal quasi-identifiers are the same whatever the key, of the same rows.
         is_distinct = plan.anonymization().recoding.buckets == "distinct-l"
-        drawn, counted = True, counted or (is_distinct and not _drawn(plan))
+        is_keyless = is_distinct and not (_drawn(plan) or plan.sample)
+        drawn, counted = True, counted or is_keyless
     return counted or (has_key and drawn)
 
 

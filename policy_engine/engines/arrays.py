@@ -73,6 +73,14 @@ def is_text(kind: pa.DataType) -> bool:
     return any(shape(kind) for shape in shapes)
 
 
+def is_nested_or_span(kind: pa.DataType) -> bool:
+    """Tell whether a type is one of lists, structures or spans of time, whose values Arrow does not
+    all group and rank."""
+    return bool(
+        pa.types.is_nested(kind) or pa.types.is_duration(kind) or pa.types.is_interval(kind)
+    )
+
+
 def value_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of the values of a column, whether or not they are in a dictionary."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -141,3 +141,13 @@ def test_a_sample_is_certified_however_its_values_are_written(tmp_path, ending, 
         path = applied(tmp_path / "in.csv", tmp_path / by / f"a.{ending}", **asked).path
         for data in (None, {DATASET: tmp_path / "in.csv"}):
             assert certify_output(path, asking(**asked), data).rows_out == 8
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_buckets_of_sampled_rows_are_certified_without_the_key(tmp_path, key):
+    buckets = {"method": "l-diversity", "k": 2, "l": 2, "quasi": ["id"], "sensitive": ["sex"]}
+    asked = {**buckets, "algorithm": "bucketization", "buckets": "distinct-l", "sampleSize": 40}
+    pd.DataFrame(TABLE).to_csv(tmp_path / "in.csv", index=False)
+    path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", key=key, **asked).path
+    data = {DATASET: tmp_path / "in.csv"}
+    assert certify_output(path, asking(**asked), data).sample.rows == 40

@@ -271,14 +271,26 @@ ODD_MASKINGS = [
 ]
 
 
+NO_NUMBERS = [
+    *(pa.duration("s"), pa.list_(pa.int64()), pa.struct({"a": pa.int64()})),
+    *(pa.map_(pa.string(), pa.int64()), pa.list_(pa.int64(), 2), pa.month_day_nano_interval()),
+]
+
+
 def without_values(kind):
     return pa.table({"id": range(6), "pay": pa.array([None] * 6, kind)})
+
+
+CELL_MASKINGS = [
+    {"masking": "rounding", "base": 5},
+    {"masking": "top-coding", "threshold": 5, "replacement": "label"},
+]
 
 
 @pytest.mark.parametrize("kind", [pa.null(), pa.time64("us")], ids=str)
 @pytest.mark.parametrize(
     "masking",
-    [*ODD_MASKINGS, {"masking": "rank-swapping", "p": 0.3}],
+    [*ODD_MASKINGS, *CELL_MASKINGS, {"masking": "rank-swapping", "p": 0.3}],
     ids=lambda one: one["masking"],
 )
 def test_a_column_of_any_type_without_values_is_certified(kind, masking, tmp_path):
@@ -289,8 +301,8 @@ def test_a_column_of_any_type_without_values_is_certified(kind, masking, tmp_pat
     assert certify_output(made.path, asking(**asked), data=data).holds
 
 
-@pytest.mark.parametrize("kind", [pa.duration("s"), pa.list_(pa.int64())], ids=str)
-@pytest.mark.parametrize("masking", ODD_MASKINGS, ids=lambda one: one["masking"])
+@pytest.mark.parametrize("kind", NO_NUMBERS, ids=str)
+@pytest.mark.parametrize("masking", [*ODD_MASKINGS, *CELL_MASKINGS], ids=lambda one: one["masking"])
 def test_a_column_of_no_numbers_without_values_is_refused(kind, masking, tmp_path):
     asked = {"method": "masking", "insensitive": ["id"], "masked": [column("pay", **masking)]}
     assert refused(without_values(kind), tmp_path, **asked) == ["R013"]

@@ -7,7 +7,7 @@ from decimal import Context, Decimal, InvalidOperation, localcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.arrays import is_text, unchunk
+from policy_engine.engines.arrays import is_nested_or_span, is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masking import CellRule, Number, exactly, number_text
 
@@ -28,7 +28,7 @@ def mask_column(
     does not hold numbers, or its type cannot hold the masked ones.
     """
     plain = _plain(column)
-    if plain.null_count == len(plain):
+    if _is_empty(plain):
         published = published_type(plain.type, masking) if masking.label else column.type
         return pa.chunked_array([pa.nulls(len(plain), published)])
     _check_kind(plain.type if kind is None else kind, masking)
@@ -81,7 +81,7 @@ def count_values(
     """Return how often each number occurs in a column. Raises DataError as `mask_column` does."""
     plain = _plain(column)
     counts: dict[Number, int] = {}
-    if plain.null_count < len(plain):
+    if not _is_empty(plain):
         _check_kind(plain.type if kind is None else kind, masking)
         distinct = pc.value_counts(plain.drop_null())
         numbers = _finite_numbers(distinct.field("values"), masking)
@@ -224,6 +224,11 @@ def _is_short(number: Decimal) -> bool:
         and number.adjusted() < _LONGEST
         and len(number.as_tuple().digits) < _LONGEST
     )
+
+
+def _is_empty(plain: pa.Array) -> bool:
+    """Tell whether a column has no value, and is of a type that could have numbers."""
+    return plain.null_count == len(plain) and not is_nested_or_span(plain.type)
 
 
 def _check_kind(kind: pa.DataType, masking: CellRule) -> None:

@@ -12,7 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.engines.arrays import from_numpy, from_texts, is_text, to_numpy, unchunk
+from policy_engine.engines.arrays import (
+    from_numpy,
+    from_texts,
+    is_nested_or_span,
+    is_text,
+    to_numpy,
+    unchunk,
+)
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masking import number_text
 
@@ -90,8 +97,7 @@ def number_form(
     for is_kind, named in _KINDS:
         if is_kind(kind) and not (is_text(plain.type) and named == "timestamp"):
             return replace(_form(named, kind, plain), is_declared=is_declared)
-    is_odd = pa.types.is_nested(kind) or pa.types.is_duration(kind)
-    if plain.null_count == len(plain) and not is_odd:
+    if plain.null_count == len(plain) and not is_nested_or_span(kind):
         return NumberForm("decimal", plain.type)
     raise not_numbers(name, "texts" if is_text(kind) else f"values of the type {kind}")
 

@@ -208,6 +208,17 @@ def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp
         released(cluster, tmp_path / "people.parquet", masked=masked, **PLAIN)
 
 
+def test_lists_without_a_value_are_refused_on_a_cluster_too(cluster, tmp_path):
+    import pyarrow.parquet as pq
+
+    lists = pa.array([None] * 6, pa.list_(pa.int64()))
+    pq.write_table(pa.table({"id": range(6), "pay": lists}), tmp_path / "in.parquet")
+    asked = {"method": "masking", "insensitive": ["id"]}
+    masked = [column("pay", masking="rounding", base=5)]
+    with pytest.raises(DataError, match="R013 The column 'pay' holds values of the type list"):
+        released(cluster, tmp_path / "in.parquet", masked=masked, **asked)
+
+
 def test_what_follows_from_data_and_files_is_certified_on_a_cluster(cluster, tmp_path):
     import pyarrow.csv as pacsv
 
