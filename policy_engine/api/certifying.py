@@ -13,7 +13,8 @@ from policy_engine.api.outputs import open_record, output_product, published_out
 from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
-from policy_engine.certificate.class_figures import check_figures, have_figures
+from policy_engine.certificate.class_figures import have_figures
+from policy_engine.certificate.figure_checks import check_figures_again
 from policy_engine.certificate.input_checks import (
     check_kept_values,
     check_same_sample,
@@ -34,7 +35,7 @@ from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
-from policy_engine.errors import CertificateError, DataError, Problem
+from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import CellStyle
@@ -85,9 +86,11 @@ def certify_output(
     attacked and the data is not known to be that of its record, the result says what was measured
     but not how it was made (`made_by` is None): it permits nobody to read. `owners`, `certificates`
     of the input, and a `party` with everything that decides whether they may make such an output,
-    are as for `apply_policy`. Raises CertificateError if the output does not satisfy the policy, or
-    if its file has more than a table: metadata, values that no row has, names in a gzip header
-    (V002).
+    are as for `apply_policy`. What the certificate beside the output says of classes and of masked
+    columns is compared with what is measured again, and refused where it is false (V018); figures
+    that cannot be measured again are not verified, and not in the result. Raises CertificateError
+    if the output does not satisfy the policy, or if its file has more than a table: metadata,
+    values that no row has, names in a gzip header (V002).
     """
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)
@@ -143,7 +146,7 @@ def certify_output(
             )
             _check_rows(certified.certificate, written)
             check_bounds(certified, str(location))
-            _check_class_figures(earlier, certified.certificate, written, has_key=key is not None)
+            check_figures_again(earlier, certified.certificate, written, has_key=key is not None)
         except CertificateError as error:
             raise with_change(error, earlier, stored) from None
         finally:
@@ -310,30 +313,6 @@ def _check_against_input(
         check_sampled(release, engine, table, earlier)
     if knows_cells:
         check_kept_values(release, engine, table)
-
-
-def _check_class_figures(
-    earlier: Certificate | None,
-    again: Certificate,
-    written: WrittenTable | None,
-    *,
-    has_key: bool,
-) -> None:
-    """Raise CertificateError (V018) for figures of classes that are not found again.
-
-    With bounds besides k, classes depend on how rows with equal quasi-identifiers were told apart:
-    only the key forms them again.
-    """
-    if earlier is None:
-        return
-    step = again.plan.anonymization()
-    is_about_rows = not any(map(step.about, step.columns.sensitive_names))
-    is_formed = written is not None and written.formed is not None
-    found = check_figures(earlier, again, is_decisive=is_formed and (has_key or is_about_rows))
-    hint = "Give the data, and the key if there was one, that it was made with."
-    problems = [Problem("V018", one, hint) for one in found]
-    if problems:
-        raise CertificateError(*problems, source=again.file)
 
 
 def _check_rows(certificate: Certificate, written: WrittenTable | None) -> None:

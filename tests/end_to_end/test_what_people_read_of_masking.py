@@ -1,8 +1,11 @@
 """The certificates of masked columns and samples, as people read them."""
 
-from applying import applied, asking
-from building import OUTPUT, column
+from types import SimpleNamespace
 
+from applying import applied, asking
+from building import DATASET, OUTPUT, column
+
+from policy_engine import certify_output
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision.outputs import Output
 from policy_engine.policy import read_policy
@@ -20,6 +23,17 @@ def test_figures_are_words_and_numbers():
     assert "most extreme value left 98,150" in told
     assert "rows coded 2" in told
     assert "extremeLeft" in made.certificate.maskings[0].figures
+
+
+def test_figures_that_only_rows_show_are_told_as_not_verified(tmp_path):
+    asked = {"method": "masking", "masked": [column("pay", masking="noise", sdShare=0.5)]}
+    data = tmp_path / "in.csv"
+    data.write_text("pay\n" + "\n".join(map(str, range(100))) + "\n")
+    made = applied(data, tmp_path / "out" / "a.csv", **asked)
+    assert "not verified" not in shown(made)["noise of pay"]
+    again = certify_output(made.path, asking(**asked), {DATASET: data})
+    told = shown(SimpleNamespace(certificate=again))["noise of pay"]
+    assert told.endswith("; not measured, and so not verified: share unchanged, correlation")
 
 
 def test_a_sample_is_proven_to_be_one():

@@ -7,7 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.audits.gate import format_measurement, measurement_state
-from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.certificate import Certificate, MaskedColumn
+from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
 from policy_engine.certificate.record import Record
 from policy_engine.certificate.shortcomings import file_figures
 from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
@@ -56,6 +57,8 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     for one in certificate.maskings:
         figures = (f"{_words(name)} {_number(figure)}" for name, figure in one.figures.items())
         told = ", ".join(figures) or "nothing more was measured"
+        lacking = ", ".join(map(_words, _unmeasured(certificate, one)))
+        told += f"; not measured, and so not verified: {lacking}" if lacking else ""
         yield escape(f"{one.masking} of {one.column}"), told
     asked, utility = certificate.plan.anonymize, (record or certificate).utility
     if isinstance(utility, NotApplicable) or asked is None:
@@ -77,6 +80,13 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     if utility.perturbed:
         yield "perturbed, loss not seen in cells", escape(", ".join(utility.perturbed))
     yield "discernability", f"{utility.discernability:,}"
+
+
+def _unmeasured(certificate: Certificate, masked: MaskedColumn) -> list[str]:
+    """Return the figures of a masked column that compare rows and were not measured."""
+    columns = certificate.plan.mask.columns if certificate.plan.mask else ()
+    ranges = {name for one in columns if one.name == masked.column for name in one.figure_ranges}
+    return [name for name in FIGURES_OF_ROWS if name in ranges and name not in masked.figures]
 
 
 _WORDS = {

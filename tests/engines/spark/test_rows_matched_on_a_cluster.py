@@ -21,6 +21,18 @@ def test_all_figures_are_made_again_on_a_cluster(cluster, given, made, tmp_path)
     assert certified(release.path, data, engine=cluster, **asked) == expected
 
 
+def test_false_figures_are_refused_on_a_cluster(cluster, tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [PAY, CAP]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    path = release.path.parent / "certificate.jsonld"
+    figures = release.certificate.maskings[0].figures
+    told = f'"largestRankMove": {figures["largestRankMove"]}'
+    assert told in path.read_text()
+    path.write_text(path.read_text().replace(told, '"largestRankMove": 0.017'))
+    with pytest.raises(CertificateError, match=r"V018 .* largestRankMove of 'pay' is 0\.017"):
+        certified(release.path, data, engine=cluster, **asked)
+
+
 def test_cells_in_other_rows_are_broken_on_a_cluster(cluster, tmp_path):
     data, asked = stored(people(), tmp_path / "in.csv"), PLAIN | {"masked": [PAY, CAP]}
     release = applied(data, tmp_path / "out" / "a.csv", **asked)

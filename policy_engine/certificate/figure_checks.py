@@ -1,0 +1,95 @@
+"""Whether the figures of a certificate are those that are found again."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from policy_engine.certificate.certificate import Certificate, MaskedColumn
+from policy_engine.certificate.class_figures import check_figures
+from policy_engine.engines.engine import WrittenTable
+from policy_engine.errors import CertificateError, Problem
+
+FIGURES_OF_ROWS = (
+    "unchanged",
+    "correlation",
+    "largestRankMove",
+    "largestDeviation",
+    "transitions",
+    "moved",
+    "informationLoss",
+)
+"""The figures of masked columns that compare values row by row."""
+_INEXACT = (
+    "correlation",
+    "correlationChange",
+    "informationLoss",
+    "largestDeviation",
+    "varianceRatio",
+)
+"""The figures that floats are added up or multiplied for."""
+_LAST_DIGIT = 0.0011
+"""How far two figures of three decimals may be apart that are the same but for rounding."""
+_MATRIX_DIGIT = 1.1e-12
+_HINT = "Give the data, and the key if there was one, that it was made with."
+
+
+def check_figures_again(
+    earlier: Certificate | None,
+    again: Certificate,
+    written: WrittenTable | None,
+    *,
+    has_key: bool,
+) -> None:
+    """Raise CertificateError (V018) for figures of classes and of masked columns that an `earlier`
+    certificate tells, and that are not those found `again`.
+
+    With bounds besides k, classes depend on how rows with equal quasi-identifiers were told apart:
+    only the key forms them again.
+    """
+    if earlier is None:
+        return
+    step = again.plan.anonymization()
+    is_about_rows = not any(map(step.about, step.columns.sensitive_names))
+    is_formed = written is not None and written.formed is not None
+    found = [
+        *check_figures(earlier, again, is_decisive=is_formed and (has_key or is_about_rows)),
+        *false_figures(earlier.maskings, again.maskings),
+    ]
+    problems = [Problem("V018", one, _HINT) for one in found]
+    if problems:
+        raise CertificateError(*problems, source=again.file)
+
+
+def false_figures(told: Sequence[MaskedColumn], found: Sequence[MaskedColumn]) -> Iterator[str]:
+    """Yield the figures of masked columns that are told, and are not those found.
+
+    What could not be found says nothing against what is told.
+    """
+    columns = {(one.column, one.masking): one for one in found}
+    for one in told:
+        other = columns.get((one.column, one.masking))
+        if other is not None:
+            yield from _differences(one.column, one.figures, other.figures)
+            if other.matrix and not _is_same_matrix(one, other):
+                yield f"The matrix of {one.column!r} is not the one that the data give."
+
+
+def _differences(
+    column: str, told: Mapping[str, float], found: Mapping[str, float]
+) -> Iterator[str]:
+    for name, one in told.items():
+        is_rounded = name in _INEXACT
+        tolerance = _LAST_DIGIT if is_rounded else 0.0
+        other = found.get(name, one)
+        if not math.isclose(one, other, rel_tol=1e-12, abs_tol=tolerance):
+            message = f"The certificate says that {name} of {column!r} is {one:.15g}"
+            yield f"{message}; measured again, it is {other:.15g}."
+
+
+def _is_same_matrix(one: MaskedColumn, other: MaskedColumn) -> bool:
+    if one.categories != other.categories:
+        return False
+    return all(
+        math.isclose(first, second, rel_tol=0.0, abs_tol=_MATRIX_DIGIT)
+        for row, again in zip(one.matrix, other.matrix, strict=True)
+        for first, second in zip(row, again, strict=True)
+    )

@@ -1,0 +1,150 @@
+"""Figures of masked columns in a certificate, compared with those that are measured again."""
+
+import json
+
+import pytest
+from applying import applied, asking
+from building import DATASET, column
+from masked_people import JOB, MASKED, PAY, RENT, TAX, people, stored
+
+from policy_engine import certify_output
+from policy_engine.errors import CertificateError
+
+KEY = b"k" * 32
+CAPPED = column("rent", masking="top-coding", threshold=700, replacement="label")
+MATCHED = {"method": "masking", "insensitive": ["id", "age"], "masked": MASKED}
+FALSE = {
+    "unchanged": (lambda one: 0.002 if one > 0.5 else one + 0.1),
+    "varianceRatio": (lambda one: one + 0.1),
+    "correlation": (lambda one: one - 0.1),
+    "correlationChange": (lambda one: one + 0.1),
+    "largestRankMove": (lambda one: one - 0.05),
+    "largestDeviation": (lambda one: one + 1),
+    "smallestClass": (lambda one: one + 1),
+    "largestClass": (lambda one: one + 1),
+    "informationLoss": (lambda one: one / 2),
+    "rowsCoded": (lambda one: one + 1),
+    "extremeLeft": (lambda one: one - 1),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return people, and their release, all columns of which are masked, with a key."""
+    folder = tmp_path_factory.mktemp("made")
+    data = stored(people(), folder / "in.csv")
+    return data, applied(data, folder / "out" / "a.csv", key=KEY, **MATCHED)
+
+
+def rewritten(release, change):
+    """Change what the certificate beside a release says of each masked column."""
+    path = release.path.parent / "certificate.jsonld"
+    document = json.loads(release.certificate.to_jsonld())
+    for one in document["pe:certificate"]["maskings"]:
+        change(one)
+    path.write_text(json.dumps(document, indent=2) + "\n")
+    return path
+
+
+def problems(release, data, **given):
+    asked = given.pop("asked", MATCHED)
+    with pytest.raises(CertificateError) as error:
+        certify_output(release.path, asking(**asked), {DATASET: data}, **given)
+    return [(one.code, one.message) for one in error.value.problems]
+
+
+@pytest.mark.parametrize("given", [{}, {"key": KEY}], ids=["data", "key"])
+@pytest.mark.parametrize("figure", FALSE)
+def test_a_false_figure_is_refused(figure, given, made):
+    data, release = made
+    columns = [one.column for one in release.certificate.maskings if figure in one.figures]
+    assert columns
+    for name in columns:
+
+        def change(one, name=name):
+            if one["column"] == name:
+                one["figures"][figure] = FALSE[figure](one["figures"][figure])
+
+        rewritten(release, change)
+        [(code, message)] = problems(release, data, **given)
+        # Some are refused already when the certificate is read.
+        assert code == "V005" or (code == "V018" and f"{figure} of {name!r}" in message)
+    rewritten(release, lambda _: None)
+    certify_output(release.path, asking(**MATCHED), {DATASET: data}, **given)
+
+
+def test_a_figure_is_compared_exactly_or_to_its_last_digit(made):
+    data, release = made
+
+    def round_otherwise(one):
+        if "correlation" in one["figures"]:
+            one["figures"]["correlation"] -= 0.001
+
+    rewritten(release, round_otherwise)
+    certify_output(release.path, asking(**MATCHED), {DATASET: data})
+
+    def count_otherwise(one):
+        one["figures"]["unchanged"] += 0.001 if one["column"] == "pay" else 0
+
+    rewritten(release, count_otherwise)
+    [(code, message)] = problems(release, data)
+    assert code == "V018"
+    assert message.startswith("The certificate says that unchanged of 'pay' is ")
+
+
+def test_false_counts_of_transitions_are_refused(tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), MATCHED | {"masked": [JOB]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+
+    def move_more(one):
+        figures = one["figures"]
+        figures["moved"] += 3
+        figures["unchanged"] = round(1 - figures["moved"] / figures["transitions"], 3)
+
+    rewritten(release, move_more)
+    told = problems(release, data, asked=asked)
+    assert {code for code, _ in told} == {"V018"}
+    assert {message.split()[4] for _, message in told} == {"unchanged", "moved"}
+
+
+def test_a_matrix_of_other_data_is_refused(tmp_path):
+    invariant = JOB | {"pe:variant": "invariant"}
+    data, asked = stored(people(), tmp_path / "in.csv"), MATCHED | {"masked": [invariant]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    other = people().assign(job=["a"] * 20 + ["b"] * 20 + ["c"] * 20)
+    others = applied(stored(other, tmp_path / "o.csv"), tmp_path / "other" / "a.csv", **asked)
+    matrix = json.loads(others.certificate.to_jsonld())["pe:certificate"]["maskings"][0]["matrix"]
+    rewritten(release, lambda one: one.update(matrix=matrix))
+    message = "The matrix of 'job' is not the one that the data give."
+    assert ("V018", message) in problems(release, data, asked=asked)
+
+
+def test_what_rows_in_any_order_show_is_compared_and_the_rest_is_left_out(tmp_path):
+    data = stored(people(), tmp_path / "in.csv")
+    asked = {"method": "masking", "masked": [PAY, TAX, RENT], "insensitive": ["age"]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+
+    def claim(one):
+        one["figures"] |= {"unchanged": 0.9, "largestRankMove": 0.1} if "pay" in str(one) else {}
+
+    rewritten(release, claim)
+    again = certify_output(release.path, asking(**asked), {DATASET: data})
+    figures = {one.column: {*one.figures} for one in again.maskings}
+    assert figures["pay"] == set()  # not verified, and so not in the result
+    assert figures["rent"] == {"unchanged"}
+    assert figures["tax"] == {"varianceRatio", "smallestClass", "largestClass"}
+
+    def claim_sizes(one):
+        one["figures"] |= {"largestClass": 50} if one["column"] == "tax" else {}
+
+    rewritten(release, claim_sizes)
+    assert [code for code, _ in problems(release, data, asked=asked)] == ["V018"]
+
+
+def test_what_the_output_alone_shows_is_compared_without_the_data(tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), {"method": "masking", "masked": [CAPPED]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    certify_output(release.path, asking(**asked))
+    rewritten(release, lambda one: one["figures"].update(extremeLeft=100))
+    with pytest.raises(CertificateError, match="V018 The certificate says that extremeLeft of"):
+        certify_output(release.path, asking(**asked))
