@@ -1,0 +1,72 @@
+"""The tutorial on disclosure risk, followed command by command as it is printed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from places import ROOT, SHARED_DATA
+
+PAGE = (ROOT / "docs" / "tutorial-disclosure-risk.md").read_text(encoding="utf-8")
+COMMAND = f'policy-engine() {{ "{sys.executable}" -m policy_engine "$@"; }}\n'
+FOUND = re.compile(r"record for ([\d.]+)% \(([\d.]+)% to ([\d.]+)%\)")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def commands():
+    """Return the commands, each with what stands below it."""
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, said = part.partition("\n")
+            yield command, said
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory):
+    """Return what each command said, of those that print something on the page."""
+    source = SHARED_DATA / "census_casc.csv"
+    if not source.exists():
+        pytest.skip("The Census reference file does not lie beside the project.")
+    folder = tmp_path_factory.mktemp("tutorial")
+    shutil.copy(source, folder)
+    [policy] = blocks("json")
+    (folder / "swapped.jsonld").write_text(policy, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+    told = []
+    for command, said in commands():
+        done = subprocess.run(
+            ["bash", "-c", COMMAND + command], cwd=folder, env=environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stderr)
+        told.append((said, done.stdout))
+    return told
+
+
+def test_every_audit_finds_as_many_persons_as_the_tutorial_says(followed):
+    audits = [(said, printed) for said, printed in followed if FOUND.search(said)]
+    assert len(audits) == 3
+    for said, printed in audits:
+        (_, low, high), (_, least, most) = (
+            map(float, FOUND.search(" ".join(text.split())).groups()) for text in (said, printed)
+        )
+        # Two draws of one masking: their intervals overlap.
+        assert max(low, least) <= min(high, most), printed
+
+
+def test_the_table_has_the_rows_that_the_tutorial_shows(followed):
+    shown = [(said, printed) for said, printed in followed if said.startswith("id,")]
+    assert shown
+    assert all(said == printed for said, printed in shown)
+
+
+def test_the_correlation_falls_where_values_move_far_and_not_where_they_are_grouped(followed):
+    told = [printed for said, printed in followed if "Correlations most changed" in printed]
+    after = [float(re.search(r"AGI, FEDTAX .*\.945 *│ *([\d.]+)", one)[1]) for one in told]
+    assert 0.7 < after[0] < 0.85
+    assert after[1] == pytest.approx(0.961, abs=1e-3)
