@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.api.outputs import published_output
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns, pair_rows, tells_apart
 from policy_engine.audits.disclosure.result import DisclosureAudit
+from policy_engine.audits.disclosure.settings import read_settings
 from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.certificate.beside import find_certificate, single_output
@@ -29,6 +30,8 @@ def audit_disclosure(
     *,
     known: Sequence[str] = (),
     match: Sequence[str] = (),
+    attacks: Sequence[str] = (),
+    seconds: float = 10.0,
     taxonomies: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     progress: Progress = silent,
@@ -39,13 +42,16 @@ def audit_disclosure(
     parameters are known to the intruder, too. `known` are the columns known, those that are known
     most easily first: by default all that both tables have and that are generalised or masked, or
     without a certificate, all. Rows belong together that are equal in the `match` columns, by
-    default those that are published as they are and tell rows apart. With `out`, the figures and a
-    page are written there. Raises DataError where a table cannot be read or lacks a column (C005),
-    rows cannot be matched (A023), or a taxonomy is missing (C012); CertificateError where the
+    default those that are published as they are and tell rows apart. `attacks` are the only ones
+    made; those that are named are made on larger files, and in full. A family of learned distances
+    has so many `seconds`. With `out`, the figures and a page are written there. Raises DataError
+    where a table cannot be read or lacks a column (C005), rows cannot be matched (A023), an attack
+    is not known or has no time (A012), or a taxonomy is missing (C012); CertificateError where the
     release was not made from the original (V002); OutputError where nothing can be written.
     """
     from policy_engine.audits.disclosure.auditing import attack  # noqa: PLC0415 (compiled)
 
+    settings = read_settings(attacks, seconds)
     path = Path(single_output(Path(release)))
     with published_output(path):
         certificate = _certificate(path)
@@ -72,7 +78,7 @@ def audit_disclosure(
         is_published=plan is not None,
         drawn={n: Transitions(one.categories, one.matrix) for n, one in drawn.items()},
     )
-    results, not_run = attack(files, progress)
+    results, not_run = attack(files, progress, settings)
     audit = DisclosureAudit(
         original=Path(original).name,
         release=path.name,

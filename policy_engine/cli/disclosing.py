@@ -38,6 +38,18 @@ def disclosure(
             help="A column, or several, that tell which row of the release is whose.",
         ),
     ] = [],  # noqa: B006
+    attack: Annotated[
+        list[str],
+        typer.Option(
+            "--attack",
+            metavar="NAME",
+            help="Make this attack alone, repeated; in full, and on larger files, too.",
+        ),
+    ] = [],  # noqa: B006
+    seconds: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="The time that a family of learned distances has."),
+    ] = 10.0,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     out: Annotated[
         Path | None,
@@ -57,6 +69,8 @@ def disclosure(
             release,
             known=known,
             match=match,
+            attacks=attack,
+            seconds=seconds,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             out=out,
             progress=progress,
@@ -64,12 +78,14 @@ def disclosure(
     if output_format is Format.JSON:
         print_json(audit.model_dump(mode="json"))
         return
-    from policy_engine.audits.disclosure.wording import limits, verdict  # noqa: PLC0415
+    from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases  # noqa: PLC0415
     from policy_engine.cli.tables.disclosures import disclosure_table  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     console().print(verdict(audit), markup=False)
     print_fitting(console(), disclosure_table(audit))
+    for told in worst_cases(audit):
+        console().print(told, markup=False)
     names = ", ".join(audit.matched_by)
     console().print(f"rows matched by {names}, taken to be as they were", markup=False)
     if audit.unread:

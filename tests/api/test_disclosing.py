@@ -132,3 +132,14 @@ def test_a_release_that_was_changed_is_refused(original):
     release.write_text(release.read_text().replace("20", "30"))
     with pytest.raises(PolicyEngineError, match="V004"):
         audit_disclosure(original, release)
+
+
+def test_learned_distances_are_shown_with_what_is_proven(original, tmp_path):
+    masked = [column(name, masking="noise", sdShare=0.02) for name in ("age", "pay")]
+    named = ["learned-distance-linkage"]
+    release = released(original, masked=masked)
+    audit = audit_disclosure(original, release, attacks=named, seconds=1, out=tmp_path / "audit")
+    assert len(audit.attacks) == 4
+    assert all(one.learned.in_sample <= one.learned.bound for one in audit.attacks)
+    page = (tmp_path / "audit" / "disclosure.html").read_text()
+    assert "The best weighted mean for these very persons links" in page

@@ -42,3 +42,16 @@ def test_figures_are_printed_as_json(files):
 def test_rows_that_nobody_can_match_are_refused(files):
     told = run(*files)
     assert told.exit_code != 0
+
+
+def test_some_attacks_are_made_alone(files):
+    told = run(*files, "--match", "row", "--attack", "assignment-linkage", "--format", "json")
+    audit = json.loads(told.stdout)
+    assert [one["attack"] for one in audit["attacks"]] == ["assignment-linkage"]
+    assert audit["not_run"] == []
+
+
+def test_attacks_that_are_not_known_are_refused(files):
+    told = run(*files, "--match", "row", "--attack", "nearest")
+    assert told.exit_code != 0
+    assert "A012" in str(told.exception)

@@ -9,7 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from policy_engine.kernels.estimates import Estimate, share_of_parts
 
 Attack: TypeAlias = Literal[
-    "distance-linkage", "probabilistic-linkage", "intersection-linkage", "likelihood-linkage"
+    "distance-linkage",
+    "probabilistic-linkage",
+    "intersection-linkage",
+    "likelihood-linkage",
+    "assignment-linkage",
+    "learned-distance-linkage",
 ]
 
 
@@ -17,11 +22,28 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
+class LearnedDistance(_Frozen):
+    """What the best distance found of a family links that was learned from all persons themselves.
+
+    It links the share `in_sample` of the persons, and no distance of the family links more than
+    the share `bound`, which `is_proven` to be reached if they are equal. The search `stopped`
+    there, when "time" was up, because of the "size" of the programme, or within the "margin" of a
+    link. Ties are not links.
+    """
+
+    distance: str
+    in_sample: Annotated[float, Field(ge=0, le=1)]
+    bound: Annotated[float, Field(ge=0, le=1)]
+    is_proven: bool
+    stopped: Literal["reached", "time", "size", "margin"]
+
+
 class Linkage(_Frozen):
     """How many persons an attack links to their own record, knowing some of their columns.
 
     `linked` is the share of the `persons` for whom the link is right; of t equally good records,
-    each counts as 1/t. The `baseline` is what guessing reaches that knows nothing.
+    each counts as 1/t. The `baseline` is what guessing reaches that knows nothing. If the distance
+    was `learned`, it was so from the other half of the persons.
     """
 
     attack: Attack
@@ -29,10 +51,16 @@ class Linkage(_Frozen):
     persons: Annotated[int, Field(ge=1)]
     linked: Estimate
     baseline: Annotated[float, Field(ge=0, le=1)]
+    learned: LearnedDistance | None = None
 
     @classmethod
     def of(
-        cls, attack: Attack, known: tuple[str, ...], links: NDArray[np.float64], records: int
+        cls,
+        attack: Attack,
+        known: tuple[str, ...],
+        links: NDArray[np.float64],
+        records: int,
+        learned: LearnedDistance | None = None,
     ) -> "Linkage":
         """Return the result of links, (persons,), each the probability of a right one."""
         linked = share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
@@ -42,7 +70,13 @@ class Linkage(_Frozen):
             persons=len(links),
             linked=linked,
             baseline=round(1 / max(records, 1), _BASELINE_DECIMALS),
+            learned=learned,
         )
+
+    @property
+    def title(self) -> str:
+        """The attack, with the distance that was learned."""
+        return self.attack if self.learned is None else f"{self.attack}, {self.learned.distance}"
 
     @property
     def beats_guessing(self) -> bool:

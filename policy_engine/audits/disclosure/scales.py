@@ -5,7 +5,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn
-from policy_engine.kernels.linkage.likelihood import CellTransitions, ColumnLikelihood
+from policy_engine.kernels.linkage.likelihood import (
+    CellTransitions,
+    ColumnLikelihood,
+    log_likelihoods,
+)
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +48,20 @@ def distance_column(column: KnownColumn) -> ColumnLikelihood:
         bonus = -variance / 2 if variance.any() else None
         return ColumnLikelihood("normal", known, released, bonus=bonus)
     return _categories(column)
+
+
+def differences(column: KnownColumn) -> Floats:
+    """Return how far every person is from every record, (persons, records).
+
+    The squares are those of `distance_column`; those of numbers are signed.
+    """
+    if not column.is_number:
+        return np.asarray(np.sqrt(-2 * log_likelihoods([_categories(column)])))
+    known, released, variance = standardised(column)
+    apart = known[:, np.newaxis] - released
+    if not variance.any():
+        return np.asarray(apart)
+    return np.where(apart < 0, -1.0, 1.0) * np.sqrt(apart**2 + variance)
 
 
 def _categories(column: KnownColumn) -> ColumnLikelihood:

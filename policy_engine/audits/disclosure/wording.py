@@ -1,12 +1,14 @@
 """What attacks on a release reach, in words."""
 
-from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
+from policy_engine.audits.disclosure.result import DisclosureAudit, LearnedDistance, Linkage
 
 NAMES = {
     "distance-linkage": "the nearest record",
     "probabilistic-linkage": "the record that agrees in the most telling columns",
     "intersection-linkage": "the nearest record that rank swapping allows",
     "likelihood-linkage": "the record that is most likely by the published method",
+    "assignment-linkage": "the record of the best assignment of all persons at once",
+    "learned-distance-linkage": "the nearest record by a distance learned from other persons",
 }
 
 
@@ -20,6 +22,25 @@ def verdict(audit: DisclosureAudit) -> str:
     told += f"record for {_share(worst)} of the persons. "
     guess = f"Guessing finds {_percent(worst.baseline)}."
     return told + guess
+
+
+def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
+    """Return what distances reach with the persons they were learned from, a sentence each."""
+    return tuple(_worst_case(one.learned) for one in audit.attacks if one.learned is not None)
+
+
+def _worst_case(one: LearnedDistance) -> str:
+    told = f"The best {one.distance} for these very persons links {_percent(one.in_sample)} of them"
+    if one.is_proven:
+        return f"{told}, which is proven to be the most."
+    ends = {
+        "time": "when its time was up",
+        "size": "since the programme is too large to be solved",
+        "margin": "since the rest are as good as ties",
+        "reached": "there",
+    }
+    most = f"no other one links more than {_percent(one.bound)}"
+    return f"{told}; {most}. The search ended {ends[one.stopped]}."
 
 
 def _share(one: Linkage) -> str:

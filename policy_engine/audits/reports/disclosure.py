@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
-from policy_engine.audits.disclosure.wording import limits, verdict
+from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.disclosure import linkage_chart
 from policy_engine.audits.reports.html import PagePicture, Table, html_page, percent, picture
@@ -41,6 +41,7 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         known=_known(audit),
         attacks=_attacks(audit),
         pictures=_pictures(audit),
+        worst_cases=worst_cases(audit),
         limits=limits(),
     )
 
@@ -63,7 +64,7 @@ def _known(audit: DisclosureAudit) -> Table:
 def _attacks(audit: DisclosureAudit) -> Table:
     rows = [
         (
-            one.attack,
+            one.title,
             str(len(one.known)),
             f"{percent(one.linked.value)}\n{percent(one.linked.low)} to {percent(one.linked.high)}",
             f"{100 * one.baseline:.2g}%",
@@ -79,6 +80,9 @@ def _pictures(audit: DisclosureAudit) -> list[PagePicture]:
     lines: dict[str, list[Linkage]] = {}
     for one in audit.attacks:
         lines.setdefault(one.attack, []).append(one)
+    learned = lines.get("learned-distance-linkage", [])
+    # Of several families of distances, all with all columns known, the best one is drawn.
+    learned[:] = sorted(learned, key=lambda one: one.linked.value)[-1:]
     if len(audit.known) < 2 or not any(len(points) > 1 for points in lines.values()):
         return []
     points = {name: [(len(one.known), one.linked) for one in some] for name, some in lines.items()}

@@ -10,7 +10,7 @@ def disclosure_table(audit: DisclosureAudit) -> Table:
     """Return what every attack reaches, with its interval and what guessing does."""
     rows = [
         (
-            one.attack,
+            one.title,
             len(one.known),
             f"{one.linked.value:.1%}",
             f"{one.linked.low:.1%} to {one.linked.high:.1%}",

@@ -1,0 +1,44 @@
+"""Which attacks are made on a release, and how much time they have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from policy_engine.audits.disclosure.result import Attack
+from policy_engine.errors import DataError, Problem, join_names
+
+MOST_PERSONS_UNNAMED = 1_500
+"""Attacks whose time grows fast with the persons are made on more only if they are named."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The attacks `named`, all if none is, and the seconds that each family of distances has."""
+
+    named: tuple[Attack, ...] = ()
+    seconds: float = 10.0
+
+    def names(self, attack: Attack) -> bool:
+        """Tell whether an attack is asked for by its name."""
+        return attack in self.named
+
+
+def read_settings(named: Sequence[str], seconds: float) -> Settings:
+    """Return the settings. Raises DataError (A012) with every attack that is not known, and for a
+    time that is not above 0."""
+    known = get_args(Attack)
+    problems = [
+        Problem("A012", f"The attack {name!r} is not known.", f"Known are {join_names(known)}.")
+        for name in named
+        if name not in known
+    ]
+    if not 0 < seconds <= _LONGEST:
+        message = f"Distances cannot be learned in {seconds!r} seconds."
+        problems.append(Problem("A012", message, f"Give more than 0, and {_LONGEST} at most."))
+    if problems:
+        raise DataError(*problems)
+    return Settings(tuple(name for name in known if name in named), seconds)
+
+
+_LONGEST = 86_400
+DEFAULTS = Settings()
