@@ -86,8 +86,8 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             ),
         ),
         (
-            "A row has a value in some, but not all, of the columns that are masked together.",
-            "Mask the columns one by one, or fill in the missing values.",
+            "A row has some, but not all, values of columns masked together, or given others.",
+            "Fill in the missing values, mask columns one by one, or give them other columns.",
         ),
         (
             "The columns for `pram` have more categories than a certificate can list.",

@@ -24,6 +24,7 @@ from policy_engine.engines.anonymizing import (
     sort_within_classes,
 )
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
+from policy_engine.engines.empty_texts import check_no_empty_texts, is_csv, with_empty_texts
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     AnonymizedTable,
@@ -307,8 +308,13 @@ class LocalEngine:
             yield table.schema.field(name), table.column(name).take(rows)
 
     def write(self, anonymized: AnonymizedTable, destination: Path | str | None) -> WrittenTable:
-        """Write a table to a file that does not exist yet, or keep it in memory."""
+        """Write a table to a file that does not exist yet, or keep it in memory.
+
+        Raises OutputError (O002) where the format cannot hold what is masked.
+        """
         table, in_memory = anonymized.table, None
+        if anonymized.masked and is_csv(destination):
+            check_no_empty_texts(with_empty_texts(table, anonymized.masked.names))
         self._progress("writing", 0, table.num_rows)
         if anonymized.sensitive is not None:
             return write_buckets(anonymized, destination)

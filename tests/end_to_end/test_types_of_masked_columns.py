@@ -1,5 +1,6 @@
 """Columns of every type, masked at random: published with their type, or refused by a code."""
 
+import re
 from datetime import date
 from decimal import Decimal
 
@@ -12,7 +13,7 @@ from applying import applied, asking, refused
 from building import DATASET, column
 
 from policy_engine import certify_output, compare_release
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, OutputError
 
 ALONE = {"method": "masking", "insensitive": ["id"]}
 PRAM = {"masking": "pram", "keep": 0.5}
@@ -306,3 +307,30 @@ def test_a_column_of_any_type_without_values_is_certified(kind, masking, tmp_pat
 def test_a_column_of_no_numbers_without_values_is_refused(kind, masking, tmp_path):
     asked = {"method": "masking", "insensitive": ["id"], "masked": [column("pay", **masking)]}
     assert refused(without_values(kind), tmp_path, **asked) == ["R013"]
+
+
+DRAWN = [
+    {"masking": "pram", "keep": 0.5},
+    {"masking": "rank-swapping", "p": 0.5, "order": "lexicographic"},
+]
+
+
+@pytest.mark.parametrize("masking", DRAWN, ids=lambda one: one["masking"])
+def test_empty_texts_are_masked_into_parquet_and_not_into_csv(masking, tmp_path):
+    table = pa.table({"id": range(60), "x": ["", "a", "b", "c", None, "e"] * 10})
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [column("x", **masking)]}
+    made = applied(table, tmp_path / "a" / "a.parquet", **asked)
+    assert made.certificate.holds
+    with pytest.raises(OutputError, match=r"O002 .* empty texts of 'x'.* Write Parquet"):
+        applied(table, tmp_path / "b" / "b.csv", **asked)
+    with pytest.raises(OutputError, match="O002"):
+        applied(table, **asked).write(tmp_path / "c.csv.gz")
+    assert not [*tmp_path.glob("[bc]*")]
+
+
+def test_rows_that_lack_what_a_shuffle_is_given_are_told_so(tmp_path):
+    table = pa.table({"id": range(4), "x": [1, 2, 3, 4], "age": [1, None, 3, 4]})
+    shuffled = column("x", masking="shuffling", given=[{"@id": f"{DATASET}/age"}])
+    told = "1 row. 'x' is masked given 'age'. Fill the columns, or give it columns that have values"
+    with pytest.raises(DataError, match=re.escape(told)):
+        applied(table, tmp_path / "a.csv", method="masking", insensitive=["age"], masked=[shuffled])

@@ -98,6 +98,12 @@ class MaskingEvidence:
     rows: int | None = None
     key: bytes = field(default=b"", repr=False)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the masked columns."""
+        together = (one.name for evidence in self.groups for one in evidence.group)
+        return (*self.singles, *together)
+
     def doubts(self, k: int = 1) -> Iterator[str]:
         """Yield what the owner should know of the columns that were masked here, classes having k
         rows or more."""

@@ -20,7 +20,7 @@ from policy_engine.engines.masking.numbers import (
     to_floats,
 )
 from policy_engine.engines.text_types import parse_times_of_day
-from policy_engine.errors import DataError, Problem, join_names
+from policy_engine.errors import DataError, Problem, format_count, join_names
 from policy_engine.kernels.moments import Moments, exponents
 from policy_engine.kernels.random_rounding import most_exact
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
@@ -85,7 +85,7 @@ def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
         for one in group
         if one.name in forms and one.decimals is not None
     }
-    present = is_present(table, names)
+    present = is_present(table, names, group[0].given_columns)
     values = floats_of(table, forms)[present]
     if not forms:
         return Survey(len(values))
@@ -131,19 +131,26 @@ def floats_of(table: pa.Table, forms: Mapping[str, NumberForm]) -> NDArray[np.fl
     return np.stack(columns, axis=1) if columns else np.zeros((table.num_rows, 0))
 
 
-def is_present(table: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
+def is_present(
+    table: pa.Table, names: Sequence[str], given: Sequence[str] = ()
+) -> NDArray[np.bool_]:
     """Return which rows have a value in all of some columns, (rows,).
 
-    Raises DataError (R013) for columns that are masked together where a row has some of them only.
+    Raises DataError (R013) for columns that are masked together, or given others, where a row has
+    some of them only.
     """
     valid = np.stack([_is_valid(table.column(name)) for name in names], axis=1)
     some, every = valid.any(axis=1), valid.all(axis=1)
     if (some & ~every).any():
-        first = " and ".join(map(repr, names))
-        message = f"Rows have a value in some of the columns {first}, and none in others: "
-        message += f"{int((some & ~every).sum()):,} rows. They are masked together, or one given "
-        message += "others."
-        raise DataError.of("R013", message, "Fill the columns, or mask each by itself.")
+        message = f"Rows have a value in some of the columns {join_names(names)}, and none in "
+        message += f"others: {format_count(int((some & ~every).sum()), 'row')}. "
+        if given:
+            message += f"{names[0]!r} is masked given {join_names(given)}."
+            hint = "Fill the columns, or give it columns that have values in the same rows."
+        else:
+            message += "They are masked together."
+            hint = "Fill the columns, or mask each by itself."
+        raise DataError.of("R013", message, hint)
     return np.asarray(every)
 
 
@@ -268,14 +275,14 @@ def labels_as(labels: pa.Array, kind: pa.DataType) -> pa.Array:
     if not is_text(labels.type) or is_text(kind):
         return labels
     values = [_label_as(labels.slice(place, 1), kind) for place in range(len(labels))]
-    return pa.concat_arrays(values) if values else labels.cast(kind)
+    return pa.concat_arrays(values) if values else pa.nulls(0, kind)
 
 
 def _label_as(label: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return a text as a value of a type, missing where it cannot be."""
     try:
         return parse_times_of_day(label) if pa.types.is_time(kind) else label.cast(kind)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return pa.nulls(1, kind)
 
 

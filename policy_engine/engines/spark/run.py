@@ -14,6 +14,7 @@ from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.data.transition_matrix import TransitionMatrix
+from policy_engine.engines.empty_texts import check_no_empty_texts
 from policy_engine.engines.engine import (
     FIRST_ROWS,
     AnonymizedTable,
@@ -352,6 +353,10 @@ class SparkRun:
             writing.write_table(typed_frame(anonymized), location)
             return self._engine.stored_data(location)
         kind = match_format(location, SPARK_FORMATS) or "parquet"
+        if kind.startswith("csv"):
+            check_no_empty_texts(
+                writing.with_empty_texts(anonymized.table, anonymized.engine_state.masked)
+            )
         writing.write(
             stored_frame(anonymized, kind), location, kind, anonymized.engine_state.masked
         )

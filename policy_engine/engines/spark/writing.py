@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -71,6 +71,15 @@ def write(frame: DataFrame, location: str, kind: str, masked: tuple[str, ...] = 
             )
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise _write_error(error, location) from None
+
+
+def with_empty_texts(frame: DataFrame, names: Sequence[str]) -> list[str]:
+    """Return which of some columns of a frame hold empty texts."""
+    texts = [name for name, kind in frame.dtypes if name in names and kind == "string"]
+    if not texts:
+        return []
+    [found] = frame.agg(*(F.max(column(name) == "") for name in texts)).collect()
+    return [name for name, is_there in zip(texts, found, strict=True) if is_there]
 
 
 def write_table(frame: DataFrame, location: str) -> None:

@@ -13,6 +13,7 @@ from policy_engine.engines.masking.surveys import (
     facts_of,
     facts_of_output,
     find_moments,
+    labels_as,
     survey,
     to_labels,
 )
@@ -108,3 +109,9 @@ def test_a_text_whose_float_is_that_of_a_multiple_is_not_one_itself(texts, other
     group = (masking_class("random-rounding")(name="pay", base=0.1),)
     seen = survey_as_written(pa.table({"pay": texts}), group, {"pay": pa.float64()})
     assert seen.summary["others"].tolist() == [others]
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.list_(pa.int64()), pa.int64()], ids=str)
+def test_texts_are_missing_where_a_type_has_no_such_value(kind):
+    assert labels_as(pa.array(["a", "b"]), kind).equals(pa.nulls(2, kind))
+    assert labels_as(pa.array([], pa.string()), kind).equals(pa.nulls(0, kind))

@@ -9,7 +9,7 @@ from building import DATASET, column
 from everyday import everyday
 
 from policy_engine import certify_output
-from policy_engine.errors import CertificateError, DataError
+from policy_engine.errors import CertificateError, DataError, OutputError
 
 KEY = b"\x07" * 32
 PARTITIONS = everyday((1, 3, 8), 3)
@@ -217,6 +217,15 @@ def test_lists_without_a_value_are_refused_on_a_cluster_too(cluster, tmp_path):
     masked = [column("pay", masking="rounding", base=5)]
     with pytest.raises(DataError, match="R013 The column 'pay' holds values of the type list"):
         released(cluster, tmp_path / "in.parquet", masked=masked, **asked)
+
+
+def test_empty_texts_are_not_masked_into_csv_on_a_cluster(cluster, tmp_path):
+    masked = [column("job", masking="pram", keep=0.5)]
+    table = cluster.spark.createDataFrame([("",), ("a",), (None,)] * 4, "job string")
+    with pytest.raises(OutputError, match="O002 A CSV file cannot tell the empty texts of 'job'"):
+        released(cluster, table, tmp_path / "a.csv", method="masking", masked=masked)
+    made = released(cluster, table, tmp_path / "a.parquet", method="masking", masked=masked)
+    assert made.certificate.holds
 
 
 def test_what_follows_from_data_and_files_is_certified_on_a_cluster(cluster, tmp_path):
