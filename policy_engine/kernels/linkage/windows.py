@@ -8,7 +8,7 @@ Engineering 64(1), 2008.
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.compiled import compiled
+from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.tree import STACK, PointTree
 
 Floats = NDArray[np.float64]
@@ -36,41 +36,50 @@ def windows(known: Floats, masked: Floats, most: int) -> tuple[Floats, Floats]:
     return low, high
 
 
-def records_within(tree: PointTree, low: Floats, high: Floats) -> Ints:
+def records_within(tree: PointTree, low: Floats, high: Floats, most: int | None = None) -> Ints:
     """Return how many points of a tree lie between `low` and `high`, (persons, columns) each.
 
-    The ends belong to the boxes. Returns an array (persons,).
+    The ends belong to the boxes. Returns an array (persons,). Counting ends at `most`, if that is
+    given: 2 tells whose record is the only one left, in a small part of the time.
     """
     found, stack = np.zeros(len(low), dtype=np.int64), np.empty(STACK, dtype=np.int64)
-    _count(tree, np.ascontiguousarray(low), np.ascontiguousarray(high), stack, found)
-    return found
+    limit = len(tree.rows) if most is None else most
+    _count(tree, np.ascontiguousarray(low), np.ascontiguousarray(high), limit, stack, found)
+    return np.minimum(found, limit)
 
 
 @compiled
-def _count(tree, low, high, stack, found):  # type: ignore[no-untyped-def]
-    half, columns = len(tree.starts) // 2, tree.points.shape[1]
+def _count(tree, low, high, limit, stack, found):  # type: ignore[no-untyped-def]
+    half = len(tree.starts) // 2
     for person in range(len(low)):
         waiting = 1
         stack[0] = 1
-        while waiting > 0:
+        while waiting > 0 and found[person] < limit:
             waiting -= 1
             node = stack[waiting]
-            apart, inside = False, True
-            for column in range(columns):
-                least, greatest = tree.low[node, column], tree.high[node, column]
-                apart |= greatest < low[person, column] or least > high[person, column]
-                inside &= least >= low[person, column] and greatest <= high[person, column]
-            if apart:
-                continue
-            if inside:
+            place = _place(tree.low[node], tree.high[node], low[person], high[person])
+            if place == _INSIDE:
                 found[person] += tree.ends[node] - tree.starts[node]
-            elif node < half:
+            elif place == _ACROSS and node < half:
                 stack[waiting], stack[waiting + 1] = 2 * node, 2 * node + 1
                 waiting += 2
-            else:
-                for place in range(tree.starts[node], tree.ends[node]):
-                    within = True
-                    for column in range(columns):
-                        value = tree.points[place, column]
-                        within &= low[person, column] <= value <= high[person, column]
-                    found[person] += within
+            elif place == _ACROSS:
+                for row in range(tree.starts[node], tree.ends[node]):
+                    point = tree.points[row]
+                    found[person] += _place(point, point, low[person], high[person]) == _INSIDE
+
+
+_APART, _ACROSS, _INSIDE = 0, 1, 2
+
+
+@inlined
+def _place(least, greatest, low, high):  # type: ignore[no-untyped-def]
+    """Return whether a box lies apart from another, across its border, or inside it."""
+    place = _INSIDE
+    for column in range(len(least)):
+        if greatest[column] < low[column] or least[column] > high[column]:
+            place = _APART
+            break
+        if least[column] < low[column] or greatest[column] > high[column]:
+            place = _ACROSS
+    return place

@@ -92,7 +92,9 @@ def test_links_within_windows_are_those_of_all_pairs(given_files, most):
     found = links(plant(masked), known, own, low, high)
     assert np.array_equal(found, brute_links(known, masked, own, low, high))
     inside = ((low[:, None, :] <= masked) & (masked <= high[:, None, :])).all(axis=2)
-    assert np.array_equal(records_within(plant(masked), low, high), inside.sum(axis=1))
+    counts = inside.sum(axis=1)
+    assert np.array_equal(records_within(plant(masked), low, high), counts)
+    assert np.array_equal(records_within(plant(masked), low, high, 2), np.minimum(counts, 2))
 
 
 @given(files(), st.randoms(use_true_random=False))
