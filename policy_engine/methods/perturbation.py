@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from policy_engine.kernels.moments import Moments
 
 _FEW = 1_000
+_ROUNDED = 0.0006
+"""How far a figure in a certificate is from what was measured, at most."""
 Takes = Literal["numbers", "order", "categories"]
 """What a perturbation is given of its columns: numbers, ranks, or codes of categories."""
 
@@ -87,6 +89,8 @@ class Perturbation(ColumnMasking, ABC):
             return is_constant or not self.changes_values
         if rows < _FEW and move == 0 and "unchanged" in figures and unchanged:
             return False
+        if move and move < 1 / rows - _ROUNDED:
+            return False  # less than one rank
         return super().may_have_of_rows(figures, rows)
 
     @property
@@ -247,6 +251,38 @@ def pair_correlations(moments: "Moments | None") -> Sequence[Mapping[str, float]
     size = len(covariance) // 2
     found = [_correlation(covariance, place, size + place) for place in range(size)]
     return [{"correlation": min(max(one, -1.0), 1.0)} for one in found]
+
+
+def least_displacement(figures: Mapping[str, float]) -> float:
+    """Return the least root mean square of the distances of values from those before, in standard
+    deviations of these, by which a column can have its variance ratio and correlation; 0 where one
+    of them is not known."""
+    ratio, correlation = figures.get("varianceRatio"), figures.get("correlation")
+    if ratio is None or correlation is None:
+        return 0.0
+    deviation = math.sqrt(max(ratio, 0.0))
+    # Both are rounded, and so may be what their product is made of.
+    uncertainty = math.sqrt(_ROUNDED) if ratio < _ROUNDED else _ROUNDED / deviation
+    square = 1 + ratio - 2 * correlation * deviation
+    square -= _ROUNDED * (1 + 2 * deviation) + 2 * uncertainty
+    return math.sqrt(max(square, 0.0))
+
+
+def most_displacement(share: float, shrinkage: float, *, is_laplace: bool = False) -> float:
+    """Return the most root mean square of the distances of values from those before, in standard
+    deviations of these, that noise can make; its own are `share` times them, and distances from
+    the mean are then divided by `shrinkage`.
+
+    Of as few as two values, since a column may lack the others; and values are written with as many
+    digits as those before, so that a number moves by twice its noise at most.
+    """
+    noise = share * (_MOST_LAPLACE if is_laplace else _MOST_NORMAL)
+    return 2 * (1 - 1 / shrinkage + noise / shrinkage)
+
+
+_MOST_NORMAL, _MOST_LAPLACE = 5.5, 17.0
+"""The root mean square of two numbers or more of the distribution, of deviation 1, that is exceeded
+with a probability of less than 1e-13."""
 
 
 VARIANCE_RATIO: Mapping[str, tuple[float, float]] = {"varianceRatio": (0, math.inf)}

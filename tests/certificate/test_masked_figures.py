@@ -20,8 +20,12 @@ MASKED = [
     SHUFFLED,
     column("car", masking="rounding", base=10),
     column("rent", masking="microaggregation", groupSize=3),
+    column("tiny", masking="noise", sdShare=0.1),
+    column("kim", masking="correlated-noise", sdShare=0.1, variant="kim"),
 ]
-NUMBERS = ("pay", "bonus", "shares", "car", "rent")
+LARGE = "The figures of 'rent' cannot be those of 40 rows by microaggregation, groupSize 3."
+MOVED = "The figures of 'bonus' cannot be those of 40 rows by rank-swapping, p 0.2."
+NUMBERS = ("pay", "bonus", "shares", "car", "rent", "tiny", "kim")
 NAMES = [one["@id"].rpartition("/")[2] for one in MASKED]
 
 
@@ -61,6 +65,15 @@ def told(text, change):
         ("pay", "correlation", 1.1, "correlation of 'pay' cannot be 1.1."),
         ("shares", "largestRankMove", 1.1, "largestRankMove of 'shares' cannot be 1.1."),
         ("rent", "informationLoss", 201, "informationLoss of 'rent' cannot be 201."),
+        ("rent", "varianceRatio", 50, "varianceRatio of 'rent' cannot be 50."),
+        ("rent", "varianceRatio", 0.5, "The figures of 'rent' contradict one another."),
+        ("rent", "varianceRatio", 1.5, "The figures of 'rent' contradict one another."),
+        ("rent", "largestClass", 39, LARGE),
+        ("bonus", "largestRankMove", 0.02, MOVED),
+        ("pay", "varianceRatio", 1000, "The figures of 'pay' contradict one another."),
+        ("tiny", "correlation", -1, "The figures of 'tiny' contradict one another."),
+        ("tiny", "varianceRatio", 9, "The figures of 'tiny' contradict one another."),
+        ("kim", "correlation", -0.9, "The figures of 'kim' contradict one another."),
         ("rent", "smallestClass", 0, "smallestClass of 'rent' cannot be 0."),
         ("rent", "smallestClass", 41, "The figures of 'rent' contradict one another."),
         ("rent", "largestClass", 40.5, "The figures of 'rent' contradict one another."),

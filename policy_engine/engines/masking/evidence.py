@@ -240,7 +240,27 @@ def judge(
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
         told |= {**sizes.figures, **figures[place], **paired[place]}
         broken = min(broken, max(after.rows, evidence.before.rows))
-        yield ColumnJudgement(one, broken, rounded(told), *_matrix(one, evidence.before))
+        matrix = _matrix(one, evidence.before)
+        yield ColumnJudgement(one, broken, _possible(one, rounded(told), matrix[1]), *matrix)
+
+
+_OF_FLOATS = ("varianceRatio", "correlation", "correlationChange", "informationLoss")
+
+
+def _possible(
+    masking: Perturbation, figures: Mapping[str, float], matrix: Sequence[Sequence[float]]
+) -> Mapping[str, float]:
+    """Return figures without those of numbers that differ so little that arithmetic or writing them
+    decides what is measured, rather than the masking: nobody would believe them."""
+    ranges = masking.figure_ranges
+    is_possible = all(
+        ranges[name][0] <= figures[name] <= ranges[name][1]
+        for name in _OF_FLOATS
+        if name in figures
+    )
+    if is_possible and masking.may_have_together(figures, matrix):
+        return figures
+    return {name: value for name, value in figures.items() if name not in _OF_FLOATS}
 
 
 def _count_broken(one: Perturbation, evidence: GroupEvidence, pairs: Pairs, place: int) -> int:

@@ -23,6 +23,8 @@ from policy_engine.methods.perturbation import (
     MaskedRows,
     Perturbation,
     Takes,
+    least_displacement,
+    most_displacement,
     pair_correlations,
     variance_ratios,
 )
@@ -69,6 +71,15 @@ class CorrelatedNoise(Perturbation):
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
         return {**super().figure_ranges, **CORRELATION, **VARIANCE_RATIO, **CORRELATION_CHANGE}
+
+    def may_have_together(
+        self,
+        figures: Mapping[str, float],
+        matrix: Sequence[Sequence[float]],  # noqa: ARG002
+    ) -> bool:
+        """Tell whether noise can change the variance as much, and be so little correlated."""
+        most = most_displacement(self._share**0.5, self._shrinkage)
+        return least_displacement(figures) <= most
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""

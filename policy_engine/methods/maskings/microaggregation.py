@@ -8,7 +8,6 @@ from pydantic import Field
 
 from policy_engine.methods.perturbation import (
     CORRELATION_CHANGE,
-    VARIANCE_RATIO,
     ColumnFacts,
     MaskedRows,
     Perturbation,
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
     from policy_engine.kernels.moments import Moments
 
 
+_ROUNDED = 0.0006
+"""How far a figure in a certificate is from what was measured, at most."""
+_MOST_VARIANCE = 5.83
+"""The square of 1 and the root of 2: no deviation is larger, since values move by so much."""
 _MOST_LOSS = 200.0
 """Rounding a mean of integers at most doubles the squares of the distances from it."""
 
@@ -64,19 +67,36 @@ class Microaggregation(Perturbation):
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
         sizes = dict.fromkeys(("smallestClass", "largestClass"), (1.0, math.inf))
-        loss = {"informationLoss": (0.0, _MOST_LOSS)}
-        return {**super().figure_ranges, **sizes, **loss, **VARIANCE_RATIO, **CORRELATION_CHANGE}
+        most = {"informationLoss": (0.0, _MOST_LOSS), "varianceRatio": (0.0, _MOST_VARIANCE)}
+        return {**super().figure_ranges, **sizes, **most, **CORRELATION_CHANGE}
 
     def may_have_together(
         self,
         figures: Mapping[str, float],
         matrix: Sequence[Sequence[float]],  # noqa: ARG002
     ) -> bool:
-        """Tell whether no class is smaller than the smallest one."""
+        """Tell whether no class is smaller than the smallest one, and the variance is what is left
+        of it by such a loss of information."""
         smallest, largest = figures.get("smallestClass"), figures.get("largestClass")
         if smallest is None or largest is None:
             return smallest is largest
-        return smallest <= largest and smallest.is_integer() and largest.is_integer()
+        are_sizes = smallest <= largest and smallest.is_integer() and largest.is_integer()
+        return are_sizes and (bool(self.together) or self._may_have_variance(figures))
+
+    def _may_have_variance(self, figures: Mapping[str, float]) -> bool:
+        ratio, loss = figures.get("varianceRatio"), figures.get("informationLoss")
+        if ratio is None or loss is None:
+            return True
+        # Values so far from those before have a deviation that differs by no more.
+        most = math.sqrt((loss + _ROUNDED) / 100)
+        least = max(1 - most, 0.0) ** 2
+        return least - _ROUNDED <= ratio <= (1 + most) ** 2 + _ROUNDED
+
+    def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
+        """Tell whether there are rows for the smallest and the largest class."""
+        smallest, largest = figures.get("smallestClass", 0.0), figures.get("largestClass", 0.0)
+        both = smallest + largest if smallest < largest else largest
+        return both <= rows and super().may_have_of_rows(figures, rows)
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the means of the groups."""

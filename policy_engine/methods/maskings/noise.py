@@ -14,6 +14,8 @@ from policy_engine.methods.perturbation import (
     MaskedRows,
     Perturbation,
     Takes,
+    least_displacement,
+    most_displacement,
     pair_correlations,
     variance_ratios,
 )
@@ -62,6 +64,16 @@ class Noise(Perturbation):
     def figure_ranges(self) -> Mapping[str, tuple[float, float]]:
         """The figures that a certificate may have of it, each with its least and greatest value."""
         return {**super().figure_ranges, **CORRELATION, **VARIANCE_RATIO}
+
+    def may_have_together(
+        self,
+        figures: Mapping[str, float],
+        matrix: Sequence[Sequence[float]],  # noqa: ARG002
+    ) -> bool:
+        """Tell whether noise can change the variance as much, and be so little correlated."""
+        share = noise_variance(self.sd_share, self.variance_share) ** 0.5
+        is_laplace = self.distribution == "laplace"
+        return least_displacement(figures) <= most_displacement(share, 1.0, is_laplace=is_laplace)
 
     def perturb(self, rows: MaskedRows) -> "NDArray[Any]":
         """Return the values with noise."""
