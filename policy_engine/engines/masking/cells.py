@@ -7,7 +7,7 @@ from decimal import Context, Decimal, InvalidOperation, localcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines.arrays import is_nested_or_span, is_text, unchunk
+from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masking import CellRule, Number, exactly, number_text
 
@@ -28,7 +28,7 @@ def mask_column(
     does not hold numbers, or its type cannot hold the masked ones.
     """
     plain = _plain(column)
-    if _is_empty(plain):
+    if plain.null_count == len(plain):
         published = published_type(plain.type, masking) if masking.label else column.type
         return pa.chunked_array([pa.nulls(len(plain), published)])
     _check_kind(plain.type if kind is None else kind, masking)
@@ -81,7 +81,7 @@ def count_values(
     """Return how often each number occurs in a column. Raises DataError as `mask_column` does."""
     plain = _plain(column)
     counts: dict[Number, int] = {}
-    if not _is_empty(plain):
+    if plain.null_count < len(plain):
         _check_kind(plain.type if kind is None else kind, masking)
         distinct = pc.value_counts(plain.drop_null())
         numbers = _finite_numbers(distinct.field("values"), masking)
@@ -92,7 +92,10 @@ def count_values(
 
 def count_published(column: pa.ChunkedArray | pa.Array) -> tuple[dict[Number, int], dict[str, int]]:
     """Return how often each number occurs in a published column, and each text that is none."""
-    counts = pc.value_counts(_plain(column).drop_null())
+    plain = _plain(column).drop_null()
+    if not len(plain):
+        return {}, {}
+    counts = pc.value_counts(plain)
     values, times = counts.field("values"), counts.field("counts").to_pylist()
     numbers: dict[Number, int] = {}
     texts: dict[str, int] = {}
@@ -110,6 +113,8 @@ def count_unchanged(before: pa.ChunkedArray, after: pa.ChunkedArray) -> tuple[in
     """Return how many cells have a value, and how many of them the same number as before."""
     old, new = (_plain(column) for column in (before, after))
     pairs = pa.table([old, new], ["old", "new"]).filter(old.is_valid())
+    if not pairs.num_rows:  # of types, too, whose values Arrow does not group
+        return 0, 0
     counted = pairs.group_by(["old", "new"]).aggregate([([], "count_all")])
     with exact_arithmetic():
         numbers = [list(_numbers(unchunk(counted.column(name)))) for name in ("old", "new")]
@@ -128,6 +133,8 @@ def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: CellRule) -> 
     """Return what `count_unmasked` counts if texts are to be spelled as numbers in texts are, and
     if they are to be spelled as floats are. A release has the one or the other in a column."""
     plain = _plain(column).drop_null()
+    if not len(plain):
+        return 0, 0
     if not (_is_number(plain.type) or is_text(plain.type)):
         return len(plain), len(plain)
     if masking.label and is_text(plain.type):
@@ -224,11 +231,6 @@ def _is_short(number: Decimal) -> bool:
         and number.adjusted() < _LONGEST
         and len(number.as_tuple().digits) < _LONGEST
     )
-
-
-def _is_empty(plain: pa.Array) -> bool:
-    """Tell whether a column has no value, and is of a type that could have numbers."""
-    return plain.null_count == len(plain) and not is_nested_or_span(plain.type)
 
 
 def _check_kind(kind: pa.DataType, masking: CellRule) -> None:

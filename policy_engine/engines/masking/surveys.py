@@ -63,6 +63,14 @@ def columns_of(group: Group) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(one.name for one in group), *group[0].given_columns)))
 
 
+def stay_texts(group: Group, kind: pa.DataType | None) -> bool:
+    """Tell whether categories of a file without types stay texts in one that has types.
+
+    Those that are drawn may all look like numbers although the column, of a `kind`, has others.
+    """
+    return group[0].takes == "categories" and kind is not None and is_text(kind)
+
+
 def survey(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
     """Return what a part of a table tells of the columns of a group.
 

@@ -22,6 +22,7 @@ from policy_engine.engines.masking.matching import (
 from policy_engine.engines.masking.parts import WholeTable
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.masking.recoding import LabelColumn, Taxonomies
+from policy_engine.engines.masking.surveys import stay_texts
 from policy_engine.engines.text_types import infer_column_type
 from policy_engine.kernels.row_matching import match_rows
 from policy_engine.plan.steps import Mask
@@ -46,7 +47,10 @@ def mask_table(
         keys = RowKeys.of(table, masking_key(key))
     for group in known.groups:
         masked_group = group.mask(table, kinds, keys)
-        fields |= {n: _field(table.schema.field(n), v.type) for n, v in masked_group.items()}
+        for name, values in masked_group.items():
+            is_text_still = stay_texts(group.group, kinds.get(name))
+            field = pa.field(name, pa.string()) if is_text_still else table.schema.field(name)
+            fields[name] = _field(field, values.type)
         columns |= masked_group
     both = masked_table = table
     for name, values in columns.items():

@@ -33,7 +33,13 @@ from policy_engine.engines.masking.perturbing import (
     masking_key,
 )
 from policy_engine.engines.masking.recoding import Taxonomies
-from policy_engine.engines.masking.surveys import Group, Kinds, SharedValues, columns_of
+from policy_engine.engines.masking.surveys import (
+    Group,
+    Kinds,
+    SharedValues,
+    columns_of,
+    stay_texts,
+)
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
@@ -104,8 +110,9 @@ def mask(
     is_csv: bool,
     key: bytes | None,
     hold: Hold,
-) -> tuple[DataFrame, MaskingEvidence]:
-    """Return a frame with columns masked, and what was seen of them. Raises as `mask_table` does.
+) -> tuple[DataFrame, MaskingEvidence, tuple[str, ...]]:
+    """Return a frame with columns masked, what was seen of them, and the names of those that are
+    texts of any form. Raises as `mask_table` does.
 
     `is_csv` means that its texts are cells of a file without types; `hold` caches a frame.
     """
@@ -120,7 +127,10 @@ def mask(
         F.col(quote_name(masked_name(name) if name in step.names else name)).alias(name)
         for name in frame.columns
     ]
-    return both.select(columns), evidence
+    texts = [one.name for one in step.recodings]
+    for group in step.groups:
+        texts += [one.name for one in group if stay_texts(group, parts.kinds.get(one.name))]
+    return both.select(columns), evidence, tuple(texts)
 
 
 class StoredRows(NamedTuple):

@@ -223,7 +223,7 @@ class SparkRun:
         self._progress("masking", 0, 0)
         step = step.with_matrices(self._matrices)
         with running(self._engine.spark, "masking"):
-            frame, evidence = mask(
+            frame, evidence, labelled = mask(
                 table.frame,
                 step,
                 self.taxonomies,
@@ -231,7 +231,6 @@ class SparkRun:
                 key=self._key,
                 hold=self._hold,
             )
-        labelled = tuple(one.name for one in step.recodings)
         return table._replace(frame=frame, masked=step.names, labelled=labelled), evidence
 
     def look_at_masked(

@@ -8,7 +8,7 @@ from both import both, released
 from building import DATASET, column
 from everyday import everyday
 
-from policy_engine import certify_output
+from policy_engine import apply_policy, certify_output
 from policy_engine.errors import CertificateError, DataError, OutputError
 
 KEY = b"\x07" * 32
@@ -199,6 +199,16 @@ def test_texts_of_a_file_are_spelled_as_the_local_engine_spells_them(cluster, tm
     assert drawn.categories == ("1", "2.5", "3")
 
 
+def test_categories_of_a_file_stay_texts_on_a_cluster_too(cluster, tmp_path):
+    (tmp_path / "in.csv").write_text("id,job\n1, 3\n2,+4\n3,2\n4,5.50\n")
+    asked = {"method": "masking", "insensitive": ["id"], "key": KEY}
+    made = both(
+        cluster, tmp_path / "in.csv", masked=[column("job", masking="pram", keep=0.1)], **asked
+    )
+    assert made.spark.table.toArrow().schema.field("job").type == pa.string()
+    assert rows_of(made.local) == sorted(map(tuple, made.spark.table.collect()), key=repr)
+
+
 def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp_path):
     import pyarrow.parquet as pq
 
@@ -208,15 +218,16 @@ def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp
         released(cluster, tmp_path / "people.parquet", masked=masked, **PLAIN)
 
 
-def test_lists_without_a_value_are_refused_on_a_cluster_too(cluster, tmp_path):
+def test_lists_without_a_value_are_certified_on_a_cluster_too(cluster, tmp_path):
     import pyarrow.parquet as pq
 
     lists = pa.array([None] * 6, pa.list_(pa.int64()))
     pq.write_table(pa.table({"id": range(6), "pay": lists}), tmp_path / "in.parquet")
     asked = {"method": "masking", "insensitive": ["id"]}
     masked = [column("pay", masking="rounding", base=5)]
-    with pytest.raises(DataError, match="R013 The column 'pay' holds values of the type list"):
-        released(cluster, tmp_path / "in.parquet", masked=masked, **asked)
+    text, data = asking(masked=masked, **asked), {DATASET: tmp_path / "in.parquet"}
+    made = apply_policy(text, data, tmp_path / "a.parquet", engine=cluster)
+    assert certify_output(made.path, text, data, engine=cluster).holds
 
 
 def test_empty_texts_are_not_masked_into_csv_on_a_cluster(cluster, tmp_path):
