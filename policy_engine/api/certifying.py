@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from policy_engine.api.binding import add_learnt_taxonomies, permitted_makers, published_certificate
 from policy_engine.api.inputs import InputOptions, Inputs
@@ -17,6 +17,7 @@ from policy_engine.certificate.class_figures import have_figures
 from policy_engine.certificate.figure_checks import check_figures_again
 from policy_engine.certificate.input_checks import (
     check_kept_values,
+    check_row_number,
     check_same_sample,
     check_sampled,
 )
@@ -24,7 +25,6 @@ from policy_engine.certificate.publication import renew
 from policy_engine.certificate.record import Record, load_record
 from policy_engine.certificate.remaking import (
     check_same,
-    has_cells_of_input,
     is_made_again,
     other_rows,
 )
@@ -107,9 +107,13 @@ def certify_output(
         cells = _cell_style(launcher, location, plan)
         if write:
             _check_renewable(location)
-        upstream = earlier.upstream if earlier else ()
         plan = plan_of(
-            source_policy, product, catalog if data else None, launcher.name, cells, upstream
+            source_policy,
+            product,
+            catalog if data else None,
+            launcher.name,
+            cells,
+            earlier.upstream if earlier else (),
         )
         release = Release(plan=making.with_consents(plan), output=stored)
         launch = partial(
@@ -125,11 +129,9 @@ def certify_output(
             if write:
                 _check_known_input(release.plan, opened)
             release = _repeat_audits(release, run, attempts, has_data=bool(data))
-            is_made = bool(data) and is_made_again(release.plan, has_key=key is not None)
-            if is_made and earlier and earlier.ended:
-                message = "A time limit ended the search for this release: it cannot be made again "
-                raise DataError.of("V006", f"{message}identically, nor persons counted.")
-            written = None if is_made or not data else _known_output(release, run, key)
+            is_made = bool(data) and _is_made_again(release.plan, earlier, has_key=key is not None)
+            rows = None if is_made or not data else _input_rows(release.plan, run)
+            written = _known_output(release, run, key, rows) if rows else None
             certified = (
                 _make_again(release, launch, opened, has_key=key is not None)
                 if is_made
@@ -137,14 +139,11 @@ def certify_output(
             )
             check_same(certified.certificate, stored, earlier, has_key=key is not None)
             _check_carried(launcher, location)
-            _check_against_input(
-                release,
-                run,
-                earlier,
-                certified.certificate if is_made else None,
-                has_data=bool(data),
-            )
             _check_rows(certified.certificate, written)
+            if not is_made:
+                _check_against_input(release, run, earlier, rows, certified.certificate.rows_out)
+            elif earlier:
+                check_same_sample(earlier, certified.certificate, stored.location)
             check_bounds(certified, str(location))
             check_figures_again(earlier, certified.certificate, written, has_key=key is not None)
         except CertificateError as error:
@@ -240,6 +239,15 @@ def _check_known_input(plan: Plan, record: Record | None) -> None:
         raise DataError.of("V006", message, "Give the record as well: record=FILE.")
 
 
+def _is_made_again(plan: Plan, earlier: Certificate | None, *, has_key: bool) -> bool:
+    """Tell whether a release is made again. Raises DataError (V006) where it cannot be."""
+    is_made = is_made_again(plan, has_key=has_key)
+    if is_made and earlier is not None and earlier.ended:
+        message = "A time limit ended the search for this release: it cannot be made again "
+        raise DataError.of("V006", f"{message}identically, nor persons counted.")
+    return is_made
+
+
 def _record_salt(record: Record | None) -> str:
     """Return the salt of a release's own pseudonyms.
 
@@ -268,7 +276,26 @@ def _repeat_audits(
     return release.with_audits(*audit_table(plan, engine, table, history=history))
 
 
-def _known_output(release: Release, engine: Engine, key: object) -> WrittenTable | None:
+class _InputRows(NamedTuple):
+    """The table of a plan, and those of its rows that are released, as far as is known without the
+    key."""
+
+    table: Any
+    kept: Any
+
+
+def _input_rows(plan: Plan, engine: Engine) -> _InputRows:
+    """Return the rows that a plan reads, and those that it releases where that decides how columns
+    are masked: to form classes again takes long."""
+    table, _ = read_inputs(plan, engine, ())
+    if plan.mask is None or plan.sample is not None:
+        return _InputRows(table, table)
+    return _InputRows(table, engine.released_rows(table, plan.anonymization(), plan.publish)[0])
+
+
+def _known_output(
+    release: Release, engine: Engine, key: object, rows: _InputRows
+) -> WrittenTable | None:
     """Return an output with what its input tells of its masked columns, and of classes by
     microaggregation, None if that is nothing.
 
@@ -277,16 +304,14 @@ def _known_output(release: Release, engine: Engine, key: object) -> WrittenTable
     plan, step = release.plan, release.plan.anonymization()
     if not (plan.mask or have_figures(step)) or plan.sample is not None:
         return None
-    table, _ = read_inputs(plan, engine, ())
-    kept, _ = engine.released_rows(table, step, plan.publish)
     masked = formed = None
     if plan.mask:
         output = WrittenTable(release.output)
-        masked = engine.look_at_masked(kept, plan.mask, output, plan.unmasked_columns)
+        masked = engine.look_at_masked(rows.kept, plan.mask, output, plan.unmasked_columns)
     if have_figures(step):
         # The key tells tied rows apart by what is released of them.
-        rows = MaskedTable(table) if key is None else mask_rows(plan, engine, table)
-        formed = anonymize_rows(plan, engine, rows).formed
+        given = MaskedTable(rows.table) if key is None else mask_rows(plan, engine, rows.table)
+        formed = anonymize_rows(plan, engine, given).formed
     return WrittenTable(release.output, masked=masked, formed=formed)
 
 
@@ -294,25 +319,17 @@ def _check_against_input(
     release: Release,
     engine: Engine,
     earlier: Certificate | None,
-    again: Certificate | None,
-    *,
-    has_data: bool,
+    rows: _InputRows | None,
+    rows_out: int,
 ) -> None:
-    """Raise CertificateError where an output is not of its input, as far as one can tell.
-
-    If it was made `again`, only its sample is to be compared.
-    """
-    plan = release.plan
-    if again is not None:
-        if earlier is not None:
-            check_same_sample(earlier, again, release.output.location)
-        return
-    knows_cells = has_data and (plan.sample is not None or has_cells_of_input(plan))
-    table = read_inputs(plan, engine, ())[0] if knows_cells else None
-    if plan.sample:
-        check_sampled(release, engine, table, earlier)
-    if knows_cells:
-        check_kept_values(release, engine, table)
+    """Raise CertificateError where an output of so many rows is not of its input `rows`, as far as
+    one can tell; of a sample, something is known without them."""
+    if release.plan.sample:
+        check_sampled(release, engine, rows.table if rows else None, earlier)
+    elif rows:
+        check_row_number(release, engine.row_number(rows.table), rows_out)
+    if rows:
+        check_kept_values(release, engine, rows.kept)
 
 
 def _check_rows(certificate: Certificate, written: WrittenTable | None) -> None:

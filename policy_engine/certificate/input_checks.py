@@ -5,7 +5,7 @@ from typing import Any
 
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.engines.engine import Engine, WrittenTable
-from policy_engine.errors import CertificateError, Problem, format_count
+from policy_engine.errors import CertificateError, Problem, format_count, join_names
 from policy_engine.plan.plan import Plan
 from policy_engine.release.release import Release
 
@@ -35,6 +35,16 @@ def check_sampled(
         raise CertificateError(*problems, source=release.output.location)
 
 
+def check_row_number(release: Release, rows_in: int, rows: int) -> None:
+    """Raise CertificateError (V003) where an output has more rows than its input, or fewer than may
+    be left of it."""
+    allowed = int(release.plan.most_suppressed * rows_in)
+    if not rows_in - allowed <= rows <= rows_in:
+        message = f"The output has {rows:,} rows, and the data {rows_in:,}, of which {allowed:,} "
+        location = release.output.location
+        raise CertificateError.of("V003", f"{message}may be suppressed.", source=location)
+
+
 def check_same_sample(earlier: Certificate, again: Certificate, source: str) -> None:
     """Raise CertificateError (V005) where a certificate has another sample than one made again."""
     if earlier.sample not in (None, again.sample):
@@ -53,9 +63,12 @@ def check_kept_values(release: Release, engine: Engine, table: Any) -> None:
     for names, present in _kept_columns(plan):
         strange = engine.strange_rows(output, table, names, present) if names or present else 0
         if strange:
-            about = f" {present!r}" if present else ""
-            message = f"{format_count(strange, 'row')} of the output have values{about} that the "
-            problems.append(Problem("V002", f"{message}data do not have, or not so often."))
+            rows = (
+                f"{format_count(strange, 'row')} of the output {'has' if strange == 1 else 'have'}"
+            )
+            columns = join_names([*names, present] if present else names)
+            message = f"{rows} values of {columns} "
+            problems.append(Problem("V002", f"{message}that the data do not have so often."))
     if problems:
         raise CertificateError(*problems, source=release.output.location)
 

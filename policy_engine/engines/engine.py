@@ -240,14 +240,18 @@ class Engine(Protocol):
         """Read a written table back as a sample, of an input `table` if one is given."""
         ...
 
+    def row_number(self, table: Any) -> int:
+        """Return how many rows a table that was read has."""
+        ...
+
     def strange_rows(
         self, written: WrittenTable, table: Any, names: Sequence[str], present: str = ""
     ) -> int:
         """Return how many rows of a written table have values, in some columns that are published
         as they are, that no row of its input has, or have them more often.
 
-        Of the `present` column, which may lack values, only rows with one count. Columns that the
-        two store in other ways are not compared.
+        Of the `present` column, which may lack values, only rows with one count. Values are the
+        same however the files of the two write them.
         """
         ...
 

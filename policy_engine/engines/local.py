@@ -151,6 +151,10 @@ class LocalEngine:
 
         return kept_values.compare_sampled(self._read_stored(written), plan, table)
 
+    def row_number(self, table: pa.Table) -> int:
+        """Return how many rows a table has."""
+        return int(table.num_rows)
+
     def strange_rows(
         self, written: WrittenTable, table: pa.Table, names: Sequence[str], present: str = ""
     ) -> int:

@@ -15,9 +15,9 @@ _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?"
-_STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9]{{2}})?$"
-_ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
-_TIME = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
+STAMP = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_CLOCK}(Z|[-+][0-9]{{2}}:?[0-9]{{2}})?$"
+ZONED = r"(Z|[-+][0-9]{2}:?[0-9]{2})$"
+TIME_OF_DAY = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?$"
 EXACT_DIGITS = 15  # decimal numbers of so many digits stay distinct as 64-bit floats
 _LEAST_EXACT = 1e-300  # nearer to 0, a float has fewer digits or is 0
 
@@ -71,11 +71,11 @@ class TextForm(NamedTuple):
 
 _STAMPS = (
     (_DATE, pa.date32(), False),
-    (_STAMP, pa.timestamp("ns"), False),
-    (_STAMP, pa.timestamp("ns", "UTC"), True),
+    (STAMP, pa.timestamp("ns"), False),
+    (STAMP, pa.timestamp("ns", "UTC"), True),
     # For years outside the range of nanoseconds.
-    (_STAMP, pa.timestamp("us"), False),
-    (_STAMP, pa.timestamp("us", "UTC"), True),
+    (STAMP, pa.timestamp("us"), False),
+    (STAMP, pa.timestamp("us", "UTC"), True),
 )
 
 
@@ -118,17 +118,17 @@ class LazyTextForm:
     @property
     def times(self) -> bool:
         """Whether all texts are times of day."""
-        return _all_match(self._texts, _TIME)
+        return _all_match(self._texts, TIME_OF_DAY)
 
     @property
     def zoned(self) -> bool:
         """Whether a text names its zone."""
-        return pc.any(pc.match_substring_regex(self._texts, _ZONED)).as_py() is True
+        return pc.any(pc.match_substring_regex(self._texts, ZONED)).as_py() is True
 
     @cached_property
     def stamps(self) -> Sequence[bool]:
         """Which of `_STAMPS`, the kinds of dates and times, all texts can be parsed as."""
-        is_date, is_stamp = (_all_match(self._texts, one) for one in (_DATE, _STAMP))
+        is_date, is_stamp = (_all_match(self._texts, one) for one in (_DATE, STAMP))
         return [
             (is_date if pattern == _DATE else is_stamp) and _can_cast(self._texts, kind)
             for pattern, kind, _ in _STAMPS

@@ -25,12 +25,24 @@ def match_rows(rows: Words, others: Words) -> NDArray[np.int64] | None:
 
 def count_strange(rows: Words, others: Words) -> int:
     """Return how many rows of another table have words that no row has, or have them more often
-    than the rows do; words are (rows, 2)."""
+    than the rows do; words are (rows, 2), by a key that nobody knows."""
+    # The same words in another order have the same sum, and others have another one.
+    sums = [words.sum(axis=0, dtype=np.uint64) for words in (rows, others)]
+    if len(rows) == len(others) and (sums[0] == sums[1]).all():
+        return 0
     both = np.concatenate([rows, others])
-    _, which = np.unique(both, axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    kinds = int(which.max(initial=-1)) + 1
-    times, other_times = (
-        np.bincount(part, minlength=kinds) for part in (which[: len(rows)], which[len(rows) :])
-    )
-    return int(np.maximum(other_times - times, 0).sum())
+    order = np.argsort(both[:, 0])
+    is_other, is_new = _changes(both[order])
+    if (is_other != is_new).any():  # two words have one first half
+        order = np.lexsort((both[:, 1], both[:, 0]))
+        _, is_new = _changes(both[order])
+    surplus = np.where(order < len(rows), -1, 1)
+    return int(np.maximum(np.add.reduceat(surplus, np.flatnonzero(is_new)), 0).sum())
+
+
+def _changes(words: Words) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which words have another first half than those before, and which are others at all."""
+    is_other = np.append(True, words[1:, 0] != words[:-1, 0])
+    is_new = is_other.copy()
+    is_new[1:] |= words[1:, 1] != words[:-1, 1]
+    return is_other, is_new

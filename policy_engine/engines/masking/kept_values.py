@@ -9,8 +9,12 @@ import pyarrow.compute as pc
 
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import is_text, unchunk, value_type
+from policy_engine.engines.masking.common_forms import (
+    StoredType,
+    common_forms,
+    identifying_words,
+)
 from policy_engine.engines.masking.marks import mark_key
-from policy_engine.engines.masking.matching import identifying_words
 from policy_engine.engines.masking.sampling import units_of
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows, Stratum
@@ -51,16 +55,20 @@ def distinct_texts(output: pa.Table, names: Sequence[str]) -> tuple[str, ...]:
 def strange_rows(table: pa.Table, output: pa.Table, names: Sequence[str], present: str = "") -> int:
     """Return how many rows of an output have values that no row of its input has, or more often.
 
-    Of the `present` column only rows with a value count. Columns whose values cannot be compared
-    are left out.
+    Of the `present` column only rows with a value count.
     """
     if present:
         output = output.filter(pc.is_valid(output.column(present)))
-    names = shared_names(table.schema, output.schema, [*names, *filter(None, [present])])
-    if not names:
+    both = (stored_types(one.schema) for one in (table, output))
+    forms, key = common_forms([*names, *filter(None, [present])], *both), mark_key()
+    if not forms:
         return 0
-    key = mark_key()
-    return count_strange(*(identifying_words(one, names, {}, key) for one in (table, output)))
+    return count_strange(*(identifying_words(one, forms, key) for one in (table, output)))
+
+
+def stored_types(schema: pa.Schema) -> dict[str, StoredType]:
+    """Return the types of the columns of a table in this process."""
+    return {one.name: StoredType(one.type, tables.is_untyped(one)) for one in schema}
 
 
 def compare_sampled(output: pa.Table, plan: Plan, table: pa.Table | None) -> SampledOutput:

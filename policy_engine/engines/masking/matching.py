@@ -3,7 +3,7 @@
 Rows are matched by the columns that are published as they are, where these tell all rows apart.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -40,20 +40,12 @@ from policy_engine.engines.masking.surveys import (
     ranks_of,
 )
 from policy_engine.kernels.moments import exponents
-from policy_engine.kernels.siphash import Words, key_words
-from policy_engine.kernels.streams import mix_rows
+from policy_engine.kernels.siphash import Words
 
 MATCHED = "\ufffdmatched"
 """The column that tells which rows of an input have one in the output."""
 _DAY = 86_400_000_000
 """In microseconds."""
-
-
-def identifying_words(table: pa.Table, names: Sequence[str], kinds: Kinds, key: bytes) -> Words:
-    """Return 128 bits for every row, (rows, 2), equal for rows with equal values of some columns,
-    however a file writes them."""
-    words = [cell_words(table.column(name), kinds.get(name), key) for name in names]
-    return mix_rows(words, key_words(key))
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,12 @@ import pyarrow as pa
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, has_many_values, is_text, unchunk, value_type
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn
+from policy_engine.engines.masking.common_forms import common_forms, identifying_words
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.judging import judge_columns
+from policy_engine.engines.masking.kept_values import stored_types
 from policy_engine.engines.masking.known import KnownColumns, masked_name
-from policy_engine.engines.masking.matching import (
-    MATCHED,
-    MatchedRows,
-    identifying_words,
-)
+from policy_engine.engines.masking.matching import MATCHED, MatchedRows
 from policy_engine.engines.masking.parts import WholeTable
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.masking.recoding import LabelColumn, Taxonomies
@@ -86,12 +84,10 @@ def _side_by_side(
     table: pa.Table, output: pa.Table, step: Mask, unmasked: Sequence[str], key: bytes
 ) -> pa.Table | None:
     """Return an input with the masked columns of an output, None where rows do not match."""
-    named = {*table.column_names} & {*output.column_names}
-    names = [name for name in unmasked if name in named]
-    if not names or not {*step.names} <= named:
+    forms = common_forms(unmasked, *(stored_types(one.schema) for one in (table, output)))
+    if not forms or not {*step.names} <= {*output.column_names}:
         return None
-    words = (identifying_words(one, names, _kinds_of(one, names), key) for one in (table, output))
-    rows = match_rows(*words)
+    rows = match_rows(*(identifying_words(one, forms, key) for one in (table, output)))
     if rows is None:
         return None
     is_matched = rows >= 0

@@ -12,11 +12,12 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import LongType, StructField, StructType
 
 from policy_engine.engines.arrays import from_numpy
+from policy_engine.engines.masking.common_forms import common_forms
 from policy_engine.engines.masking.kept_values import are_comparable
 from policy_engine.engines.masking.sampling import MOST_STRATA
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.spark.failures import carry_errors
-from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, with_words
+from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, stored_types, with_words
 from policy_engine.engines.spark.sampling import counted_units
 from policy_engine.engines.spark.values import gather_tables, map_in_tasks, quote_name
 from policy_engine.engines.strata import InputStrata, SampledRows
@@ -48,13 +49,16 @@ def strange_rows(
     table: StoredRows, output: StoredRows, names: Sequence[str], key: bytes, present: str = ""
 ) -> int:
     """Return how many rows of an output have values that no row of its input has, or more often."""
-    names = shared_names(table, output, [*names, *filter(None, [present])])
-    if not names:
+    both = (stored_types(one) for one in (table, output))
+    forms = common_forms([*names, *filter(None, [present])], *both)
+    if not forms:
         return 0
     if present:
         shown = F.col(quote_name(present)).isNotNull()
         output = output._replace(frame=output.frame.where(shown))
-    rows, others = (with_words(one, names, key).select(*ROW_WORDS) for one in (table, output))
+    columns = [quote_name(name) for name in forms]
+    kept = (one._replace(frame=one.frame.select(columns)) for one in (table, output))
+    rows, others = (with_words(one, forms, key).select(*ROW_WORDS) for one in kept)
     return others.exceptAll(rows).count()
 
 

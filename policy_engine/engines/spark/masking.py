@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +16,18 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.masking.columns import ColumnJudgement
+from policy_engine.engines.masking.common_forms import (
+    Form,
+    StoredType,
+    common_forms,
+    identifying_words,
+)
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.judging import judge_columns
 from policy_engine.engines.masking.known import KnownColumns, masked_name
 from policy_engine.engines.masking.matching import (
     MATCHED,
     MatchedRows,
-    identifying_words,
 )
 from policy_engine.engines.masking.parts import Look, Parts
 from policy_engine.engines.masking.perturbing import (
@@ -164,11 +168,10 @@ def _side_by_side(
     table: StoredRows, output: StoredRows, step: Mask, unmasked: Sequence[str], key: bytes
 ) -> DataFrame | None:
     """Return an input with the masked columns of an output, None where rows do not match."""
-    named = {*table.frame.columns} & {*output.frame.columns}
-    names = [name for name in unmasked if name in named]
-    if not names or not {*step.names} <= named:
+    forms = common_forms(unmasked, *map(stored_types, (table, output)))
+    if not forms or not {*step.names} <= {*output.frame.columns}:
         return None
-    rows, others = (with_words(one, names, key, _kinds_of(one, names)) for one in (table, output))
+    rows, others = (with_words(one, forms, key) for one in (table, output))
     if not _are_matched(rows, others):
         return None
     masked = [F.col(quote_name(name)).alias(masked_name(name)) for name in step.names]
@@ -177,25 +180,20 @@ def _side_by_side(
     return both.withColumn(MATCHED, F.col(MATCHED).isNotNull())
 
 
-def _kinds_of(table: StoredRows, names: Sequence[str]) -> Kinds:
-    """Return the inferred types of those of some columns that are texts without a type."""
-    columns = [quote_name(name) for name in names]
-    return text_types(table.frame.select(columns), numbers=True) if table.is_csv else {}
+def stored_types(table: StoredRows) -> dict[str, StoredType]:
+    """Return the types of the columns of a table on a cluster."""
+    fields = arrow_schema(table.frame)
+    return {one.name: StoredType(one.type, is_untyped=table.is_csv) for one in fields}
 
 
-def with_words(
-    table: StoredRows, names: Sequence[str], key: bytes, kinds: Kinds = MappingProxyType({})
-) -> DataFrame:
-    """Return a table with the words that its rows have by some columns.
-
-    `kinds` are the inferred types of texts, none where these count as they are.
-    """
+def with_words(table: StoredRows, forms: Mapping[str, Form], key: bytes) -> DataFrame:
+    """Return a table with the words that its rows have by some columns."""
     frame = table.frame
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in gather_tables(batches):
-            words = identifying_words(part, names, kinds, key).view(np.int64)
+            words = identifying_words(part, forms, key).view(np.int64)
             for place, name in enumerate(ROW_WORDS):
                 part = part.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
             yield from part.to_batches()

@@ -201,6 +201,11 @@ class SparkRun:
             found = kept_values.sampled_rows(output, step, names, key)
             return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
 
+    def row_number(self, table: InputRows) -> int:
+        """Return how many rows a table that was read has."""
+        with running(self._engine.spark, "verifying"):
+            return table.frame.count()
+
     def strange_rows(
         self, written: WrittenTable, table: InputRows, names: Sequence[str], present: str = ""
     ) -> int:

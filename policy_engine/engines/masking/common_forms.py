@@ -1,0 +1,223 @@
+"""The form in which the values of two tables are compared, however their files write them.
+
+A file without types has texts of what another has as numbers, dates or times.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
+from policy_engine.engines.arrays import value_type as type_of_values
+from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.engines.row_keys import row_keys
+from policy_engine.engines.text_types import STAMP, TIME_OF_DAY, ZONED, parse_times_of_day
+from policy_engine.kernels.siphash import Words, key_words
+from policy_engine.kernels.streams import mix_rows
+
+Form = Literal["stored", "cells", "moments", "days", "clock", "floats", "digits", "spelled"]
+"""`stored` values are compared as they are, `cells` are texts of which an empty one is missing."""
+Bools = NDArray[np.bool_]
+_FLOAT = r"(?i)^(-?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?|inf)|nan)$"
+_SCIENTIFIC = r"^-?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]{1,3}$"
+
+
+class StoredType(NamedTuple):
+    """The type of a column, and whether a file without types has it as texts."""
+
+    type: pa.DataType
+    is_untyped: bool
+
+
+def common_forms(
+    names: Sequence[str], before: Mapping[str, StoredType], after: Mapping[str, StoredType]
+) -> dict[str, Form]:
+    """Return the form of those of some columns that two tables have."""
+    both = (name for name in names if name in before and name in after)
+    return {name: _common_form(before[name], after[name]) for name in both}
+
+
+def _common_form(*columns: StoredType) -> Form:
+    kinds = [type_of_values(one.type) for one in columns]
+    if all(map(is_text, kinds)):
+        return "cells" if any(one.is_untyped for one in columns) else "stored"
+    if kinds[0] == kinds[1] or any(map(pa.types.is_nested, kinds)):
+        return "stored"
+    return next((form for is_kind, form in _FORMS if any(map(is_kind, kinds))), "spelled")
+
+
+_FORMS: tuple[tuple[Callable[[pa.DataType], bool], Form], ...] = (
+    (pa.types.is_timestamp, "moments"),
+    (pa.types.is_date, "days"),
+    (pa.types.is_time, "clock"),
+    (pa.types.is_floating, "floats"),
+    (pa.types.is_integer, "digits"),
+    (pa.types.is_decimal, "digits"),
+)
+
+
+def identifying_words(table: pa.Table, forms: Mapping[str, Form], key: bytes) -> Words:
+    """Return 128 bits for every row, (rows, 2), equal for rows with equal values of some columns in
+    the form of each."""
+    words = [_form_words(table.column(name), form, key) for name, form in forms.items()]
+    return mix_rows(words, key_words(key))
+
+
+def _form_words(column: pa.ChunkedArray, form: Form, key: bytes) -> Words:
+    """Return 128 bits for every value of a column, (rows, 2)."""
+    if form == "stored":
+        return row_keys([column], key)
+    if form == "cells":
+        return row_keys([_without_empty(column)], key)
+    plain = plain_array(column)
+    words = np.zeros((len(plain), 2), dtype=np.uint64)
+    places = np.flatnonzero(to_numpy(plain.is_valid()))
+    for are_read, values in _READERS[form](_trimmed(plain.drop_null())):
+        if len(values):
+            words[places[are_read]] = row_keys([values], key)
+    return words
+
+
+def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """Return texts of which none is empty: a file without types has those as missing."""
+    if pa.types.is_dictionary(column.type):
+        sizes = [pc.min(pc.binary_length(one.dictionary)).as_py() for one in column.chunks]
+        if all(size != 0 for size in sizes):
+            return column
+    plain = plain_array(column)
+    is_empty = pc.equal(pc.binary_length(plain), pc.binary_length(constant("")))
+    return pc.if_else(is_empty, pa.nulls(len(plain), plain.type), plain)
+
+
+def _trimmed(values: pa.Array) -> pa.Array:
+    return pc.utf8_trim_whitespace(values) if is_text(values.type) else values
+
+
+Read = Iterator[tuple[Bools, pa.Array]]
+"""Values in a form, each with where they are among all; the rest are missing."""
+
+
+def _read(
+    values: pa.Array, pattern: str, parse: Callable[[pa.Array], tuple[Bools, pa.Array]]
+) -> Read:
+    """Yield texts of a pattern as they are parsed, and the others as they are."""
+    are_some = to_numpy(pc.match_substring_regex(values, pattern)).astype(np.bool_)
+    are_parsed, parsed = parse(values.filter(from_numpy(are_some)))
+    are_some[are_some] = are_parsed
+    yield are_some, parsed
+    yield ~are_some, values.filter(from_numpy(~are_some))
+
+
+def _all(values: pa.Array) -> tuple[Bools, pa.Array]:
+    return np.ones(len(values), dtype=np.bool_), values
+
+
+def _floats(values: pa.Array) -> Read:
+    """Yield numbers as floats; one of few bits is the number that a text shows of it."""
+    if is_text(values.type):
+        parts = [*_read(values, _FLOAT, lambda texts: _all(texts.cast(pa.float64())))]
+    elif pa.types.is_float64(values.type) or pa.types.is_integer(values.type):
+        parts = [_all(values.cast(pa.float64(), safe=False))]
+    elif pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        parts = [_all(values.cast(pa.string()).cast(pa.float64()))]
+    else:
+        parts = [*_spelled(values)]
+    for places, part in parts:
+        if pa.types.is_floating(part.type):
+            is_number = ~np.isnan(to_numpy(part))
+            chosen = places.copy()
+            chosen[places] = is_number
+            yield chosen, part.filter(from_numpy(is_number))
+        else:
+            yield places, part
+
+
+def _digits(values: pa.Array) -> Read:
+    """Yield numbers by their digits, without zeros at the end of decimals."""
+    [(places, texts)] = _spelled(values)
+    if pc.any(pc.match_substring(texts, "e", ignore_case=True)).as_py():
+        texts = _written_out(texts)
+    if pc.any(pc.match_substring(texts, ".")).as_py():
+        texts = pc.replace_substring_regex(texts, r"^(-?[0-9]+\.[0-9]*?)0+$", r"\1")
+        texts = pc.replace_substring_regex(texts, r"^(-?[0-9]+)\.$", r"\1")
+    yield places, texts
+
+
+def _written_out(texts: pa.Array) -> pa.Array:
+    """Return texts, numbers among them with an exponent as those without."""
+    is_scientific = pc.match_substring_regex(texts, _SCIENTIFIC)
+    written = [format(Decimal(one), "f") for one in texts.filter(is_scientific).to_pylist()]
+    return pc.replace_with_mask(texts, is_scientific, from_texts(written))
+
+
+def _moments(values: pa.Array) -> Read:
+    """Yield points in time in microseconds."""
+    if pa.types.is_timestamp(values.type):
+        yield _all(_microseconds(values))
+    elif is_text(values.type):
+        zoned = to_numpy(pc.match_substring_regex(values, ZONED)).astype(np.bool_)
+        for chosen, zone in ((zoned, "UTC"), (~zoned, None)):
+            part = values.filter(from_numpy(chosen))
+            for places, parsed in _read(part, STAMP, partial(_parsed, zone=zone)):
+                where = chosen.copy()
+                where[chosen] = places
+                yield where, parsed
+    else:
+        yield from _spelled(values)
+
+
+def _parsed(texts: pa.Array, zone: str | None) -> tuple[Bools, pa.Array]:
+    """Return which texts are points in time, and these; there is no 30th of February."""
+    for unit in ("ns", "us"):  # not every year is one of nanoseconds
+        try:
+            return _all(_microseconds(texts.cast(pa.timestamp(unit, zone))))
+        except pa.ArrowInvalid:
+            continue
+    if len(texts) == 1:
+        return np.zeros(1, dtype=np.bool_), pa.nulls(0, pa.int64())
+    half = len(texts) // 2
+    parts = [_parsed(one, zone) for one in (texts[:half], texts[half:])]
+    return np.concatenate([one for one, _ in parts]), pa.concat_arrays([one for _, one in parts])
+
+
+def _microseconds(values: pa.Array) -> pa.Array:
+    unit = pa.timestamp("us", values.type.tz)
+    return values.cast(unit, safe=False).cast(pa.int64())
+
+
+def _days(values: pa.Array) -> Read:
+    """Yield dates as they are written."""
+    is_date = pa.types.is_date(values.type)
+    yield from _spelled(values.cast(pa.date32()) if is_date else values)
+
+
+def _times(values: pa.Array) -> Read:
+    """Yield times of day."""
+    if pa.types.is_time(values.type):
+        yield _all(values.cast(pa.time64("ns")))
+    elif is_text(values.type):
+        yield from _read(values, TIME_OF_DAY, lambda texts: _all(parse_times_of_day(texts)))
+    else:
+        yield from _spelled(values)
+
+
+def _spelled(values: pa.Array) -> Read:
+    """Yield values as texts, and bytes as they are."""
+    is_bytes = pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type)
+    yield _all(values if is_bytes else values.cast(pa.string()))
+
+
+_READERS: Mapping[Form, Callable[[pa.Array], Read]] = {
+    "moments": _moments,
+    "days": _days,
+    "clock": _times,
+    "floats": _floats,
+    "digits": _digits,
+    "spelled": _spelled,
+}

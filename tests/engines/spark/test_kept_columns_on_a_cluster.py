@@ -1,0 +1,70 @@
+"""Columns that are released as they are, which a cluster finds among those of the data."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from applying import applied, asking
+from building import DATASET, column
+from everyday import everyday
+
+from policy_engine import certify_output
+from policy_engine.engines.tables import write_table
+from policy_engine.errors import CertificateError
+
+PAY = column("pay", masking="rank-swapping", p=0.3)
+KEPT = ["id", "ill", "since", "seen", "cost", "rate"]
+SWAPPED = {"method": "masking", "insensitive": KEPT, "masked": [PAY]}
+CLASSES = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": KEPT}
+ACROSS = (".parquet", ".csv")
+FILES = everyday([(".csv", ".csv"), (".csv", ".parquet"), ACROSS], ACROSS)
+
+
+def patients(rows=20):
+    """Return patients whose columns are of many types, with missing values."""
+    first = dt.datetime.fromisoformat("2024-01-01T09:30")
+    days = [first + dt.timedelta(number) for number in range(rows)]
+    return pa.table(
+        {
+            "id": range(rows),
+            "age": [20 + number % 3 for number in range(rows)],
+            "ill": [["flu", "1.0", None][number % 3] for number in range(rows)],
+            "since": [day.date() for day in days],
+            "seen": pa.array(days, pa.timestamp("us", "UTC")),
+            "cost": pa.array([Decimal(one) / 4 for one in range(rows)], pa.decimal128(9, 2)),
+            "rate": [None if number % 7 == 1 else number / 3 for number in range(rows)],
+            "pay": [number * 37 % 100 for number in range(rows)],
+        }
+    )
+
+
+def certified(cluster, path, data, asked):
+    return certify_output(path, asking(**asked), data={DATASET: data}, engine=cluster)
+
+
+@pytest.mark.parametrize("files", FILES, ids="-".join)
+@pytest.mark.parametrize("asked", [SWAPPED, CLASSES], ids=["swapped", "classes"])
+def test_a_release_is_of_its_data_on_a_cluster(cluster, asked, files, tmp_path):
+    given, made = files
+    data = tmp_path / f"in{given}"
+    write_table(patients(), data)
+    path = applied(data, tmp_path / "out" / f"a{made}", **asked).path
+    assert certified(cluster, path, data, asked).holds
+
+
+@pytest.mark.parametrize("asked", [SWAPPED, CLASSES], ids=["swapped", "classes"])
+def test_rows_that_are_not_of_the_data_are_refused_on_a_cluster(cluster, asked, tmp_path):
+    data = tmp_path / "in.parquet"
+    write_table(patients(), data)
+    path = applied(data, tmp_path / "out" / "a.csv", **asked).path
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    (tmp_path / "copy").mkdir()
+    copy = tmp_path / "copy" / "a.csv"
+    table.assign(id=["99", *table["id"][1:]]).iloc[::-1].to_csv(copy, index=False)
+    with pytest.raises(CertificateError, match="V002 1 row of the output has values of 'id', '"):
+        certified(cluster, copy, data, asked)
+    table.iloc[:-1].to_csv(copy, index=False)
+    with pytest.raises(CertificateError, match="V003 The output has 19 rows"):
+        certified(cluster, copy, data, asked)
