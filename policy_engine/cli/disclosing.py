@@ -50,6 +50,30 @@ def disclosure(
         float,
         typer.Option(metavar="SECONDS", help="The time that a family of learned distances has."),
     ] = 10.0,
+    sensitive: Annotated[
+        list[str],
+        typer.Option(
+            "--sensitive",
+            metavar="COLUMN",
+            help="A column that nobody should learn of a person, repeated. [default: the policy's]",
+        ),
+    ] = [],  # noqa: B006
+    population: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Everybody of whom the release is a part, with the known columns."
+        ),
+    ] = None,
+    weights: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN", help="The column of how many persons each released row stands for."
+        ),
+    ] = "",
+    threshold: Annotated[
+        float,
+        typer.Option(metavar="RISK", help="Tell the share of records with a risk above this one."),
+    ] = 0.2,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     out: Annotated[
         Path | None,
@@ -57,7 +81,7 @@ def disclosure(
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
-    """Attack a released table by record linkage: who is found by what an intruder knows.
+    """Tell what an intruder can still do to a released table: who is found, and what is learned.
 
     With the release's certificate the intruder knows how it was made, too.
     """
@@ -71,6 +95,10 @@ def disclosure(
             match=match,
             attacks=attack,
             seconds=seconds,
+            sensitive=sensitive,
+            population=population,
+            weights=weights,
+            threshold=threshold,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             out=out,
             progress=progress,
@@ -78,22 +106,10 @@ def disclosure(
     if output_format is Format.JSON:
         print_json(audit.model_dump(mode="json"))
         return
-    from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases  # noqa: PLC0415
-    from policy_engine.cli.tables.disclosures import disclosure_table  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
+    from policy_engine.cli.tables.disclosures import print_disclosure  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    console().print(verdict(audit), markup=False)
-    print_fitting(console(), disclosure_table(audit))
-    for told in worst_cases(audit):
-        console().print(told, markup=False)
-    names = ", ".join(audit.matched_by)
-    console().print(f"rows matched by {names}, taken to be as they were", markup=False)
-    if audit.unread:
-        console().print(f"read by no attack: {', '.join(audit.unread)}", markup=False)
-    for one in audit.not_run:
-        console().print(f"not run: {one.attack}, since {one.reason}", markup=False)
-    for limit in limits():
-        console().print(limit, markup=False)
+    print_disclosure(audit)
     if out is not None:
         files = f"{out / 'disclosure.json'} and {out / 'disclosure.html'}"
         console().print(f"written: {files}", markup=False)

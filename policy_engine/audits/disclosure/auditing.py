@@ -53,6 +53,14 @@ def attack(
     return tuple(results), tuple(not_run)
 
 
+def without_attacks(
+    reason: str, settings: Settings = DEFAULTS
+) -> tuple[tuple[Linkage, ...], tuple[NotRun, ...]]:
+    """Return that no attack was run, and why."""
+    chosen = settings.named or get_args(Attack)
+    return (), tuple(NotRun(attack=name, reason=reason) for name in chosen)
+
+
 def _in_steps(name: Attack, files: TwoFiles, settings: Settings) -> Iterator[Linkage | NotRun]:
     every = len(files.columns)
     steps = range(1, every + 1) if len(files.own) <= MOST_PERSONS_IN_STEPS else (every,)

@@ -15,6 +15,7 @@ from policy_engine.audits.utility.matching import MatchedColumn, match, match_va
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.errors import DataError, PolicyEngineError, join_names
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.spread import Spread
 from policy_engine.methods.columns import Columns
@@ -186,6 +187,35 @@ def pair_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints:
     if (own >= 0).sum() < released:
         raise _unmatched("have values in the release that the original lacks: rows", columns)
     return own
+
+
+def unpaired(rows: int) -> Ints:
+    """Return that nobody knows which row of the release is whose, (rows,)."""
+    return np.full(rows, -1, dtype=np.int64)
+
+
+def own_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints | NotApplicable:
+    """Return what `pair_rows` does by columns that nobody named: all that are published as they
+    are.
+
+    `NotApplicable` where they do not tell rows apart. Raises DataError (A023) where rows of the
+    release cannot be of the original.
+    """
+    if released > rows:
+        message = f"The release has {released:,} rows, and the original {rows:,}: they do not "
+        raise DataError.of("A023", f"{message}belong together.")
+    if columns:
+        before = [column.before.astype(np.int32) for column in columns]
+        after = [column.released_codes().astype(np.int32) for column in columns]
+        both = [np.concatenate(pair) for pair in zip(before, after, strict=True)]
+        classes, _ = classes_of(both)
+        if not np.isin(classes[rows:], classes[:rows]).all():
+            raise _unmatched("have values in the release that the original lacks: rows", columns)
+        if len(np.unique(classes[:rows])) == rows:
+            return pair_rows(columns, rows, released)
+    return NotApplicable(
+        reason="no columns that are published as they were tell rows apart: name such by --match"
+    )
 
 
 def _unmatched(what: str, columns: Sequence[KnownColumn]) -> PolicyEngineError:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.audits.disclosure.risks.result import NoRisk, Risk, RiskDistribution
 from policy_engine.kernels.estimates import Estimate, share_of_parts
 
 Attack: TypeAlias = Literal[
@@ -95,11 +96,12 @@ class NotRun(_Frozen):
 
 
 class DisclosureAudit(_Frozen):
-    """What is known of a release and its original, and what every attack reaches.
+    """What is known of a release and its original, what every attack reaches, and other risks.
 
     `rows` are those of the original, `released` those of the release, and `paired` are known to be
     of one person. The columns `matched_by` paired them. `methods` tells what the intruder is
-    assumed to know of how each known column was made.
+    assumed to know of how each known column was made. Of the `risks` that need no link, those
+    without a figure are in `risks_not_run`.
     """
 
     original: str
@@ -113,6 +115,9 @@ class DisclosureAudit(_Frozen):
     attacks: tuple[Linkage, ...]
     not_run: tuple[NotRun, ...] = ()
     unread: tuple[str, ...] = ()
+    risks: tuple[Risk, ...] = ()
+    risks_not_run: tuple[NoRisk, ...] = ()
+    distributions: tuple[RiskDistribution, ...] = ()
 
     @property
     def worst(self) -> Linkage | None:

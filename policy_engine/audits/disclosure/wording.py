@@ -1,6 +1,13 @@
 """What attacks on a release reach, in words."""
 
 from policy_engine.audits.disclosure.result import DisclosureAudit, LearnedDistance, Linkage
+from policy_engine.audits.disclosure.risks.result import FINDING, LEARNING
+from policy_engine.audits.disclosure.risks.wording import (
+    columns_words,
+    risk_sentences,
+    share_words,
+    worst_of,
+)
 
 NAMES = {
     "distance-linkage": "the nearest record",
@@ -13,15 +20,35 @@ NAMES = {
 
 
 def verdict(audit: DisclosureAudit) -> str:
-    """Return what the strongest attack reaches, against guessing, in one or two sentences."""
-    worst = audit.worst
-    if worst is None:
-        return "No attack could be run on this release."
-    known = _columns(len(worst.known), len(audit.known))
+    """Return what the worst reaches, against its baseline: how many persons are found, and how many
+    values are learned; first what exceeds its baseline by more."""
+    told = sorted(filter(None, (_found(audit), _learned(audit))), key=lambda one: -one[0])
+    if not told:
+        return "No attack could be run on this release, and no risk measured."
+    return " ".join(sentences for _, sentences in told)
+
+
+def _found(audit: DisclosureAudit) -> tuple[float, str] | None:
+    """Return by how much the worst way to find persons exceeds guessing, and that in words."""
+    linkage, risk = audit.worst, worst_of(audit.risks, FINDING)
+    if linkage is not None:
+        excess = (linkage.linked.value - linkage.baseline) / max(1 - linkage.baseline, 1e-9)
+        if risk is None or excess >= risk.excess:
+            return excess, _linked(audit, linkage)
+    return None if risk is None else (risk.excess, risk_sentences(risk, len(audit.known)))
+
+
+def _learned(audit: DisclosureAudit) -> tuple[float, str] | None:
+    risk = worst_of(audit.risks, LEARNING)
+    return None if risk is None else (risk.excess, risk_sentences(risk, len(audit.known)))
+
+
+def _linked(audit: DisclosureAudit, worst: Linkage) -> str:
+    known = columns_words(len(worst.known), len(audit.known))
     told = f"Who knows {known} of a person and takes {NAMES[worst.attack]} finds the person's own "
     told += f"record for {_share(worst)} of the persons. "
-    guess = f"Guessing finds {_percent(worst.baseline)}."
-    return told + guess
+    doubt = "" if worst.beats_guessing else " More than that is not shown."
+    return f"{told}Guessing finds {share_words(worst.baseline)}.{doubt}"
 
 
 def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
@@ -30,7 +57,9 @@ def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
 
 
 def _worst_case(one: LearnedDistance) -> str:
-    told = f"The best {one.distance} for these very persons links {_percent(one.in_sample)} of them"
+    told = (
+        f"The best {one.distance} for these very persons links {share_words(one.in_sample)} of them"
+    )
     if one.is_proven:
         return f"{told}, which is proven to be the most."
     ends = {
@@ -39,27 +68,24 @@ def _worst_case(one: LearnedDistance) -> str:
         "margin": "since the rest are as good as ties",
         "reached": "there",
     }
-    most = f"no other one links more than {_percent(one.bound)}"
+    most = f"no other one links more than {share_words(one.bound)}"
     return f"{told}; {most}. The search ended {ends[one.stopped]}."
 
 
 def _share(one: Linkage) -> str:
-    ends = f"{_percent(one.linked.low)} to {_percent(one.linked.high)}"
-    return f"{_percent(one.linked.value)} ({ends})"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 or share == 0 else f"{100 * share:.2g}%"
-
-
-def _columns(known: int, of: int) -> str:
-    if of == 1:
-        return "the column"
-    return f"all {of} columns" if known == of else f"{known} of {of} columns"
+    ends = f"{share_words(one.linked.low)} to {share_words(one.linked.high)}"
+    return f"{share_words(one.linked.value)} ({ends})"
 
 
 def limits() -> tuple[str, ...]:
     """Return what the figures do not show."""
     safe = "An attack that fails does not show that a record is safe: another intruder may know "
     exact = "The intruder is assumed to know that the persons are in the original, and their "
-    return f"{safe}other columns, or a better attack.", f"{exact}values in known columns exactly."
+    classes = "Risks of classes take every cell for true, and every record for another person: "
+    learned = "A value that is guessed well may be known of anybody like the person, whether or "
+    return (
+        f"{safe}other columns, or a better attack.",
+        f"{exact}values in known columns exactly.",
+        f"{classes}columns that are masked at random count in record linkage alone.",
+        f"{learned}not the person is in the release.",
+    )

@@ -4,9 +4,17 @@ import json
 from pathlib import Path
 
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
+from policy_engine.audits.disclosure.risks.wording import (
+    by_reason,
+    figure_words,
+    interval_words,
+    name_of,
+    question,
+    share_words,
+)
 from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases
 from policy_engine.audits.reports.charts import need_matplotlib
-from policy_engine.audits.reports.charts.disclosure import linkage_chart
+from policy_engine.audits.reports.charts.disclosure import distribution_chart, linkage_chart
 from policy_engine.audits.reports.html import PagePicture, Table, html_page, percent, picture
 from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
@@ -42,6 +50,10 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         attacks=_attacks(audit),
         pictures=_pictures(audit),
         worst_cases=worst_cases(audit),
+        risks=_risks(audit),
+        risk_pictures=_risk_pictures(audit),
+        not_run=by_reason((one.attack, one.reason) for one in audit.not_run),
+        without_figure=by_reason((name_of(one), one.reason) for one in audit.risks_not_run),
         limits=limits(),
     )
 
@@ -89,3 +101,31 @@ def _pictures(audit: DisclosureAudit) -> list[PagePicture]:
     drawing = linkage_chart(points, audit.attacks[0].baseline)
     caption = "Columns become known in the order of the table above; bars are 95% intervals."
     return [picture("Linked persons, by columns known", drawing, caption)]
+
+
+def _risks(audit: DisclosureAudit) -> Table:
+    rows = [
+        (
+            name_of(one),
+            f"{figure_words(one)}\n{interval_words(one)}".rstrip(),
+            "" if one.baseline is None else share_words(one.baseline),
+            question(one),
+        )
+        for one in audit.risks
+    ]
+    head = ("measure", "figure", "baseline", "share of")
+    return Table("Risk of classes and values", head, rows, texts=(3,))
+
+
+def _risk_pictures(audit: DisclosureAudit) -> list[PagePicture]:
+    if not audit.distributions:
+        return []
+    lines = {str(one.measure): (one.at, one.shares) for one in audit.distributions}
+    caption = "Of each risk, the share of records with that risk or a higher one."
+    rows = [
+        (f"{100 * at:.3g}%", *(percent(one.shares[place]) for one in audit.distributions))
+        for place, at in enumerate(audit.distributions[0].at)
+    ]
+    table = Table("", ("risk at least", *lines), rows)
+    drawing = distribution_chart(lines)
+    return [picture("Risk of records", drawing, caption, table)]

@@ -3,7 +3,36 @@
 from rich.table import Table
 
 from policy_engine.audits.disclosure.result import DisclosureAudit
-from policy_engine.cli.tables.tables import rows_table
+from policy_engine.audits.disclosure.risks.wording import (
+    by_reason,
+    figure_words,
+    interval_words,
+    name_of,
+    share_words,
+)
+from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases
+from policy_engine.cli.tables.tables import console, print_fitting, rows_table
+
+
+def print_disclosure(audit: DisclosureAudit) -> None:
+    """Print what the worst reaches, then every figure, what has none, and what they do not show."""
+    console().print(verdict(audit), markup=False)
+    if audit.attacks:
+        print_fitting(console(), disclosure_table(audit))
+        for told in worst_cases(audit):
+            console().print(told, markup=False)
+        names = ", ".join(audit.matched_by)
+        console().print(f"rows matched by {names}, taken to be as they were", markup=False)
+    if audit.risks:
+        print_fitting(console(), risks_table(audit))
+    if audit.unread:
+        console().print(f"read by no attack: {', '.join(audit.unread)}", markup=False)
+    for names, reason in by_reason((one.attack, one.reason) for one in audit.not_run):
+        console().print(f"not run: {names}, since {reason}", markup=False)
+    for names, reason in by_reason((name_of(one), one.reason) for one in audit.risks_not_run):
+        console().print(f"no figure: {names}, since {reason}", markup=False)
+    for limit in limits():
+        console().print(limit, markup=False)
 
 
 def disclosure_table(audit: DisclosureAudit) -> Table:
@@ -20,3 +49,18 @@ def disclosure_table(audit: DisclosureAudit) -> Table:
     ]
     head = ("attack", "columns known", "persons linked", "95% interval", "by guessing")
     return rows_table(f"{audit.release}: who is found", head, rows)
+
+
+def risks_table(audit: DisclosureAudit) -> Table:
+    """Return the risks that need no link, each with its interval and baseline if it has these."""
+    rows = [
+        (
+            name_of(one),
+            figure_words(one),
+            interval_words(one),
+            "" if one.baseline is None else share_words(one.baseline),
+        )
+        for one in audit.risks
+    ]
+    head = ("measure", "figure", "95% interval", "baseline")
+    return rows_table(f"{audit.release}: risk of its classes and values", head, rows)

@@ -39,3 +39,26 @@ def linkage_chart(lines: Mapping[str, Sequence[tuple[int, Estimate]]], baseline:
         axes.yaxis.set_major_formatter(format_percent)
         axes.legend(frameon=False)
         return render_svg(figure, "linkage")
+
+
+def distribution_chart(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> str:
+    """Return the share of records whose risk is at least each, a line for each kind of intruder."""
+    with canvas(3.2) as (figure, axes):
+        for place, (name, (at, shares)) in enumerate(lines.items()):
+            axes.step(at, shares, where="pre", color=HUES[place], label=name)
+        points = [pair for line in lines.values() for pair in zip(*line, strict=True)]
+        least = min((risk for risk, share in points if share < 1), default=0.01)
+        axes.set_xscale("log")
+        axes.set_xlim(least / 2, 1.1)
+        axes.set_xticks([risk for risk in _RISKS if least / 2 <= risk])
+        axes.minorticks_off()
+        axes.set_xlabel("risk of a record, at least")
+        axes.set_ylabel("records")
+        axes.set_ylim(0, 1.03)
+        axes.xaxis.set_major_formatter(format_percent)
+        axes.yaxis.set_major_formatter(format_percent)
+        axes.legend(frameon=False)
+        return render_svg(figure, "distribution")
+
+
+_RISKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)

@@ -1,0 +1,152 @@
+"""The files of a disclosure audit, and what risks are measured by beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.api.outputs import published_output
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.risks.reading import (
+    population_columns,
+    population_problems,
+    read_weights,
+)
+from policy_engine.certificate.beside import find_certificate, single_output
+from policy_engine.certificate.certificate import check_digest
+from policy_engine.data.catalog import Dataset
+from policy_engine.data.column_names import missing_columns
+from policy_engine.engines import tables
+from policy_engine.engines.engine import Progress, StoredData
+from policy_engine.errors import DataError, PlanError, Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from policy_engine.audits.disclosure.risks.measuring import RiskInputs
+    from policy_engine.certificate.certificate import Certificate
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """The tables of an audit by their files, and the certificate of the release, if it has one."""
+
+    original: Path
+    path: Path
+    before: "pa.Table"
+    after: "pa.Table"
+    certificate: "Certificate | None"
+    population_path: Path | None = None
+    population: "pa.Table | None" = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that were read."""
+        return tuple(filter(None, (self.original, self.path, self.population_path)))
+
+    def missing(self, names: Sequence[str], known: Sequence[str]) -> list[Problem]:
+        """Return every column that a table lacks (C005); a population has the known ones alone."""
+        problems = []
+        for path, table in ((self.original, self.before), (self.path, self.after)):
+            problems += _missing(names, path, table)
+        if self.population is not None and self.population_path is not None:
+            problems += _missing(known, self.population_path, self.population)
+        return problems
+
+
+def _missing(names: Sequence[str], path: Path, table: "pa.Table") -> list[Problem]:
+    columns, source = tuple(table.column_names), str(path)
+    dataset = Dataset(iri=source, location=source, format="memory", columns=columns)
+    return list(missing_columns(tuple(dict.fromkeys(names)), dataset))
+
+
+def read_disclosed(
+    original: str | Path, release: str | Path, population: str | Path | None, progress: Progress
+) -> Disclosed:
+    """Return the tables of an audit.
+
+    Raises DataError where one cannot be read, or has no rows (R001); CertificateError and PlanError
+    where the certificate of the release is that of another output, or of one by buckets.
+    """
+    path = Path(single_output(Path(release)))
+    with published_output(path):
+        certificate = _certificate(path)
+        progress("reading", 0, 0)
+        before, after = tables.read_table(Path(original)), tables.read_table(path)
+    others = None if population is None else Path(population)
+    persons = tables.read_table(others) if others else None
+    given = Disclosed(Path(original), path, before, after, certificate, others, persons)
+    for file, table in zip(given.files, (before, after, persons), strict=False):
+        if table is not None and not table.num_rows:
+            raise DataError.of("R001", "The table has no rows.", source=str(file))
+    return given
+
+
+def _certificate(release: Path) -> "Certificate | None":
+    """Return the certificate beside a release, None if there is none.
+
+    Raises CertificateError (V004) for one of another output, PlanError (M004) for one of a release
+    by buckets, whose rows have no sensitive values.
+    """
+    adjacent = find_certificate(release)
+    if adjacent is None:
+        return None
+    certificate = adjacent[1]
+    if certificate.plan.anonymization().is_in_buckets:
+        message = "The release is by buckets, in two tables that no person links row by row."
+        raise PlanError.of("M004", message, "Audit a release by classes, or of masked columns.")
+    check_digest(certificate, StoredData.from_file(release))
+    return certificate
+
+
+def risk_input_problems(
+    given: Disclosed, known: Sequence[str], weights: str, threshold: float
+) -> list[Problem]:
+    """Return all that is wrong with the inputs of risks.
+
+    A threshold outside its range (A025), weights that neither table has (C005), cells of the
+    population that cannot be read as those of the original are (A024).
+    """
+    problems: list[Problem] = []
+    if not 0 < threshold < 1:
+        message = f"The threshold is {threshold!r}."
+        problems.append(Problem("A025", message, "A risk is above 0 and below 1."))
+    if weights and weights not in given.after.column_names:
+        problems += _missing([weights], given.path, given.after)
+    if given.population is not None:
+        both = {*given.before.column_names} & {*given.population.column_names}
+        names = [name for name in known if name in both]
+        problems += population_problems(given.before, given.population, names)
+    return problems
+
+
+def risk_inputs(
+    given: Disclosed,
+    files: TwoFiles,
+    learned: Sequence[KnownColumn],
+    weights: str,
+    threshold: float,
+    taxonomies: Mapping[str, Any],
+) -> "RiskInputs":
+    """Return what risks are measured by; of a sample, the original is the population.
+
+    Raises DataError (A025) where weights are not numbers above 0.
+    """
+    from policy_engine.audits.disclosure.risks.measuring import RiskInputs  # noqa: PLC0415
+
+    plan = given.certificate.plan if given.certificate else None
+    sample = given.certificate.sample if given.certificate else None
+    column = weights or (plan.sample.weight_column if plan and plan.sample else "")
+    persons: Sequence[KnownColumn] = files.columns if sample else ()
+    if given.population is not None:
+        persons = population_columns(
+            given.before, given.population, given.after, files.names, plan, taxonomies
+        )
+    return RiskInputs(
+        threshold=threshold,
+        sensitive=tuple(learned),
+        population=tuple(persons),
+        weights=read_weights(given.after, column) if column else None,
+        share=sample.share if sample and given.population is None else None,
+        suppresses=bool(plan and plan.anonymization().recoding.has_overlapping_classes),
+    )

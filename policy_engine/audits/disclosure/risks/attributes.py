@@ -1,0 +1,214 @@
+"""What a release tells of values: of a sensitive column, and of numbers that were masked."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn
+from policy_engine.audits.disclosure.risks.classes import ReleasedClasses
+from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
+from policy_engine.kernels.attribute_inference import ReleasedCells, guess_values, homogeneity
+from policy_engine.kernels.box_counts import box_counts
+from policy_engine.kernels.estimates import share_of_parts
+from policy_engine.kernels.interval_disclosure import (
+    deviation_interval_disclosure,
+    rank_interval_disclosure,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEWEST = 10
+"""Of fewer persons no interval of a share says anything."""
+MOST_GUESSED = 200_000
+"""Values of so many persons are guessed, at most."""
+DEVIATIONS = 0.05
+"""An interval reaches so many standard deviations to either side of a masked value."""
+RANKS = tuple(percent / 100 for percent in range(1, 11))
+"""Shares of the records that intervals of ranks reach to either side."""
+TOLERANCE = 0.1
+"""A number is guessed if it differs by so many standard deviations at most."""
+
+
+def homogeneous(classes: ReleasedClasses, sensitive: KnownColumn) -> Iterator[Risk | NoRisk]:
+    """Yield for how many records the class tells the sensitive value, for certain and probably."""
+    if sensitive.masking is not None and sensitive.masking.is_perturbation:
+        reason = f"its values are masked by {sensitive.masking.masking}: none is certain"
+        yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
+        return
+    if classes.is_overlapping:
+        reason = "suppressed cells may be any value"
+        yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
+        return
+    values = sensitive.after.cell_of.astype(np.int32)
+    found = homogeneity(classes.class_of, values)
+    alone = 1.0 if found.baseline == found.rows else 0.0
+    words = {"column": sensitive.name}
+    yield Risk.of("homogeneity", classes.known, found.certain / found.rows, alone, **words)
+    expected, overall = found.expected / found.rows, found.baseline / found.rows
+    yield Risk.of("commonest-of-class", classes.known, expected, overall, **words)
+
+
+def inferred(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> Risk | NoRisk:
+    """Return for how many persons a value is guessed as that of the nearest records.
+
+    Against the baseline of who guesses from all values that the release has.
+    """
+    persons = len(sensitive.before)
+    if persons < FEWEST or persons > MOST_GUESSED:
+        few = f"{persons:,} persons are too few for an interval"
+        many = f"{persons:,} persons are more than the {MOST_GUESSED:,} whose values are guessed"
+        reason = few if persons < FEWEST else many
+        return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
+    known = np.column_stack([_places(column)[column.before] for column in columns])
+    values, truth, tolerance = _asked(sensitive)
+    guesses = guess_values(known, _cells(columns), values, truth, tolerance)
+    reached = share_of_parts(math.fsum(guesses.informed.tolist()), persons)
+    baseline = math.fsum(guesses.blind.tolist()) / persons
+    names = tuple(column.name for column in columns)
+    detail = f"within {tolerance:.3g}" if tolerance else ""
+    return Risk.of(
+        "attribute-inference", names, reached, baseline, column=sensitive.name, detail=detail
+    )
+
+
+def _places(column: KnownColumn) -> Floats:
+    """Return the place of each code, finite: a missing number is farther away than any other."""
+    if not column.is_number:
+        return np.arange(len(column.labels), dtype=np.float64)
+    placed = column.values.astype(np.float64).copy()
+    if column.has_missing:
+        low, high = _ends(column)
+        placed[0] = low - (high - low or 1.0)
+    return placed
+
+
+def _ends(column: KnownColumn) -> tuple[float, float]:
+    present = column.values[int(column.has_missing) :]
+    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+
+
+def _cells(columns: Sequence[KnownColumn]) -> ReleasedCells:
+    low, high, widths = [], [], []
+    for column in columns:
+        spread, places = column.after, _places(column)
+        first = np.minimum.reduceat(spread.low, spread.starts[:-1])[spread.cell_of]
+        last = np.maximum.reduceat(spread.high, spread.starts[:-1])[spread.cell_of] - 1
+        low.append(places[first])
+        high.append(places[last])
+        least, most = _ends(column)
+        widths.append((most - least or 1.0) if column.is_number else 0.0)
+    return ReleasedCells(np.column_stack(low), np.column_stack(high), np.array(widths))
+
+
+def _asked(sensitive: KnownColumn) -> tuple[Floats, Floats, float]:
+    """Return the released values, the true ones, and by how much a guess may differ."""
+    if not sensitive.is_number:
+        return sensitive.released_codes().astype(float), sensitive.before.astype(float), 0.0
+    low, high = _ends(sensitive)
+    absent = low - 2 * (high - low) - 1
+    values, truth = sensitive.released_numbers()[0], sensitive.known_numbers()
+    deviation = float(np.sort(truth[~np.isnan(truth)]).std()) if len(truth) else 0.0
+    filled = (np.where(np.isnan(one), absent, one) for one in (values, truth))
+    told, asked = filled
+    return told, asked, TOLERANCE * deviation
+
+
+@dataclass(frozen=True)
+class MaskedNumbers:
+    """Numbers of the same persons before and after, (persons, columns) each, all of them finite.
+
+    Of all `persons` of the original, those in the release are here.
+    """
+
+    names: tuple[str, ...]
+    before: Floats
+    after: Floats
+    persons: int
+
+    @classmethod
+    def of(cls, columns: Sequence[KnownColumn], own: Ints) -> "MaskedNumbers":
+        """Return the columns of numbers that are single values, and not all as they were."""
+        chosen = [column for column in columns if _is_masked_number(column, own)]
+        paired = np.flatnonzero(own >= 0)
+        before = [column.known_numbers()[paired] for column in chosen]
+        after = [column.released_numbers()[0][own[paired]] for column in chosen]
+        if not chosen:
+            nothing = np.zeros((0, 0))
+            return cls((), nothing, nothing, len(own))
+        both = np.column_stack(before), np.column_stack(after)
+        finite = np.isfinite(both[0]).all(axis=1) & np.isfinite(both[1]).all(axis=1)
+        names = tuple(column.name for column in chosen)
+        return cls(names, both[0][finite], both[1][finite], len(own))
+
+
+def _is_masked_number(column: KnownColumn, own: Ints) -> bool:
+    if not (column.is_number and column.is_exact) or not np.isfinite(column.values).all():
+        return False
+    paired = own >= 0
+    return bool((column.released_codes()[own[paired]] != column.before[paired]).any())
+
+
+def interval_disclosure(numbers: MaskedNumbers) -> Iterator[Risk | NoRisk]:
+    """Yield for how many persons masked numbers tell the original ones within an interval.
+
+    The baseline is what the interval of any other record tells as well: how many of all pairs.
+    """
+    if not numbers.names:
+        reason = "no known column has masked numbers whose rows can be matched"
+        yield NoRisk(measure="interval-disclosure", reason=reason)
+        return
+    rows = len(numbers.before)
+    if rows < FEWEST:
+        reason = f"{rows:,} persons with numbers are too few for an interval"
+        yield NoRisk(measure="interval-disclosure", reason=reason)
+        return
+    yield _within_deviations(numbers)
+    for place, name in enumerate(numbers.names):
+        yield _within_ranks(numbers, place, name)
+
+
+def _within_deviations(numbers: MaskedNumbers) -> Risk:
+    inside = deviation_interval_disclosure(numbers.before, numbers.after, DEVIATIONS)
+    # A width of the masked column, with the divisor n - 1, as for the figure itself.
+    widths = DEVIATIONS * np.sort(numbers.after, axis=0).std(axis=0, ddof=1)
+    rows = len(numbers.before)
+    every = np.ones(rows, dtype=np.int64)
+    pairs = box_counts(numbers.before, every, numbers.after - widths, numbers.after + widths)
+    return Risk.of(
+        "interval-disclosure",
+        numbers.names,
+        share_of_parts(int(inside.sum()), numbers.persons),
+        int(pairs.sum()) / rows / numbers.persons,
+        detail=f"within {DEVIATIONS:g} standard deviations, in all columns at once",
+    )
+
+
+def _within_ranks(numbers: MaskedNumbers, place: int, name: str) -> Risk:
+    before, after = numbers.before[:, [place]], numbers.after[:, [place]]
+    rows = len(before)
+    shares = [float(rank_interval_disclosure(before, after, reach)[0]) for reach in RANKS]
+    pairs = [_pairs_within(before[:, 0], after[:, 0], reach) for reach in RANKS]
+    part = rows / numbers.persons
+    return Risk.of(
+        "rank-interval",
+        (name,),
+        share_of_parts(math.fsum(shares) / len(RANKS) * rows, numbers.persons),
+        math.fsum(pairs) / len(RANKS) * part,
+        column=name,
+        detail="within 1% to 10% of the ranks, on average",
+    )
+
+
+def _pairs_within(before: Floats, after: Floats, reach: float) -> float:
+    """Return the share of all pairs of a value and a masked one within its interval of ranks."""
+    rows, ordered, values = len(after), np.sort(after), np.sort(before)
+    steps = math.floor(reach * rows)
+    first = np.searchsorted(ordered, ordered, side="left") - steps
+    last = np.searchsorted(ordered, ordered, side="right") - 1 + steps
+    low, high = ordered[np.maximum(first, 0)], ordered[np.minimum(last, rows - 1)]
+    inside = np.searchsorted(values, high, side="right") - np.searchsorted(values, low, side="left")
+    return int(inside.sum()) / rows**2

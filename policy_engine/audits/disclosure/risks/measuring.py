@@ -1,0 +1,201 @@
+"""All figures of a release's risk besides attacks on single persons."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.risks.attributes import (
+    MaskedNumbers,
+    homogeneous,
+    inferred,
+    interval_disclosure,
+)
+from policy_engine.audits.disclosure.risks.classes import ReleasedClasses, population_counts
+from policy_engine.audits.disclosure.risks.file_level import Counted, Share, file_risks
+from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
+from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import DataError, Problem, format_count
+from policy_engine.kernels.estimates import NotApplicable
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+THRESHOLD = 0.2
+"""A risk that a class of fewer than five exceeds."""
+
+
+@dataclass(frozen=True)
+class RiskInputs:
+    """What risks are measured by, besides the two files.
+
+    `sensitive` are the columns that nobody should learn; `population` are the known columns with
+    the population before and the release after. `weights` (records,) are how many persons a record
+    of the release stands for, and `share` is that of the population that was sampled, each None
+    where it is not known. With `suppresses`, missing cells may be any value.
+    """
+
+    threshold: float = THRESHOLD
+    sensitive: tuple[KnownColumn, ...] = ()
+    population: tuple[KnownColumn, ...] = ()
+    weights: Floats | None = None
+    share: float | None = None
+    suppresses: bool = False
+
+
+def measure_risks(
+    files: TwoFiles, inputs: RiskInputs | None = None, progress: Progress = silent
+) -> FileRisks:
+    """Return every figure that a release allows, and why others are missing.
+
+    Raises DataError (A024) where the population does not contain the release.
+    """
+    asked, (chosen, reasons) = inputs or RiskInputs(), class_columns(files)
+    progress("counting classes", 0, 2)
+    classes = _classes(chosen, asked.suppresses) if chosen else None
+    found = FileRisks(not_run=tuple(NoRisk(measure="classes", **one) for one in reasons))
+    if classes is not None:
+        names = set(classes.known)
+        population = [one for one in asked.population if one.name in names]
+        counted = _counted(classes, population)
+        found += file_risks(classes, asked.threshold, counted, _share(classes, asked))
+    progress("learning values", 1, 2)
+    figures = list(_attributes(files, classes, chosen, asked))
+    return found + FileRisks(
+        risks=tuple(one for one in figures if isinstance(one, Risk)),
+        not_run=tuple(one for one in figures if isinstance(one, NoRisk)),
+    )
+
+
+def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[str, str]]]:
+    """Return the columns whose cells hold what is true of their persons, and why others do not.
+
+    Who knows the value of a perturbed column does not know its cell: classes by such cells mean
+    nothing. Without a certificate, a column is perturbed if it has values of the original that are
+    neither the persons' own nor always the same for one value.
+    """
+    chosen, reasons = [], []
+    for column in files.columns:
+        how = column.masking.masking if column.masking else "an unknown method"
+        is_perturbed = bool(column.masking and column.masking.is_perturbation)
+        if is_perturbed or (not files.is_published and _looks_perturbed(column, files.own)):
+            reason = f"masked by {how}, so that nobody knows its cells"
+            reasons.append({"column": column.name, "reason": reason})
+        else:
+            chosen.append(column)
+    return tuple(chosen), reasons
+
+
+def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
+    paired = own >= 0
+    before = column.before[paired].astype(np.int64)
+    after = column.released_codes()[own[paired]]
+    told = after >= int(column.has_missing)  # a missing cell is suppressed, not perturbed
+    before, after = before[told], after[told]
+    if not column.is_number and not np.isin(after, column.before).all():
+        return False  # labels that no value has are cells of other values
+    pairs = np.unique(np.column_stack([before, after]), axis=0)
+    if (pairs[:, 0] == pairs[:, 1]).all():
+        return False
+    values, cells = len(np.unique(before)), len(np.unique(after))
+    return not (len(pairs) == values and cells < values)
+
+
+def _classes(columns: Sequence[KnownColumn], suppresses: bool) -> ReleasedClasses:
+    if not suppresses:
+        return ReleasedClasses.of(columns)
+    wide = [np.flatnonzero(column.after.widths == column.after.size) for column in columns]
+    return ReleasedClasses.of(columns, [int(one[0]) if len(one) else -1 for one in wide])
+
+
+def _counted(
+    classes: ReleasedClasses, population: Sequence[KnownColumn]
+) -> Counted | NotApplicable:
+    if not population:
+        return NotApplicable(reason="no population is given: name it by --population")
+    counts = population_counts(classes, population)
+    if isinstance(counts, NotApplicable):
+        return counts
+    _check_contains(classes, counts, population)
+    return Counted(len(population[0].before), counts)
+
+
+def _check_contains(
+    classes: ReleasedClasses, counts: Ints, population: Sequence[KnownColumn]
+) -> None:
+    """Raise DataError (A024) with cells that the population has fewer persons of than records."""
+    short = np.flatnonzero(counts < classes.sizes)
+    if not len(short):
+        return
+    records = int((classes.sizes - counts)[short].sum())
+    message = f"The population does not contain the release: {format_count(records, 'record')} "
+    message += f"of {classes.records:,} have nobody there with the same values"
+    absent = {column.name: _absent(column) for column in population}
+    if not any(absent.values()):
+        first = int(np.flatnonzero(classes.class_of == short[0])[0])
+        cells = (f"{one.name} {_words(one, int(one.after.cell_of[first]))}" for one in population)
+        message += f", such as {', '.join(cells)}"
+    hint = "Give a population of which the release is a part."
+    problems = [Problem("A024", f"{message}.", hint)]
+    for name, values in absent.items():
+        if values:
+            message = f"Nobody in the population has a value of {name!r} that was released: "
+            problems.append(Problem("A024", f"{message}{', '.join(values)}."))
+    raise DataError(*problems)
+
+
+_SHOWN = 3
+
+
+def _absent(column: KnownColumn) -> list[str]:
+    """Return some released cells that nobody in the population has a value of."""
+    has = np.bincount(column.before, minlength=column.after.size) > 0
+    used = np.unique(column.after.cell_of)
+    lacking = used[column.after.totals(has)[used] == 0]
+    return [_words(column, int(cell)) for cell in lacking[:_SHOWN]]
+
+
+def _words(column: KnownColumn, cell: int) -> str:
+    spread, start = column.after, int(column.after.starts[cell])
+    end = int(spread.starts[cell + 1]) - 1
+    low, high = column.labels[spread.low[start]], column.labels[spread.high[end] - 1]
+    return f"{low!s:.40}" if low == high else f"{low!s:.40} to {high!s:.40}"
+
+
+def _share(classes: ReleasedClasses, inputs: RiskInputs) -> Share | NotApplicable:
+    if inputs.weights is not None:
+        return Share.of_weights(classes, inputs.weights)
+    if inputs.share is not None:
+        return Share.of_sample(classes, inputs.share)
+    return NotApplicable(
+        reason="it is not known which share of the population was released: name weights by "
+        "--weights"
+    )
+
+
+def _attributes(
+    files: TwoFiles,
+    classes: ReleasedClasses | None,
+    chosen: Sequence[KnownColumn],
+    inputs: RiskInputs,
+) -> Iterator[Risk | NoRisk]:
+    if not inputs.sensitive:
+        for name in ("homogeneity", "attribute-inference"):
+            reason = "no column is said to be sensitive: name one by --sensitive"
+            yield NoRisk(measure=name, reason=reason)
+    for sensitive in inputs.sensitive:
+        others = [column for column in chosen if column.name != sensitive.name]
+        if others and classes is not None:
+            same = len(others) == len(chosen)
+            yield from homogeneous(
+                classes if same else _classes(others, inputs.suppresses), sensitive
+            )
+        else:
+            reason = "no column is known whose cells hold what is true of their persons"
+            yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
+        known = [column for column in files.columns if column.name != sensitive.name]
+        if known:
+            yield inferred(known, sensitive)
+    yield from interval_disclosure(MaskedNumbers.of(files.columns, files.own))

@@ -1,0 +1,97 @@
+"""The tables beside original and release that risks are measured by: a population, and weights."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn, known_columns
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines import tables
+from policy_engine.engines.arrays import is_text, value_type
+from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.errors import DataError, Problem, format_count
+from policy_engine.plan.plan import Plan
+
+
+def population_problems(
+    original: pa.Table, population: pa.Table, names: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield the columns (A024) whose cells are numbers or times in the original alone."""
+    for name in names:
+        before, others = (_typed(table, name) for table in (original, population))
+        if is_text(value_type(others.type)) and not is_text(value_type(before.type)):
+            odd = next((text for text in _texts(others) if not _is_number(text)), "")
+            message = f"Cells of {name!r} in the population cannot be read as those of the original"
+            yield Problem("A024", f"{message}: {odd!r:.60}.", f"The original has {before.type}.")
+
+
+def _typed(table: pa.Table, name: str) -> pa.ChunkedArray:
+    return tables.infer_types(table.select([name])).column(0)
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    return [text for text in pc.unique(plain_array(column)).to_pylist() if text is not None]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def population_columns(
+    original: pa.Table,
+    population: pa.Table,
+    release: pa.Table,
+    names: Sequence[str],
+    plan: Plan | None,
+    taxonomies: Mapping[str, Taxonomy],
+) -> tuple[KnownColumn, ...]:
+    """Return the known columns with the population before, and the release after.
+
+    Values of the population that the original lacks are in the domain, too. Raises DataError as
+    `known_columns` does.
+    """
+    both = _stacked(original, population, names)
+    columns = known_columns(both, release, names, plan, taxonomies)
+    first = original.num_rows
+    return tuple(replace(column, before=column.before[first:]) for column in columns)
+
+
+def _stacked(original: pa.Table, population: pa.Table, names: Sequence[str]) -> pa.Table:
+    fields, columns = [], []
+    for name in names:
+        field, parts = original.schema.field(name), [t.column(name) for t in (original, population)]
+        if parts[0].type != parts[1].type:
+            parts = [plain_array(part).cast(pa.string()) for part in parts]
+            field = pa.field(name, pa.string(), metadata={"csv": "text"})
+        chunks = [chunk for part in parts for chunk in getattr(part, "chunks", [part])]
+        columns.append(pa.chunked_array(chunks, field.type))
+        fields.append(field)
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def read_weights(table: pa.Table, name: str) -> NDArray[np.float64]:
+    """Return how many persons each row of a table stands for, (rows,).
+
+    Raises DataError (A025) where a weight is not a finite number above 0.
+    """
+    column = plain_array(_typed(table, name))
+    weights = _floats(column)
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if len(wrong):
+        count = format_count(len(wrong), "row")
+        message = f"{count} of {name!r} have no weight, such as {str(column[int(wrong[0])])!r:.60}."
+        raise DataError.of("A025", message, "A weight is a finite number above 0.")
+    return weights
+
+
+def _floats(column: pa.Array) -> NDArray[np.float64]:
+    if not is_text(column.type):
+        return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    return np.array([float(one) if _is_number(str(one)) else np.nan for one in column.to_pylist()])

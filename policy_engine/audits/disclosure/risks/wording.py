@@ -1,0 +1,117 @@
+"""The figures of a release's risk, in words."""
+
+from collections.abc import Iterable, Sequence
+
+from policy_engine.audits.disclosure.risks.result import FINDING, NoRisk, Risk
+
+QUESTIONS = {
+    "prosecutor-mean": "records found by who knows that the person is in the release",
+    "prosecutor-largest": "the same, of the record that is found most easily",
+    "prosecutor-above": "records with such a risk",
+    "sample-uniques": "records that equal no other in the release",
+    "special-uniques": "records that fewer columns than all make unique",
+    "suda-dis": "matches with a unique record that are right (DIS)",
+    "marketer": "records found by who links all of them to the population",
+    "journalist-largest": "the same, of the record that is found most easily",
+    "journalist-above": "records with such a risk",
+    "k-map": "persons of the population in the rarest released class",
+    "presence-least": "chance at least that a person of the population is released",
+    "presence-largest": "chance at most that a person of the population is released",
+    "counted-uniques": "records that equal nobody else in the population",
+    "individual-mean": "records found by who links them to the estimated population",
+    "individual-largest": "the same, of the record that is found most easily",
+    "individual-above": "records with such a risk",
+    "log-linear-links": "unique records that are linked rightly, by a log-linear model",
+    "log-linear-uniques": "records unique in the population, by a log-linear model",
+    "population-uniques": "records unique in the population, by a model",
+    "homogeneity": "records whose class has a single value",
+    "commonest-of-class": "records of the commonest value of their class",
+    "attribute-inference": "persons whose value is that of the nearest records",
+    "interval-disclosure": "persons within an interval around their masked numbers",
+    "rank-interval": "values within an interval of ranks around the masked one",
+}
+
+
+def question(risk: Risk) -> str:
+    """Return what a figure counts, and by which model or threshold."""
+    about = f"{QUESTIONS[risk.measure]}"
+    return f"{about} ({risk.detail})" if risk.detail else about
+
+
+def figure_words(risk: Risk) -> str:
+    """Return a figure as it is read: a share in percent, or a number of persons."""
+    return share_words(risk.value) if risk.is_share else f"{risk.value:,.0f}"
+
+
+def interval_words(risk: Risk) -> str:
+    """Return the ends of an interval, or that a figure is counted, not estimated."""
+    if risk.low is None or risk.high is None:
+        return ""
+    return f"{share_words(risk.low)} to {share_words(risk.high)}"
+
+
+def share_words(share: float) -> str:
+    """Return a share in percent, small ones with two digits."""
+    return f"{share:.1%}" if share >= 0.001 or share == 0 else f"{100 * share:.2g}%"
+
+
+_WHO = {
+    "prosecutor-mean": "Who knows that a person is in the release, and {known} of the person, ",
+    "marketer": "Who has the population and links every record to it by {known} ",
+    "individual-mean": "Who links every record to a population of the estimated size by {known} ",
+    "log-linear-links": "Who links the records that are unique by {known} ",
+    "homogeneity": "Who knows {known} of a person in the release learns {column} for certain ",
+    "commonest-of-class": "Who knows {known} of a person in the release and guesses the commonest "
+    "{column} of the class is right ",
+    "attribute-inference": "Who knows {known} of a person and guesses {column} as that of the "
+    "nearest records is right ",
+}
+_BASELINE = {
+    "homogeneity": "Without the classes, {base} would be certain.",
+    "commonest-of-class": "The commonest value of the release is right for {base}.",
+    "attribute-inference": "The likeliest value of the whole release is right for {base}.",
+}
+
+
+def risk_sentences(risk: Risk, known_of: int) -> str:
+    """Return what a figure says of persons, against its baseline, in two sentences or three.
+
+    For measures of how many persons are found or whose values are learned.
+    """
+    known = columns_words(len(risk.known), known_of)
+    who = _WHO[risk.measure].format(known=known, column=repr(risk.column))
+    share = share_words(risk.value)
+    if risk.low is not None:
+        share += f" ({interval_words(risk)})"
+    found = "finds the right one for " if risk.measure in FINDING else "for "
+    told = f"{who}{found}{share} of the {'records' if risk.measure in FINDING else 'persons'}."
+    base = share_words(risk.baseline or 0.0)
+    against = _BASELINE.get(risk.measure, "Guessing finds {base}.").format(base=base)
+    doubt = "" if risk.beats_baseline else " More than that is not shown."
+    return f"{told} {against}{doubt}"
+
+
+def columns_words(known: int, of: int) -> str:
+    """Return how many of the columns are known."""
+    if of == 1:
+        return "the column"
+    return f"all {of} columns" if known == of else f"{known} of {of} columns"
+
+
+def worst_of(risks: Sequence[Risk], measures: Sequence[str]) -> Risk | None:
+    """Return the figure that exceeds its baseline by most."""
+    compared = [one for one in risks if one.measure in measures and one.baseline is not None]
+    return max(compared, key=lambda one: one.excess, default=None)
+
+
+def name_of(one: Risk | NoRisk) -> str:
+    """Return the measure, and of which column."""
+    return f"{one.measure} of {one.column}" if one.column else one.measure
+
+
+def by_reason(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return names and reasons, those of one reason together."""
+    names: dict[str, list[str]] = {}
+    for name, reason in pairs:
+        names.setdefault(reason, []).append(name)
+    return [(", ".join(some), reason) for reason, some in names.items()]
