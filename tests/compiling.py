@@ -4,6 +4,7 @@ import numpy as np
 from applying import applied
 from building import column
 
+from policy_engine.kernels.box_counts import box_counts
 from policy_engine.kernels.local_suppression import suppress_cells
 from policy_engine.kernels.microaggregation import microaggregate
 
@@ -27,3 +28,4 @@ if __name__ == "__main__":
     codes, counts = np.array([[0, 0], [0, 1], [5, -1]], np.int32), np.array([3, 1, 3])
     for missing in ("category", "wildcard"):
         suppress_cells(codes, counts, 3, np.array([1, 1]), np.array([7, 7]), missing)
+    box_counts(points, np.ones(6, dtype=np.int64), points, points + 1)

@@ -141,7 +141,7 @@ def _matching(
         kept = {*columns.insensitive, *columns.sensitive_names}
         both = [name for name in both if name in kept]
         alone = [name for name in both if tells_apart(original, name)]
-        return tuple(alone[:1] or both)
+        return tuple(alone[:1] or (name for name in both if name not in known))
     if known:
         return ()
     message = "Which row of the release is whose is not known: nothing tells rows apart."

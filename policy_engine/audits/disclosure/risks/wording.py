@@ -99,9 +99,9 @@ def columns_words(known: int, of: int) -> str:
 
 
 def worst_of(risks: Sequence[Risk], measures: Sequence[str]) -> Risk | None:
-    """Return the figure that exceeds its baseline by most."""
+    """Return the figure that exceeds its baseline by most; of equal ones that with an interval."""
     compared = [one for one in risks if one.measure in measures and one.baseline is not None]
-    return max(compared, key=lambda one: one.excess, default=None)
+    return max(compared, key=lambda one: (round(one.excess, 6), one.low is not None), default=None)
 
 
 def name_of(one: Risk | NoRisk) -> str:

@@ -1,0 +1,179 @@
+"""Risks of releases besides attacks, from files to figures, words and a page."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from applying import asking
+from building import DATASET, column
+
+from policy_engine import apply_policy, audit_disclosure
+from policy_engine.audits.disclosure.wording import verdict
+from policy_engine.errors import PolicyEngineError
+
+PERSONS = 600
+
+
+@pytest.fixture
+def population(tmp_path):
+    random = np.random.default_rng(6)
+    table = pd.DataFrame(
+        {
+            "age": random.integers(20, 80, PERSONS),
+            "city": random.choice(["Bern", "Oslo", "Rome"], PERSONS),
+            "pay": random.normal(4000, 500, PERSONS).round(),
+            "weight": 3.0,
+        }
+    )
+    table["ill"] = np.where(table.age > 50, "gout", random.choice(["flu", "cold"], PERSONS))
+    table.to_csv(tmp_path / "everybody.csv", index=False)
+    return tmp_path / "everybody.csv"
+
+
+@pytest.fixture
+def original(population):
+    pd.read_csv(population).iloc[::3].to_csv(population.parent / "in.csv", index=False)
+    return population.parent / "in.csv"
+
+
+def released(original, **parts):
+    asked = {"method": "k-anonymity", "k": 5, "quasi": ["age", "city"], "sensitive": ["ill"]}
+    policy = asking(**{**asked, **parts})
+    folder = original.parent / "out"
+    return apply_policy(policy, {DATASET: original}, folder / "a.csv", key=b"k" * 32).path
+
+
+def figures(audit):
+    return {one.measure: one for one in audit.risks}
+
+
+def reasons(audit):
+    return {one.measure: one.reason for one in audit.risks_not_run}
+
+
+def test_classes_are_measured_where_no_row_can_be_matched(original):
+    audit = audit_disclosure(original, released(original))
+    assert (audit.attacks, audit.paired, audit.matched_by) == ((), 0, ())
+    assert {one.reason for one in audit.not_run} == {
+        "no columns that are published as they were tell rows apart: name such by --match"
+    }
+    found = figures(audit)
+    assert found["prosecutor-largest"].value <= 1 / 5
+    assert found["prosecutor-mean"].baseline == 1 / 200
+    assert found["sample-uniques"].value == 0
+
+
+def test_a_population_with_values_of_its_own_is_counted_in_generalised_cells(original, population):
+    audit = audit_disclosure(original, released(original), population=population)
+    found = figures(audit)
+    assert found["k-map"].value >= 5
+    assert found["journalist-largest"].value == pytest.approx(1 / found["k-map"].value)
+    assert found["marketer"].value < found["prosecutor-mean"].value
+    assert found["marketer"].baseline == pytest.approx(1 / PERSONS)
+
+
+def test_the_original_is_the_population_of_a_sample(original):
+    policy = asking(method="masking", insensitive=["age", "city"], sampleShare=0.5)
+    release = apply_policy(policy, {DATASET: original}, original.parent / "s.csv", key=b"k" * 32)
+    found = figures(audit_disclosure(original, release.path, known=["age", "city"]))
+    assert found["k-map"].value >= 1
+    assert found["individual-mean"].detail == "by the share that was sampled"
+    assert found["marketer"].value < found["prosecutor-mean"].value
+
+
+def test_weights_tell_of_the_population(original):
+    release = released(original, insensitive=["weight"])
+    audit = audit_disclosure(original, release, weights="weight")
+    found = figures(audit)
+    assert found["individual-mean"].baseline == pytest.approx(1 / PERSONS)
+    assert found["individual-largest"].value < found["prosecutor-largest"].value
+
+
+def test_columns_masked_at_random_make_no_classes(original):
+    masked = [column("pay", masking="noise", sdShare=0.5)]
+    audit = audit_disclosure(original, released(original, masked=masked))
+    assert figures(audit)["prosecutor-mean"].known == ("age", "city")
+    said = "masked by noise, so that nobody knows its cells"
+    assert [one.reason for one in audit.risks_not_run if one.column == "pay"] == [said]
+
+
+def test_columns_of_other_tools_that_look_masked_make_no_classes(original, tmp_path):
+    table = pd.read_csv(original).assign(row=range(200))
+    table.to_csv(original, index=False)
+    random = np.random.default_rng(8)
+    rounded = (table.age // 10) * 10
+    table.assign(pay=table.pay + random.normal(size=200), age=rounded).to_csv(
+        tmp_path / "b.csv", index=False
+    )
+    audit = audit_disclosure(original, tmp_path / "b.csv", match=["row"], known=["age", "pay"])
+    assert figures(audit)["prosecutor-mean"].known == ("age",)
+
+
+def test_the_worst_comes_first_in_words_with_its_baseline_and_interval(original):
+    audit = audit_disclosure(original, released(original))
+    guessed = figures(audit)["attribute-inference"]
+    low, high = f"{guessed.low:.1%}", f"{guessed.high:.1%}"
+    assert verdict(audit).startswith(
+        "Who knows all 2 columns of a person and guesses 'ill' as that of the nearest records is "
+        f"right for {guessed.value:.1%} ({low} to {high}) of the persons. The likeliest value of "
+        f"the whole release is right for {guessed.baseline:.1%}. Who knows that a person is in the "
+        "release, and all 2 columns of the person, finds the right one for "
+    )
+    assert verdict(audit).endswith("Guessing finds 0.5%.")
+
+
+def test_figures_and_pictures_are_written(original, population, tmp_path):
+    out = tmp_path / "audit"
+    audit = audit_disclosure(original, released(original), population=population, out=out)
+    told = json.loads((out / "disclosure.json").read_text())
+    assert told["risks"][0]["measure"] == "prosecutor-mean"
+    assert set(told["risks"][0]) >= {"measure", "known", "value", "baseline"}
+    assert [one["measure"] for one in told["distributions"]] == ["prosecutor", "journalist"]
+    page = (out / "disclosure.html").read_text()
+    assert "Risk of records" in page
+    assert all(one.measure in page for one in audit.risks)
+    assert "population-uniques" in page
+
+
+def test_a_population_without_the_release_is_refused_with_its_cells(original, population):
+    pd.read_csv(population).query("city != 'Rome'").to_csv(population, index=False)
+    with pytest.raises(PolicyEngineError) as error:
+        audit_disclosure(original, released(original), population=population)
+    assert {one.code for one in error.value.problems} == {"A024"}
+    assert "The population does not contain the release: " in str(error.value)
+
+
+def test_values_that_a_population_lacks_are_named(original, population, tmp_path):
+    pd.read_csv(original).to_csv(tmp_path / "b.csv", index=False)
+    pd.read_csv(population).query("city != 'Rome'").to_csv(population, index=False)
+    said = "Nobody in the population has a value of 'city' that was released: Rome"
+    with pytest.raises(PolicyEngineError, match=said):
+        audit_disclosure(original, tmp_path / "b.csv", known=["city"], population=population)
+
+
+def test_all_that_is_wrong_is_said_at_once(original, population):
+    table = pd.read_csv(population).drop(columns="city").astype({"age": object})
+    table.loc[0, "age"] = "2o"
+    table.to_csv(population, index=False)
+    asked = {"sensitive": ["illl"], "population": population, "weights": "w", "threshold": 2}
+    with pytest.raises(PolicyEngineError) as error:
+        audit_disclosure(original, released(original), **asked)
+    codes = [one.code for one in error.value.problems]
+    assert sorted(codes) == ["A024", "A025", "C005", "C005", "C005", "C005"]
+    assert "cannot be read as those of the original: '2o'" in str(error.value)
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "inf", "", "many"])
+def test_weights_that_are_no_numbers_above_zero_are_refused(original, cell):
+    release = released(original, insensitive=["weight"])
+    text = release.read_text()
+    other = original.parent / "other.csv"
+    other.write_text(text[: text.rindex("3")] + cell + text[text.rindex("3") + 3 :])
+    with pytest.raises(PolicyEngineError, match=r"A025 1 row of 'weight' have no weight"):
+        audit_disclosure(original, other, known=["city"], weights="weight")
+
+
+def test_more_rows_than_the_original_has_are_refused(original, population):
+    with pytest.raises(PolicyEngineError, match="A023 The release has 600 rows"):
+        audit_disclosure(original, population, known=["city"])
