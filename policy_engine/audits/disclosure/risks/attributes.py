@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn
-from policy_engine.audits.disclosure.risks.classes import ReleasedClasses
+from policy_engine.audits.disclosure.risks.classes import KnownClasses
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.kernels.attribute_inference import ReleasedCells, guess_values, homogeneity
 from policy_engine.kernels.box_counts import box_counts
@@ -33,7 +33,7 @@ TOLERANCE = 0.1
 """A number is guessed if it differs by so many standard deviations at most."""
 
 
-def homogeneous(classes: ReleasedClasses, sensitive: KnownColumn) -> Iterator[Risk | NoRisk]:
+def homogeneous(classes: KnownClasses, sensitive: KnownColumn) -> Iterator[Risk | NoRisk]:
     """Yield for how many records the class tells the sensitive value, for certain and probably."""
     if sensitive.masking is not None and sensitive.masking.is_perturbation:
         reason = f"its values are masked by {sensitive.masking.masking}: none is certain"

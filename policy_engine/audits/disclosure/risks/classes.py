@@ -22,7 +22,7 @@ _WEIGHT_UNITS = 1 << 16
 
 
 @dataclass(frozen=True)
-class ReleasedClasses:
+class KnownClasses:
     """The classes of records that an intruder cannot tell apart by the columns `known`.
 
     `cells` (classes, columns) are the numbers of their cells, `class_of` (records,) the class of
@@ -40,7 +40,7 @@ class ReleasedClasses:
     @classmethod
     def of(
         cls, columns: Sequence[KnownColumn], missing: Sequence[int] | None = None
-    ) -> "ReleasedClasses":
+    ) -> "KnownClasses":
         """Return the classes of a release by the cells of columns, at least one.
 
         With `missing`, by column the number of the cell that may be any value, -1 if none is.
@@ -80,7 +80,7 @@ class ReleasedClasses:
 
 
 def population_counts(
-    classes: ReleasedClasses, columns: Sequence[KnownColumn]
+    classes: KnownClasses, columns: Sequence[KnownColumn]
 ) -> Ints | NotApplicable:
     """Return how many persons of a population could be of each class, (classes,).
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.disclosure.risks.classes import ReleasedClasses
+from policy_engine.audits.disclosure.risks.classes import KnownClasses
 from policy_engine.audits.disclosure.risks.result import (
     FileRisks,
     Measure,
@@ -48,21 +48,21 @@ class Share:
     told_by: str
 
     @classmethod
-    def of_weights(cls, classes: ReleasedClasses, weights: Floats) -> "Share":
+    def of_weights(cls, classes: KnownClasses, weights: Floats) -> "Share":
         """Return what weights tell: a record stands for so many persons."""
         persons = max(round(math.fsum(weights.tolist())), classes.records)
         by_class = np.maximum(classes.totals(weights), classes.frequencies)
         return cls(persons, by_class, "by the weights")
 
     @classmethod
-    def of_sample(cls, classes: ReleasedClasses, share: float) -> "Share":
+    def of_sample(cls, classes: KnownClasses, share: float) -> "Share":
         """Return what the share of the population tells that was sampled."""
         persons = max(round(classes.records / share), classes.records)
         return cls(persons, classes.frequencies / share, "by the share that was sampled")
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedPopulation:
     """A population that was counted: of its `persons`, `by_class` (classes,) could be of each."""
 
     persons: int
@@ -70,9 +70,9 @@ class Counted:
 
 
 def file_risks(
-    classes: ReleasedClasses,
+    classes: KnownClasses,
     threshold: float,
-    population: Counted | NotApplicable,
+    population: CountedPopulation | NotApplicable,
     share: Share | NotApplicable,
 ) -> FileRisks:
     """Return the risks of records by the classes of a release.
@@ -94,7 +94,7 @@ def file_risks(
     )
 
 
-def _prosecutor(classes: ReleasedClasses, threshold: float) -> Iterator[Figure]:
+def _prosecutor(classes: KnownClasses, threshold: float) -> Iterator[Figure]:
     risks = 1 / classes.frequencies
     yield from _of_records("prosecutor", classes, risks, threshold, 1 / classes.records)
     yield RiskDistribution.of("prosecutor", classes.sizes, risks)
@@ -109,7 +109,7 @@ _NAMES: dict[str, tuple[Measure, Measure, Measure]] = {
 
 def _of_records(
     kind: str,
-    classes: ReleasedClasses,
+    classes: KnownClasses,
     risks: Floats,
     threshold: float,
     baseline: float,
@@ -125,7 +125,9 @@ def _of_records(
 
 
 def _uniques(
-    classes: ReleasedClasses, share: Share | NotApplicable, population: Counted | NotApplicable
+    classes: KnownClasses,
+    share: Share | NotApplicable,
+    population: CountedPopulation | NotApplicable,
 ) -> Iterator[Figure]:
     uniques = int(classes.sizes[classes.frequencies == 1].sum())
     yield Risk.of("sample-uniques", classes.known, uniques / classes.records)
@@ -135,7 +137,8 @@ def _uniques(
         return
     yield _special(classes)
     persons = next(
-        (one.persons for one in (population, share) if isinstance(one, Counted | Share)), 0
+        (one.persons for one in (population, share) if isinstance(one, CountedPopulation | Share)),
+        0,
     )
     if not persons:
         yield NoRisk(measure="suda-dis", reason=_unknown(share))
@@ -152,7 +155,7 @@ def _unknown(share: Share | NotApplicable) -> str:
     return share.reason if isinstance(share, NotApplicable) else "no population is known"
 
 
-def _special(classes: ReleasedClasses) -> Figure:
+def _special(classes: KnownClasses) -> Figure:
     """Return the share of records that fewer columns than all are enough to make unique."""
     columns = len(classes.known)
     if columns < 2:
@@ -182,7 +185,7 @@ def _largest_sets(columns: int, records: int) -> int:
 
 
 def _journalist(
-    classes: ReleasedClasses, threshold: float, population: Counted | NotApplicable
+    classes: KnownClasses, threshold: float, population: CountedPopulation | NotApplicable
 ) -> Iterator[Figure]:
     if isinstance(population, NotApplicable):
         for name in ("marketer", "journalist", "k-map", "presence"):
@@ -197,7 +200,7 @@ def _journalist(
     yield from _presence(classes, population)
 
 
-def _presence(classes: ReleasedClasses, population: Counted) -> Iterator[Figure]:
+def _presence(classes: KnownClasses, population: CountedPopulation) -> Iterator[Figure]:
     """Yield how certain it is at least and at most that a person of the population is released."""
     covered = int(population.by_class.sum())
     if covered > population.persons:
@@ -210,7 +213,7 @@ def _presence(classes: ReleasedClasses, population: Counted) -> Iterator[Figure]
 
 
 def _individual(
-    classes: ReleasedClasses, threshold: float, share: Share | NotApplicable
+    classes: KnownClasses, threshold: float, share: Share | NotApplicable
 ) -> Iterator[Figure]:
     if isinstance(share, NotApplicable):
         yield NoRisk(measure="individual", reason=share.reason)
@@ -221,7 +224,7 @@ def _individual(
     yield RiskDistribution.of("individual", classes.sizes, risks)
 
 
-def _modelled(classes: ReleasedClasses, share: Share | NotApplicable) -> Iterator[Figure]:
+def _modelled(classes: KnownClasses, share: Share | NotApplicable) -> Iterator[Figure]:
     """Yield what models say of population uniques, from the release alone and the population's
     size."""
     if isinstance(share, NotApplicable):
@@ -244,7 +247,7 @@ def _modelled(classes: ReleasedClasses, share: Share | NotApplicable) -> Iterato
         yield Risk.of("population-uniques", classes.known, figure, detail=f"by {_MODELS[model]}")
 
 
-def _log_linear(classes: ReleasedClasses, share: Share) -> Iterator[Figure]:
+def _log_linear(classes: KnownClasses, share: Share) -> Iterator[Figure]:
     if classes.records > MOST_MODELLED:
         reason = f"{classes.records:,} records are more than the {MOST_MODELLED:,} it is fitted to"
         yield NoRisk(measure="log-linear", reason=reason)

@@ -13,8 +13,8 @@ from policy_engine.audits.disclosure.risks.attributes import (
     inferred,
     interval_disclosure,
 )
-from policy_engine.audits.disclosure.risks.classes import ReleasedClasses, population_counts
-from policy_engine.audits.disclosure.risks.file_level import Counted, Share, file_risks
+from policy_engine.audits.disclosure.risks.classes import KnownClasses, population_counts
+from policy_engine.audits.disclosure.risks.file_level import CountedPopulation, Share, file_risks
 from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count
@@ -103,28 +103,26 @@ def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
     return not (len(pairs) == values and cells < values)
 
 
-def _classes(columns: Sequence[KnownColumn], suppresses: bool) -> ReleasedClasses:
+def _classes(columns: Sequence[KnownColumn], suppresses: bool) -> KnownClasses:
     if not suppresses:
-        return ReleasedClasses.of(columns)
+        return KnownClasses.of(columns)
     wide = [np.flatnonzero(column.after.widths == column.after.size) for column in columns]
-    return ReleasedClasses.of(columns, [int(one[0]) if len(one) else -1 for one in wide])
+    return KnownClasses.of(columns, [int(one[0]) if len(one) else -1 for one in wide])
 
 
 def _counted(
-    classes: ReleasedClasses, population: Sequence[KnownColumn]
-) -> Counted | NotApplicable:
+    classes: KnownClasses, population: Sequence[KnownColumn]
+) -> CountedPopulation | NotApplicable:
     if not population:
         return NotApplicable(reason="no population is given: name it by --population")
     counts = population_counts(classes, population)
     if isinstance(counts, NotApplicable):
         return counts
     _check_contains(classes, counts, population)
-    return Counted(len(population[0].before), counts)
+    return CountedPopulation(len(population[0].before), counts)
 
 
-def _check_contains(
-    classes: ReleasedClasses, counts: Ints, population: Sequence[KnownColumn]
-) -> None:
+def _check_contains(classes: KnownClasses, counts: Ints, population: Sequence[KnownColumn]) -> None:
     """Raise DataError (A024) with cells that the population has fewer persons of than records."""
     short = np.flatnonzero(counts < classes.sizes)
     if not len(short):
@@ -164,7 +162,7 @@ def _words(column: KnownColumn, cell: int) -> str:
     return f"{low!s:.40}" if low == high else f"{low!s:.40} to {high!s:.40}"
 
 
-def _share(classes: ReleasedClasses, inputs: RiskInputs) -> Share | NotApplicable:
+def _share(classes: KnownClasses, inputs: RiskInputs) -> Share | NotApplicable:
     if inputs.weights is not None:
         return Share.of_weights(classes, inputs.weights)
     if inputs.share is not None:
@@ -177,7 +175,7 @@ def _share(classes: ReleasedClasses, inputs: RiskInputs) -> Share | NotApplicabl
 
 def _attributes(
     files: TwoFiles,
-    classes: ReleasedClasses | None,
+    classes: KnownClasses | None,
     chosen: Sequence[KnownColumn],
     inputs: RiskInputs,
 ) -> Iterator[Risk | NoRisk]:

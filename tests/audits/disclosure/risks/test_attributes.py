@@ -9,7 +9,7 @@ from policy_engine.audits.disclosure.risks.attributes import (
     inferred,
     interval_disclosure,
 )
-from policy_engine.audits.disclosure.risks.classes import ReleasedClasses
+from policy_engine.audits.disclosure.risks.classes import KnownClasses
 
 PERSONS = {"city": ["Bern"] * 4 + ["Oslo"] * 6, "ill": ["flu"] * 4 + ["gout"] * 3 + ["flu"] * 3}
 
@@ -21,7 +21,7 @@ def columns(before, after=None):
 
 def test_classes_of_one_value_tell_it_for_certain():
     city, ill = columns(PERSONS)
-    certain, likely = homogeneous(ReleasedClasses.of([city]), ill)
+    certain, likely = homogeneous(KnownClasses.of([city]), ill)
     assert (certain.measure, certain.value, certain.baseline) == ("homogeneity", 0.4, 0)
     # All of Bern and half of Oslo; of the whole release, 7 of 10 have the flu.
     assert (likely.value, likely.baseline) == (0.7, 0.7)
@@ -29,7 +29,7 @@ def test_classes_of_one_value_tell_it_for_certain():
 
 def test_one_value_for_all_is_nothing_that_classes_tell():
     city, ill = columns({"city": ["Bern", "Oslo"], "ill": ["flu", "flu"]})
-    certain, _ = homogeneous(ReleasedClasses.of([city]), ill)
+    certain, _ = homogeneous(KnownClasses.of([city]), ill)
     assert (certain.value, certain.baseline, certain.beats_baseline) == (1, 1, False)
 
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.audits.disclosure.files import known_columns
-from policy_engine.audits.disclosure.risks.classes import ReleasedClasses
-from policy_engine.audits.disclosure.risks.file_level import Counted, Share, file_risks
+from policy_engine.audits.disclosure.risks.classes import KnownClasses
+from policy_engine.audits.disclosure.risks.file_level import CountedPopulation, Share, file_risks
 from policy_engine.kernels.estimates import NotApplicable
 
 NOBODY = NotApplicable(reason="nobody told")
@@ -21,7 +21,7 @@ WEIGHTS = np.array([18, 45.5, 39, 17, 92, 8, 123.5, 51])
 
 def classes(keys=KEYS):
     table = pa.table(keys)
-    return ReleasedClasses.of(known_columns(table, table, table.column_names, None, {}))
+    return KnownClasses.of(known_columns(table, table, table.column_names, None, {}))
 
 
 def figures(found):
@@ -54,7 +54,9 @@ def test_individual_risks_are_those_of_sdcmicro():
 def test_a_population_tells_how_rare_released_classes_are():
     of = classes({"city": ["Bern", "Bern", "Oslo", "Rome"]})
     in_bern, in_oslo, in_rome = 4, 1, 10
-    found = figures(file_risks(of, 0.2, Counted(15, np.array([in_bern, in_oslo, in_rome])), NOBODY))
+    found = figures(
+        file_risks(of, 0.2, CountedPopulation(15, np.array([in_bern, in_oslo, in_rome])), NOBODY)
+    )
     assert found["marketer"] == pytest.approx((2 / 4 + 1 + 1 / 10) / 4)
     assert found["journalist-largest"] == 1
     assert found["journalist-above"] == 3 / 4
@@ -65,7 +67,7 @@ def test_a_population_tells_how_rare_released_classes_are():
 
 def test_somebody_in_no_released_class_is_certainly_not_in_the_release():
     of = classes({"city": ["Bern"]})
-    found = figures(file_risks(of, 0.2, Counted(5, np.array([4])), NOBODY))
+    found = figures(file_risks(of, 0.2, CountedPopulation(5, np.array([4])), NOBODY))
     assert (found["presence-least"], found["presence-largest"]) == (0, 1 / 4)
 
 
