@@ -9,14 +9,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
-from policy_engine.engines.masking.numbers import MOST_EXACT, plain_array
+from policy_engine.engines.masking.exact_numbers import numbers_apart
+from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.kernels.siphash import Words
 
-_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))?$"
+_NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,3})?$"
 
-_INTEGER = r"^-?[0-9]+$"
 Bools = NDArray[np.bool_]
 
 
@@ -66,8 +66,10 @@ def _same_form(
     """Yield values in the one form that is theirs in every file, each with where they are."""
     if not is_text(plain.type) or pa.types.is_timestamp(inferred or plain.type):
         typed = typed_values(plain, inferred)
-        if pa.types.is_integer(typed.type) or _is_whole_decimal(typed.type):
-            yield from _long_apart(typed, np.ones(len(typed), dtype=np.bool_))
+        if pa.types.is_integer(typed.type) or pa.types.is_decimal(typed.type):
+            yield from numbers_apart(typed)
+        elif pa.types.is_floating(typed.type):
+            yield from _infinite_apart(typed)
         else:
             yield slice(None), _same_type(typed)
     elif inferred is not None and pa.types.is_time(inferred):
@@ -76,28 +78,21 @@ def _same_form(
         # By how each text is written, not by what all texts have in common, which masking changes.
         texts = pc.utf8_trim_whitespace(plain)
         is_number = to_numpy(pc.match_substring_regex(texts, _NUMBER)).astype(np.bool_)
-        yield from _long_apart(texts.filter(from_numpy(is_number)), is_number)
+        for chosen, numbers in numbers_apart(texts.filter(from_numpy(is_number))):
+            places = is_number.copy()
+            places[is_number] = chosen
+            yield places, numbers
         yield ~is_number, texts.filter(from_numpy(~is_number))
 
 
-def _long_apart(values: pa.Array, places: Bools) -> Iterator[tuple[Bools, pa.Array]]:
-    """Yield numbers as floats, but by their digits the integers that no float tells from others,
-    each with where they are. `places` are those of the values, integers or texts."""
-    is_whole = pa.types.is_integer(values.type)
-    texts = values if is_whole or is_text(values.type) else values.cast(pa.string())
-    floats = texts.cast(pa.float64(), safe=False)
-    is_long = np.abs(to_numpy(floats)) >= MOST_EXACT
-    if is_long.any() and not is_whole:
-        is_long &= to_numpy(pc.match_substring_regex(texts, _INTEGER)).astype(np.bool_)
-    for chosen, form in ((~is_long, floats), (is_long, texts)):
-        where = places.copy()
-        where[places] = chosen
-        part = form.filter(from_numpy(chosen))
-        yield where, part if form is floats else part.cast(pa.string())
-
-
-def _is_whole_decimal(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_decimal(kind) and kind.scale == 0)
+def _infinite_apart(values: pa.Array) -> Iterator[tuple[Bools, pa.Array]]:
+    """Yield floats, and those of no finite number as texts, each with where they are."""
+    # A float of few bits is the number that a CSV file has of it.
+    is_double = pa.types.is_float64(values.type)
+    floats = values if is_double else values.cast(pa.string()).cast(pa.float64())
+    is_finite = np.isfinite(to_numpy(floats))
+    yield is_finite, floats.filter(from_numpy(is_finite))
+    yield ~is_finite, floats.filter(from_numpy(~is_finite)).cast(pa.string())
 
 
 def _same_type(typed: pa.Array) -> pa.Array:
@@ -106,14 +101,6 @@ def _same_type(typed: pa.Array) -> pa.Array:
         typed = typed.cast(pa.string())
     elif pa.types.is_time(typed.type):
         typed = typed.cast(pa.time64("ns"))
-    elif pa.types.is_decimal(typed.type):
-        typed = typed.cast(pa.string()).cast(pa.float64())
-    elif pa.types.is_timestamp(typed.type):
-        typed = typed.cast(pa.timestamp("us", typed.type.tz), safe=False).cast(pa.int64())
-    elif pa.types.is_floating(typed.type):
-        # A float of few bits is the number that a CSV file has of it.
-        is_double = pa.types.is_float64(typed.type)
-        typed = typed if is_double else typed.cast(pa.string()).cast(pa.float64())
     return typed
 
 

@@ -103,6 +103,57 @@ def test_long_integers_have_marks_of_their_own():
     assert len({tuple(one) for one in words[0]}) == 4
 
 
+def words_of(values, inferred=None):
+    return [tuple(one) for one in cell_words(pa.chunked_array([values]), inferred, KEY).tolist()]
+
+
+LONG = [Decimal(f"0.1000000000000000000{place}") for place in range(1, 5)]
+
+
+def test_long_decimals_have_marks_of_their_own():
+    columns = [
+        pa.array(LONG, pa.decimal128(25, 22)),
+        pa.array(list(map(str, LONG))),
+        pa.array([f"{one}0e0" for one in LONG]),
+    ]
+    words = [words_of(one) for one in columns]
+    assert words[0] == words[1] == words[2]
+    assert len({*words[0]}) == 4
+
+
+def test_nanoseconds_have_marks_of_their_own():
+    stamps = pa.array([1_000_000_001, 1_000_000_002], pa.timestamp("ns"))
+    texts = pa.array(["1970-01-01 00:00:01.000000001", "1970-01-01T00:00:01.000000002"])
+    assert words_of(stamps) == words_of(texts, pa.timestamp("ns"))
+    assert len({*words_of(stamps)}) == 2
+
+
+@pytest.mark.parametrize("value", [0.1, 0.1 + 0.2, 1e23, 5e-324, 1.5e300, 2.0**60, 3.0])
+def test_a_float_is_the_number_that_its_text_says(value):
+    texts = [repr(value), format(Decimal(repr(value)), "f")]
+    assert {*words_of(pa.array([value])), *words_of(pa.array(texts))} == {
+        *words_of(pa.array([repr(value)]))
+    }
+
+
+def test_numbers_beyond_floats_have_marks_of_their_own():
+    words = words_of(pa.array(["1e-999", "2e-999", "0", "9e999", "8e999", "-9e999", "1.0", "2"]))
+    assert len({*words}) == 8
+    assert words_of(pa.array(["0.0", "-0", "10e-1", "0.0200e2"])) == [*[words[2]] * 2, *words[6:]]
+
+
+NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, places=8) | st.decimals(
+    "-2", "2", allow_nan=False, places=20
+)
+
+
+@given(NUMBERS, NUMBERS)
+def test_numbers_have_one_mark_if_they_are_equal_and_others_if_not(one, other):
+    one_word, other_word = words_of(pa.array([format(one, "f"), format(other, "f")]))
+    assert (one_word == other_word) == (one == other)
+    assert words_of(pa.array([one])) == [one_word]
+
+
 @given(st.lists(st.integers(), max_size=10).map(lambda v: [x % 2**60 for x in v]), st.randoms())
 def test_marks_of_parts_add_up_in_any_order(values, random):
     mixed = [*values]
