@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.bucket_tables import BUCKET, COUNT
-from policy_engine.engines import tables
+from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.distinct_values import text_ranks
 from policy_engine.engines.encoding import ColumnCodes, encode
@@ -136,5 +136,5 @@ def _sensitive_table(table: pa.Table, name: str, values: ColumnCodes, buckets: I
 
 
 def _encoded(table: pa.Table, name: str) -> ColumnCodes:
-    numbers = tables.is_untyped(table.schema.field(name))
+    numbers = field_marks.is_untyped(table.schema.field(name))
     return encode(name, table.column(name), numbers=numbers, is_generalised=False)

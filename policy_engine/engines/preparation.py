@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines import tables
+from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import unchunk
 from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.distinct_values import text_ranks
@@ -94,7 +94,7 @@ def prepare(
     quasi, sensitive = {}, {}
     released_codes: dict[str, list[NDArray[Any]]] = {}
     for one in columns.quasi_identifier:
-        numbers = tables.is_untyped(table.schema.field(one.name))
+        numbers = field_marks.is_untyped(table.schema.field(one.name))
         column = encode_quasi_identifier(one, table.column(one.name), numbers=numbers)
         taxonomy = taxonomies.get(one.taxonomy)
         quasi[one.name] = generalizer(one.name, column, one, taxonomy)
@@ -159,12 +159,12 @@ def _persons(table: pa.Table, name: str) -> Codes:
 def _person_texts(table: pa.Table, name: str) -> Iterator[pa.ChunkedArray]:
     if name:
         field, column = table.schema.field(name), unchunk(table.column(name))
-        kind = infer_column_type(column, numbers=tables.is_untyped(field))
+        kind = infer_column_type(column, numbers=field_marks.is_untyped(field))
         yield pa.chunked_array([person_texts(column, kind)])
 
 
 def _encode_column(table: pa.Table, name: str, *, numbers: bool = False) -> ColumnCodes:
-    numbers = numbers or tables.is_untyped(table.schema.field(name))
+    numbers = numbers or field_marks.is_untyped(table.schema.field(name))
     return encode(name, table.column(name), numbers=numbers, is_generalised=False)
 
 

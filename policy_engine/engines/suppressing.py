@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.cells import write_value
-from policy_engine.engines import tables
+from policy_engine.engines import field_marks
 from policy_engine.engines.anonymizing import cell_array
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.encoding import ColumnCodes
@@ -107,11 +107,11 @@ def typed_column(
 ) -> tuple[pa.Field, pa.Array]:
     """Return the cells of the rows, in the order of the classes, as a column of the type that it
     had in the input, or as texts."""
-    values = None if tables.is_untyped(field) else typed_values(value_type(field.type), texts)
+    values = None if field_marks.is_untyped(field) else typed_values(value_type(field.type), texts)
     if values is not None:
         rows = np.repeat(cell, np.diff(classes.starts))
         return pa.field(field.name, values.type), values.take(from_numpy(rows))
-    metadata = field.metadata if tables.is_untyped(field) else None
+    metadata = field.metadata if field_marks.is_untyped(field) else None
     column = cell_array(classes, cell, texts)
     return pa.field(field.name, column.type, metadata=metadata), column
 

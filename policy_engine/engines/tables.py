@@ -5,21 +5,18 @@ import gzip
 import hashlib
 import math
 import os
-import re
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from policy_engine.data import storage
-from policy_engine.data.catalog import INFERRED, make_catalog
+from policy_engine.data.catalog import make_catalog
 from policy_engine.data.table_files import (
     ARRAY_FORMATS,
     Format,
@@ -29,18 +26,18 @@ from policy_engine.data.table_files import (
     unreadable_file,
 )
 from policy_engine.engines.array_files import read_arrays, write_arrays
-from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
-from policy_engine.engines.masking.cells import fitting_decimals, number_texts
+from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.csv_files import read_csv, row_error, write_csv
+from policy_engine.engines.field_marks import (
+    CELL_TEXT,
+    is_inferred,
+    is_masked,
+    is_untyped,
+    untyped_field,
+)
+from policy_engine.engines.masking.cells import fitting_decimals
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError, join_names
-
-_BATCH = 65_536
-_BLOCK = 8_000_000  # bytes; no row may be longer
-_TEXT = pa.dictionary(pa.int32(), pa.string())
-_MASKED = b"policy-engine-masked"
-_NEEDS_QUOTES = re.compile(r'[",\r\n]|^\s|\s$|^$')
-_MAY_NEED_QUOTES = r'[",\r\n]|^[\x00-\x20]|[\x00-\x20]$|[^\x00-\x7f]|^$'
-"""What Arrow can tell of it: to its expressions, blanks are those of ASCII."""
 
 
 def read_table(path: Path, columns: tuple[str, ...] | None = None) -> pa.Table:
@@ -68,11 +65,11 @@ def _read_part(file: Path, path: Path, columns: tuple[str, ...] | None) -> pa.Ta
         return _read_file(file, columns)
     inside = columns and tuple(name for name in columns if name not in values)
     table = _read_file(file, inside)
-    metadata = {"csv": "text"} if file_format(file).startswith("csv") else None
+    is_csv = file_format(file).startswith("csv")
     for name, value in values.items():
-        kind = _TEXT if metadata else pa.string()
-        cells = pa.repeat(pa.scalar(value, pa.string()), table.num_rows).cast(kind)
-        table = table.append_column(pa.field(name, kind, metadata=metadata), cells)
+        field = untyped_field(name) if is_csv else pa.field(name, pa.string())
+        cells = pa.repeat(pa.scalar(value, pa.string()), table.num_rows).cast(field.type)
+        table = table.append_column(field, cells)
     return table.select(list(columns)) if columns else table
 
 
@@ -83,7 +80,7 @@ def _read_file(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
             return plain_texts(pq.read_table(path, columns=names, partitioning=None))
         if file_format(path) in ARRAY_FORMATS:
             return plain_texts(read_arrays(path, columns))
-        return _read_csv(path, columns)
+        return read_csv(path, columns)
     except UnicodeEncodeError as error:  # pyarrow takes names in UTF-8 alone
         raise unreadable_file(path, error) from None
     except (pa.ArrowInvalid, pa.ArrowKeyError, ValueError, csv.Error) as error:
@@ -152,9 +149,9 @@ def write_to(file: IO[bytes], table: pa.Table, kind: Format) -> None:
     check_writable([field.name for field in table.schema if pa.types.is_nested(field.type)])
     if kind == "csv.gz":
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as gzip_file:
-            _write_csv(table, gzip_file)
+            write_csv(table, gzip_file)
     else:
-        _write_csv(table, file)
+        write_csv(table, file)
 
 
 def check_writable(arrays: Sequence[str]) -> None:
@@ -176,7 +173,7 @@ def infer_types(table: pa.Table) -> pa.Table:
 def _infer_column(field: pa.Field, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if is_untyped(field):
         return to_inferred_type(column)
-    return fitting_decimals(column) if _is_masked(field) and is_text(field.type) else _plain(column)
+    return fitting_decimals(column) if is_masked(field) and is_text(field.type) else _plain(column)
 
 
 def with_inferred_marks(table: pa.Table, source: pa.Table) -> pa.Table:
@@ -203,7 +200,7 @@ def plain_texts(table: pa.Table) -> pa.Table:
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind) and is_text(kind.value_type):
-        return _TEXT
+        return CELL_TEXT
     return pa.string() if is_text(kind) else kind
 
 
@@ -211,7 +208,7 @@ def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
     if pa.types.is_float32(chunk.type) or pa.types.is_float64(chunk.type):
         values = to_numpy(chunk, missing=math.nan)
         return from_numpy(values + values.dtype.type(0), np.isnan(values))  # -0.0 + 0 is 0.0
-    if _plain_type(chunk.type) == _TEXT:
+    if _plain_type(chunk.type) == CELL_TEXT:
         values = _check_utf8(name, chunk.dictionary)
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
     return _check_utf8(name, chunk) if is_text(chunk.type) else chunk
@@ -224,25 +221,6 @@ def _check_utf8(name: str, texts: pa.Array) -> pa.Array:
         message = f"The column {name!r} holds text that is not UTF-8."
         raise DataError.of("C008", message, "Write it as UTF-8.") from None
     return texts.cast(pa.string())
-
-
-def is_untyped(field: pa.Field) -> bool:
-    """Tell whether a column holds text whose type is still to be inferred."""
-    return bool(field.metadata and b"csv" in field.metadata)
-
-
-def is_inferred(field: pa.Field) -> bool:
-    """Tell whether the type of a column in memory was inferred from its values."""
-    return bool(field.metadata and INFERRED in field.metadata)
-
-
-def masked_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
-    """Return the field of a column of masked decimals, whose type may be text."""
-    return pa.field(field.name, kind, metadata={_MASKED: "decimals"})
-
-
-def _is_masked(field: pa.Field) -> bool:
-    return bool(field.metadata and _MASKED in field.metadata)
 
 
 def table_digest(table: pa.Table) -> str:
@@ -273,128 +251,11 @@ class _Sink:
         """Do nothing: there is nothing behind."""
 
 
-def _read_csv(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
-    _check_quotes(path)
-    names = columns or _header(path)
-    packing = "gzip" if file_format(path) == "csv.gz" else None
-    table = pacsv.read_csv(
-        pa.input_stream(path, compression=packing),
-        read_options=pacsv.ReadOptions(block_size=_BLOCK),
-        parse_options=pacsv.ParseOptions(
-            newlines_in_values=True, ignore_empty_lines=len(_header(path)) > 1
-        ),
-        convert_options=pacsv.ConvertOptions(
-            include_columns=list(names),
-            column_types=dict.fromkeys(names, _TEXT),
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-    )
-    return table.cast(
-        pa.schema([pa.field(name, _TEXT, metadata={"csv": "text"}) for name in names])
-    )
-
-
-def _check_quotes(path: Path) -> None:
-    """Refuse a file in which a quoted cell is not closed: it would swallow the rows after it."""
-    quotes = 0
-    with _open_bytes(path) as file:
-        while chunk := file.read(_BLOCK):
-            quotes += chunk.count(b'"')
-    if quotes % 2:
-        message = "A quoted cell is not closed: the file has an odd number of double quotes."
-        raise DataError.of("C010", message, source=str(path))
-
-
-def _header(path: Path) -> tuple[str, ...]:
-    with _open_text(path) as text:
-        return tuple(next(csv.reader(text), ()))
-
-
-def _open_bytes(path: Path) -> IO[bytes]:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    file: IO[bytes] = opener(path, "rb")
-    return file
-
-
-def _open_text(path: Path, errors: str = "strict") -> IO[str]:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    file: IO[str] = opener(path, "rt", encoding="utf-8-sig", newline="", errors=errors)
-    return file
-
-
 def _unreadable_error(path: Path) -> PolicyEngineError:
-    """Return the error of the line that pyarrow failed on; its own message may quote values."""
-    source = str(path)
-    if file_format(path) != "parquet":
-        for line, width, expected in _odd_rows(path):
-            message = f"Line {line} has {width} cells. The header has {expected}."
-            return DataError.of("C007", message, source=source)
-        line = _undecodable_line(path)
-        if line:
-            return DataError.of("C008", f"Line {line} is not UTF-8.", source=source)
-    return DataError.of("C010", f"The file is not a {file_format(path)} table.", source=source)
-
-
-def _odd_rows(path: Path) -> Iterator[tuple[int, int, int]]:
-    with _open_text(path, errors="replace") as text:
-        rows = csv.reader(text)
-        expected = len(next(rows, ()))
-        with suppress(csv.Error):  # a cell too long for Python's reader
-            for row in rows:
-                if row and len(row) != expected:
-                    yield rows.line_num, len(row), expected
-
-
-def _undecodable_line(path: Path) -> int:
-    with _open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                return number
-    return 0
-
-
-def _write_csv(table: pa.Table, file: Any) -> None:
-    """Write RFC 4180 CSV, quoting only where needed (Arrow's own writer quotes every text)."""
-    file.write(",".join(_quote_cell(name) for name in table.column_names).encode() + b"\n")
-    missing = '""' if table.num_columns == 1 else ""
-    for place, field in enumerate(table.schema):
-        if _is_masked(field) and not is_text(field.type):
-            # The type of a decimal may add trailing zeros, unlike other numbers.
-            texts = number_texts(table.column(place))
-            table = table.set_column(place, field.name, texts)
-    for batch in table.to_batches(max_chunksize=_BATCH):
-        columns = [_csv_text(column, missing) for column in batch.columns]
-        if len(batch):
-            last = pc.binary_join_element_wise(columns[-1], constant("\n"), constant(""))
-            lines = pc.binary_join_element_wise(*columns[:-1], last, constant(","))
-            file.write(lines.buffers()[2])
-
-
-def _csv_text(column: pa.Array, missing: str) -> pa.Array:
-    """Return the cells of a column as they are written, quoted where they need it."""
-    if not pa.types.is_dictionary(column.type):
-        texts = _quoted(column.cast(pa.string()))
-    elif len(column.dictionary) <= len(column):
-        texts = _quoted(column.dictionary.cast(pa.string())).take(column.indices)
-    else:  # batches share a dictionary, which is quoted once for each of them
-        texts = _quoted(column.dictionary.take(column.indices).cast(pa.string()))
-    return pc.fill_null(texts, constant(missing))
-
-
-def _quoted(texts: pa.Array) -> pa.Array:
-    suspects = pc.match_substring_regex(texts, _MAY_NEED_QUOTES)
-    distinct = texts.filter(suspects).dictionary_encode()
-    if not len(distinct):
-        return texts
-    quoted = from_texts([_quote_cell(text) for text in distinct.dictionary.to_pylist()])
-    return pc.replace_with_mask(texts, suspects, quoted.take(distinct.indices))
-
-
-def _quote_cell(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+    """Return why pyarrow could not read a file, without the values that its messages may quote."""
+    error = row_error(path) if file_format(path) != "parquet" else None
+    message = f"The file is not a {file_format(path)} table."
+    return error or DataError.of("C010", message, source=str(path))
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -17,9 +17,9 @@ from policy_engine.data import cells
 from policy_engine.data.cells import ALL
 from policy_engine.engines.arrays import is_text, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, encode
+from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.reading_back import cell_column, cell_columns, index_texts
 from policy_engine.engines.readings import TRUTHS, moment, truth
-from policy_engine.engines.tables import is_untyped
 from policy_engine.errors import AuditError, Problem, did_you_mean, join_names
 
 MOST_VALUES = 200

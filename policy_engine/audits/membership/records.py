@@ -16,8 +16,9 @@ from policy_engine.audits.membership.encoding import Encoding, Leaves
 from policy_engine.audits.membership.result import EncodedColumn
 from policy_engine.data.catalog import make_catalog
 from policy_engine.engines.encoding import encode
+from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.reading_back import index_texts
-from policy_engine.engines.tables import is_untyped, plain_texts, read_table
+from policy_engine.engines.tables import plain_texts, read_table
 from policy_engine.errors import AuditError, DataError, Problem, did_you_mean
 
 FEATURES = ("features", "x", "X", "x_train", "X_train", "data")

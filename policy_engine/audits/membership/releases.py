@@ -17,6 +17,7 @@ from policy_engine.audits.membership.records import FittedFeatures
 from policy_engine.audits.membership.splits import summarise_problems
 from policy_engine.data import cells
 from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines.field_marks import untyped_field
 from policy_engine.engines.reading_back import cell_column, index_texts
 from policy_engine.errors import AuditError, DataError, Problem
 from policy_engine.plan.lineage import Generalised
@@ -182,7 +183,7 @@ def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, .
         of_cell = values[row]
         spread.append(of_cell[turns[row] % len(of_cell)])
         turns[row] += 1
-    field = pa.field(name, pa.string(), metadata={"csv": "text"})
+    field = untyped_field(name, pa.string())
     return pa.table([pa.array(spread, pa.string())], schema=pa.schema([field]))
 
 

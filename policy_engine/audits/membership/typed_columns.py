@@ -4,7 +4,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text
-from policy_engine.engines.tables import infer_types, is_untyped
+from policy_engine.engines.field_marks import is_untyped
+from policy_engine.engines.tables import infer_types
 
 _DECIMAL = r"^([+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity))$"
 

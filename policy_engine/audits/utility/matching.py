@@ -14,8 +14,8 @@ from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import generalizations
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
 from policy_engine.engines.encoding import ColumnCodes, encode
+from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.reading_back import cell_column
-from policy_engine.engines.tables import is_untyped
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.spread import Spread, exact, spread
 from policy_engine.kernels.utility import ValueDomain

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from policy_engine.engines import tables
+from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import is_text, unchunk, value_type
 from policy_engine.engines.masking.common_forms import (
     StoredType,
@@ -37,7 +37,7 @@ def shared_names(table: pa.Schema, output: pa.Schema, names: Sequence[str]) -> t
     return tuple(
         name
         for name, one, other in pairs
-        if tables.is_untyped(one) == tables.is_untyped(other)
+        if field_marks.is_untyped(one) == field_marks.is_untyped(other)
         and are_comparable(one.type, other.type)
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.engines import tables
+from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy, unchunk
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.persons import person_texts
@@ -78,7 +78,7 @@ def units_of(table: pa.Table, step: Sample, secret: bytes) -> NDArray[np.int64]:
 
 def _person_kind(table: pa.Table, name: str) -> pa.DataType | None:
     field, column = table.schema.field(name), unchunk(table.column(name))
-    return infer_column_type(column, numbers=tables.is_untyped(field))
+    return infer_column_type(column, numbers=field_marks.is_untyped(field))
 
 
 def _units(

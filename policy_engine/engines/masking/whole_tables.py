@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from policy_engine.engines import tables
+from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy, has_many_values, is_text, unchunk, value_type
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn
 from policy_engine.engines.masking.common_forms import common_forms, identifying_words
@@ -116,15 +116,15 @@ def _single_field(field: pa.Field, column: SingleColumn[Any, Any], kind: pa.Data
     if isinstance(column, LabelColumn):
         return pa.field(field.name, kind)  # labels stay texts, whatever they look like
     if pa.types.is_decimal(value_type(field.type)) and not column.makes_texts:
-        return tables.masked_field(field, kind)
+        return field_marks.masked_field(field, kind)
     return _field(field, kind)
 
 
 def _field(field: pa.Field, kind: pa.DataType) -> pa.Field:
-    if tables.is_untyped(field) or field.type == kind:
+    if field_marks.is_untyped(field) or field.type == kind:
         return field.with_type(kind)
     if pa.types.is_decimal(kind):
-        return tables.masked_field(field, kind)
+        return field_marks.masked_field(field, kind)
     return pa.field(field.name, kind)
 
 
@@ -147,7 +147,7 @@ def _kinds_of(table: pa.Table, names: Sequence[str]) -> dict[str, pa.DataType | 
     return {
         name: _text_kind(table.column(name))
         for name in names
-        if tables.is_untyped(table.schema.field(name))
+        if field_marks.is_untyped(table.schema.field(name))
     }
 
 

@@ -1,0 +1,91 @@
+import csv
+import gzip
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stored_tables import file_of, problem_of
+
+from policy_engine.engines.tables import read_table, write_table
+
+
+def test_write_table_quotes_only_where_needed(tmp_path):
+    table = pa.table({"a": ["x y", "x,y", 'x"y', "x\ny", "", None], "b": [1.5, 2.0, None, 4, 5, 6]})
+    write_table(table, tmp_path / "data.csv")
+    text = (tmp_path / "data.csv").read_bytes().decode()
+    assert text == 'a,b\nx y,1.5\n"x,y",2\n"x""y",\n"x\ny",4\n"",5\n,6\n'
+
+
+def quoted(text):
+    """Return a text as a cell, quoted if it has a mark of CSV, a blank at an end, or nothing."""
+    marked = any(mark in text for mark in ',"\r\n') or text != text.strip() or not text
+    return '"' + text.replace('"', '""') + '"' if marked else text
+
+
+_LETTERS = list('a1",\r\n\t\v\x1c \x85\xa0\u2003é\x7f')
+_CELLS = st.none() | st.text(st.sampled_from(_LETTERS), max_size=4)
+
+
+@given(st.lists(_CELLS, max_size=12), st.booleans())
+def test_every_layout_of_texts_is_written_alike(tmp_path_factory, cells, is_sliced):
+    path = tmp_path_factory.mktemp("csv")
+    expected = "".join(f"{'' if one is None else quoted(one)},1\n" for one in cells)
+    plain = pa.array(cells, pa.string())
+    shared = pa.concat_arrays([plain, pa.array([*"xyz"] * 5)]).dictionary_encode()
+    encoded = shared.slice(0, len(cells)) if is_sliced else plain.dictionary_encode()
+    for name, column in (("plain", plain), ("encoded", encoded)):
+        write_table(pa.table({"t": column, "n": [1] * len(cells)}), path / f"{name}.csv")
+        assert (path / f"{name}.csv").read_bytes().decode() == "t,n\n" + expected
+
+
+def test_read_table_gives_the_text_of_csv_cells_as_written(tmp_path):
+    path = file_of(tmp_path, 'a,b\n007,"1,50"\n 1.50 ,\n')
+    assert read_table(path).to_pydict() == {"a": ["007", " 1.50 "], "b": ["1,50", None]}
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\n1,2\n", "a,b\r\n1,2\r\n", "\ufeffa,b\n1,2", "a,b\n\n1,2\n\n"]
+)
+def test_read_table_knows_the_ways_to_write_csv(tmp_path, text):
+    assert read_table(file_of(tmp_path, text)).to_pydict() == {"a": ["1"], "b": ["2"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\nsecret\n", "Line 3 has 1 cells. The header has 2."),
+        ("a,b\n1,2\n3,secret,5\n", "Line 3 has 3 cells. The header has 2."),
+        ("a,b\n\n1,2\n\nsecret\n", "Line 5 has 1 cells. The header has 2."),
+        ('a,b\n1,"2\n2"\n3\n', "Line 4 has 1 cells. The header has 2."),
+        ('"a\na",b\n1,2\nsecret\n', "Line 4 has 1 cells. The header has 2."),
+        ("a\n1\nsecret,2\n", "Line 3 has 2 cells. The header has 1."),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_read_table_names_the_line_of_a_ragged_row(tmp_path, text, message, ending):
+    content = gzip.compress(text.encode()) if ending == "csv.gz" else text
+    problem = problem_of(file_of(tmp_path, content, f"data.{ending}"), "secret")
+    assert (problem.code, problem.message) == ("C007", message)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_read_table_names_the_line_that_is_not_utf_8(tmp_path, ending):
+    text = b"a,b\n1,2\nsecret,\xff\n"
+    content = gzip.compress(text) if ending == "csv.gz" else text
+    problem = problem_of(file_of(tmp_path, content, f"data.{ending}"), "secret")
+    assert (problem.code, problem.message) == ("C008", "Line 3 is not UTF-8.")
+
+
+CELLS = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS)))
+def test_any_text_written_as_csv_is_read_back_by_us_and_by_python(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "data.csv"
+    columns = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
+    write_table(pa.table(columns, pa.schema({"a": pa.string(), "b": pa.string()})), path)
+    assert read_table(path).to_pydict() == columns
+    with path.open(newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file))[1:] == [[a or "", b or ""] for a, b in rows]
