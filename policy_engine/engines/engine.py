@@ -18,6 +18,7 @@ from policy_engine.data.storage import (
     tree_digest,
 )
 from policy_engine.engines.samples import SampleEvidence
+from policy_engine.errors import InternalError
 from policy_engine.methods import Measurement
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
@@ -192,6 +193,12 @@ class WrittenTable:
     def class_evidence(self) -> "ClassEvidence | None":
         """What is known of classes by microaggregation, None where only the output is at hand."""
         return self.anonymized.formed if self.anonymized else self.formed
+
+    def made_here(self) -> AnonymizedTable:
+        """Return what was written. Raises InternalError (X001) where another run made it."""
+        if self.anonymized is None:
+            raise InternalError.of("X001", "The table was not made here.")
+        return self.anonymized
 
     def with_location(self, location: Location) -> "WrittenTable":
         """Return the same table, moved to another place."""

@@ -1,7 +1,7 @@
 """The local engine: in this process, on Arrow tables."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,18 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.data import cells
 from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import MEMORY, make_catalog
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.data.transition_matrix import TransitionMatrix
 from policy_engine.engines import tables
-from policy_engine.engines.anonymizing import (
-    Grouping,
-    cell_array,
-    form_classes,
-    sort_within_classes,
-)
+from policy_engine.engines.anonymizing import Grouping, form_classes, sort_within_classes
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.empty_texts import check_no_empty_texts, is_csv, with_empty_texts
 from policy_engine.engines.engine import (
@@ -41,20 +35,20 @@ from policy_engine.engines.identifiers import (
     check_unlinked,
     new_salt,
     pseudonyms,
-    redacted_column,
     release_key,
 )
 from policy_engine.engines.joining import join_tables
+from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
-from policy_engine.engines.reading_back import end_columns, groups, range_end
+from policy_engine.engines.reading_back import groups
+from policy_engine.engines.released_tables import output_table
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.stored_buckets import measure_stored, sensitive_rows, write_buckets
-from policy_engine.engines.suppressing import typed_column
-from policy_engine.errors import DataError, InternalError
+from policy_engine.errors import DataError
 from policy_engine.kernels.grouping import Groups
-from policy_engine.kernels.mondrian import Partition, never
+from policy_engine.kernels.mondrian import never
 from policy_engine.plan.inputs import Join, Read
-from policy_engine.plan.steps import Anonymize, CellStyle, Mask, Publish, Sample
+from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:  # compiled kernels, for plans that mask columns
     from policy_engine.engines.masking.columns import ColumnJudgement
@@ -230,11 +224,11 @@ class LocalEngine:
         table, prepared = self._prepare(table, step, output)
         grouping = self._classes(original, prepared, step, output)
         classes = sort_within_classes(prepared, grouping.classes)
-        output_table = self._output_table(table, step, grouping, classes, output)
+        released_table = output_table(table, step, grouping, classes, output)
         self._progress("generalising", prepared.rows, prepared.rows)
         persons = prepared.persons
         return AnonymizedTable(
-            output_table,
+            released_table,
             rows=prepared.rows,
             suppressed=grouping.suppressed,
             suppressed_cells=grouping.suppressed_cells,
@@ -247,10 +241,7 @@ class LocalEngine:
 
     def _row_words(self, table: pa.Table, step: Anonymize, output: Publish) -> NDArray[np.uint64]:
         """Return random bits of every row, (rows,), by its released values and the owner's key."""
-        from policy_engine.engines.tied_rows import (  # noqa: PLC0415 (compiled)
-            row_words,
-            tie_secret,
-        )
+        from policy_engine.engines.tied_rows import row_words, tie_secret  # noqa: PLC0415 (compiled)
 
         secret = tie_secret(self._key, step.recoding.algorithm)
         return row_words(table.select(list(output.columns)), secret)
@@ -267,49 +258,6 @@ class LocalEngine:
         if not grouping.open or self._time_limit is None:
             return None
         return EarlyStop(seconds=self._time_limit, stage=grouping.stage, left=grouping.open)
-
-    def _output_table(
-        self,
-        table: pa.Table,
-        step: Anonymize,
-        grouping: Grouping,
-        classes: Partition,
-        output: Publish,
-    ) -> pa.Table:
-        """Return the columns of the output. Raises DataError (C006) where two have one name."""
-        columns: dict[str, tuple[pa.Field, pa.Array]] = {}
-        for name in output.columns:
-            for field, values in self._output_columns(
-                name, table, step, grouping, classes, output.cells
-            ):
-                if field.name in columns:
-                    message = f"The output has two columns {field.name!r}."
-                    raise DataError.of("C006", message, "Rename one, or write cells as text.")
-                columns[field.name] = field, values
-        schema = pa.schema([field for field, _ in columns.values()])
-        return pa.table([values for _, values in columns.values()], schema=schema)
-
-    def _output_columns(
-        self,
-        name: str,
-        table: pa.Table,
-        step: Anonymize,
-        grouping: Grouping,
-        classes: Partition,
-        style: CellStyle,
-    ) -> Iterator[tuple[pa.Field, pa.Array]]:
-        """Yield the one or two columns of the output that a column of the input becomes."""
-        rows = from_numpy(classes.order)
-        if name in grouping.typed:
-            cell, texts = grouping.cells[name]
-            yield typed_column(table.schema.field(name), classes, cell, texts)
-        elif name in grouping.cells:
-            yield from _generalised_columns(name, grouping, classes, style)
-        elif name in step.columns.redact:
-            values = redacted_column(len(rows))
-            yield pa.field(name, values.type), values
-        else:
-            yield table.schema.field(name), table.column(name).take(rows)
 
     def write(self, anonymized: AnonymizedTable, destination: Path | str | None) -> WrittenTable:
         """Write a table to a file that does not exist yet, or keep it in memory.
@@ -333,7 +281,7 @@ class LocalEngine:
 
     def write_again(self, written: WrittenTable, destination: Path | str) -> WrittenTable:
         """Write a table that was written, or is in memory, to a file as well."""
-        again = self.write(_require_made(written), destination)
+        again = self.write(written.made_here(), destination)
         return replace(again, table=written.table, tables=written.tables)
 
     def columns(self, written: WrittenTable) -> tuple[str, ...]:
@@ -400,7 +348,7 @@ class LocalEngine:
         """Return a table that was written, its cells as text and all other columns typed."""
         if written.table is not None:
             return written.table
-        return tables.infer_types(_require_made(written).table)
+        return tables.infer_types(written.made_here().table)
 
     def close(self, keep: WrittenTable | None = None) -> None:  # noqa: ARG002 (it is this process's own)
         """Drop the prepared table, which later calls could have reused."""
@@ -433,12 +381,6 @@ class LocalEngine:
         return table
 
 
-def _require_made(written: WrittenTable) -> AnonymizedTable:
-    if written.anonymized is None:
-        raise InternalError.of("X001", "The table was not made here.")
-    return written.anonymized
-
-
 def _require_persons(
     written: WrittenTable, table: pa.Table, step: Anonymize
 ) -> NDArray[np.int64] | None:
@@ -448,32 +390,8 @@ def _require_persons(
         written.anonymized.engine_state if written.anonymized else None
     )
     if persons is None or len(persons) != table.num_rows:
-        message = (
-            f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
-            "the output alone does not show them."
-        )
-        raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
+        raise uncounted_persons(step.columns.privacy_unit)
     return persons
-
-
-def _generalised_columns(
-    name: str, grouping: Grouping, classes: Partition, style: CellStyle
-) -> Iterator[tuple[pa.Field, pa.Array]]:
-    """Yield the column of a quasi-identifier, or the two columns of its ranges' ends."""
-    numbers, texts = grouping.cells[name]
-    cells_read = [cells.read_cell(text) for text in texts] if style == "bounds" else []
-    if not any(cell.is_range for cell in cells_read):
-        metadata = {"csv": "text"} if name in grouping.numeric else None
-        yield pa.field(name, _CELL, metadata=metadata), cell_array(classes, numbers, texts)
-        return
-    for end, index in zip(end_columns(name), (0, -1), strict=True):
-        ends = [range_end(cell, index) for cell in cells_read]
-        # Its type is inferred from its values, as for a file without types.
-        field = pa.field(end, _CELL, metadata={"csv": "text"})
-        yield field, cell_array(classes, numbers, ends)
-
-
-_CELL = pa.dictionary(pa.int32(), pa.string())
 
 
 def _distinct_texts(column: pa.ChunkedArray) -> tuple[str, ...]:

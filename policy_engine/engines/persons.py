@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 from policy_engine.engines.arrays import is_text
 from policy_engine.engines.generalizations.decimals import is_number, parse_scaled
 from policy_engine.engines.text_types import parse_times_of_day
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, PolicyEngineError
 
 
 def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
@@ -47,3 +47,12 @@ def _figure(text: str) -> str | None:
         return None if text.lower() == "nan" else text
     number, exponent = parse_scaled(text)
     return f"{number}e{exponent}"
+
+
+def uncounted_persons(unit: str) -> PolicyEngineError:
+    """Return the error (V006) of persons that have to be counted where only the output is known."""
+    message = (
+        f"k counts distinct {unit!r}, a column that is not released: "
+        "the output alone does not show them."
+    )
+    return DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")

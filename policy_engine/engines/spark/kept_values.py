@@ -14,14 +14,29 @@ from pyspark.sql.types import LongType, StructField, StructType
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.masking.common_forms import common_forms
 from policy_engine.engines.masking.kept_values import are_comparable
+from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import MOST_STRATA
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, stored_types, with_words
 from policy_engine.engines.spark.sampling import counted_units
 from policy_engine.engines.spark.values import gather_tables, map_in_tasks, quote_name
-from policy_engine.engines.strata import InputStrata, SampledRows
+from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Sample
+
+
+def compare_sampled(output: StoredRows, plan: Plan, table: StoredRows | None) -> SampledOutput:
+    """Return an output as a sample, of an input if there is one."""
+    step, key, names, strata = plan.sampling(), mark_key(), plan.shown_strata, None
+    if table is None:
+        names = distinct_texts(output, names)
+    else:
+        names = shared_names(table, output, names)
+        strata = input_strata(table, step, key)
+    are_shown = {*names} == {*step.stratified_by}
+    found = sampled_rows(output, step, names, key)
+    return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
 
 
 def shared_names(table: StoredRows, output: StoredRows, names: Sequence[str]) -> tuple[str, ...]:

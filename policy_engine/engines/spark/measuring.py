@@ -5,6 +5,7 @@ partitioner.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from policy_engine.data.catalog import MEMORY
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, ancestry
-from policy_engine.engines.engine import TableMeasurements
+from policy_engine.engines.engine import StoredData, TableMeasurements
 from policy_engine.engines.reading_back import cell_column, cell_columns, class_mark, index_texts
 from policy_engine.engines.spark.coding import PERSON, persons_by_code
 from policy_engine.engines.spark.failures import carry_errors
@@ -261,3 +263,28 @@ def _figures_table(*columns: Any) -> pa.Table:
 
 
 _FIGURES_TYPES = (pa.string(), pa.int32(), pa.string(), pa.int64(), pa.float64())
+
+
+@contextmanager
+def cached_columns(
+    table: DataFrame, stored: StoredData, step: Anonymize, *, all_columns: bool
+) -> Iterator[DataFrame]:
+    """Cache a stored table while it is measured, if measuring it takes several passes.
+
+    Unless `all_columns` are compared, it has only those that are measured.
+    """
+    columns = step.columns
+    bounded_columns = [cell.name for cell in columns.sensitive if step.about(cell.name)]
+    passes = [*bounded_columns, *columns.hidden, columns.privacy_unit, not stored.rows]
+    if stored.location == MEMORY or not step.models or not any(passes):
+        yield table
+        return
+    if not all_columns:
+        cells = [cell for name in columns.quasi_names for cell in cell_columns(name, table.columns)]
+        used_columns = dict.fromkeys([*cells, *bounded_columns, *columns.hidden])
+        table = table.select([quote_name(name) for name in used_columns])
+    table.persist()
+    try:
+        yield table
+    finally:
+        table.unpersist()

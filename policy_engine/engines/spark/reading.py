@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 
@@ -104,6 +104,19 @@ def _read_files(
     if present_columns and kind != "json":
         _check_everywhere(session, frame, kind, present_columns, location)
     return frame.select("*", *map(folder_value, folders)) if folders else frame
+
+
+def first_texts(
+    frame: DataFrame, names: Sequence[str], count: int
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the distinct texts in the first `count` rows, by column; none for other types."""
+    are_texts = [name for name, kind in frame.dtypes if kind == "string" and name in names]
+    texts: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+    if are_texts:
+        rows = frame.select([F.col(quote_name(name)) for name in are_texts]).take(count)
+        for index, name in enumerate(are_texts):
+            texts[name] = tuple({row[index] for row in rows} - {None})
+    return texts
 
 
 def column(name: str) -> Column:

@@ -1,12 +1,39 @@
 """The frames of a release: with the types that it is released with, or that a file of it has."""
 
+from typing import NamedTuple
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.engines.engine import AnonymizedTable
+from policy_engine.engines.engine import AnonymizedTable, WrittenTable
+from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.spark import writing
 from policy_engine.engines.spark.values import cast_texts, quote_name
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, InternalError
+from policy_engine.plan.steps import Anonymize
+
+
+class ReleaseSource(NamedTuple):
+    """The source of a release that is computed when it is used.
+
+    `frame` also has a column `PERSON` where persons are counted; `tasks` tasks compute it. The
+    types of the `untyped` columns, which are texts, are still to be inferred; the `masked` columns
+    were masked value by value.
+    """
+
+    frame: DataFrame
+    tasks: int
+    untyped: tuple[str, ...]
+    masked: tuple[str, ...]
+
+
+class KeptRelease(NamedTuple):
+    """A release that is kept on the cluster: its typed frame, the digest of its rows, and its
+    `source`, which is the cached frame."""
+
+    frame: DataFrame
+    digest: str
+    source: DataFrame
 
 
 def typed_frame(anonymized: AnonymizedTable, frame: DataFrame | None = None) -> DataFrame:
@@ -43,3 +70,33 @@ def _texts(frame: DataFrame) -> DataFrame:
     return frame.select(
         [F.col(quote_name(name)).cast("string").alias(name) for name in frame.columns]
     )
+
+
+def require_kept(written: WrittenTable) -> KeptRelease:
+    """Return a release that is kept on the cluster. Raises InternalError (X001) for others."""
+    if not isinstance(written.table, KeptRelease):
+        raise InternalError.of("X001", "Nothing was released.")
+    return written.table
+
+
+def person_frame(written: WrittenTable, step: Anonymize) -> DataFrame:
+    """Return the rows of the release with their persons, which only the run that made it knows."""
+    if written.anonymized is None:
+        raise uncounted_persons(step.columns.privacy_unit)
+    frame: DataFrame = written.anonymized.engine_state.frame
+    return frame
+
+
+def check_kept(written: WrittenTable) -> None:
+    """Raise CertificateError (V004) where the rows of a release in memory have changed.
+
+    It has to be called after the rows were used: by then the cluster has computed again what it
+    had lost.
+    """
+    release = require_kept(written)
+    if writing.row_digest(release.frame)[0] != release.digest:
+        message = (
+            "The rows of the release are not those that were measured: the cluster lost some, "
+            "and their source has changed."
+        )
+        raise CertificateError.of("V004", message, "Apply the policy again, with an output.")

@@ -1,14 +1,12 @@
 """A run of a plan on Spark, with the same rows and figures as on the local engine."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.table_files import SPARK_FORMATS, match_format
@@ -29,7 +27,7 @@ from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.preparation import unbounded_columns
-from policy_engine.engines.reading_back import cell_columns, end_columns
+from policy_engine.engines.reading_back import end_columns
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.spark import kept_values, reading, writing
 from policy_engine.engines.spark.anonymizing import ClassWork, anonymize
@@ -38,23 +36,22 @@ from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.joining import join_frames
-from policy_engine.engines.spark.masking import (
-    StoredRows,
-    judge_frame,
-    look_at_masked,
-    mask,
-)
-from policy_engine.engines.spark.measuring import measure
+from policy_engine.engines.spark.masking import StoredRows, judge_frame, look_at_masked, mask
+from policy_engine.engines.spark.measuring import cached_columns, measure
 from policy_engine.engines.spark.released_frames import (
+    KeptRelease,
+    ReleaseSource,
+    check_kept,
     check_same_rows,
+    person_frame,
+    require_kept,
     stored_frame,
     typed_frame,
 )
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
-from policy_engine.engines.spark.values import quote_name
 from policy_engine.engines.strata import SampledOutput
-from policy_engine.errors import CertificateError, DataError, InternalError
+from policy_engine.errors import DataError
 from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
@@ -71,29 +68,6 @@ class InputRows(NamedTuple):
     is_csv: bool
     masked: tuple[str, ...] = ()
     labelled: tuple[str, ...] = ()
-
-
-class ReleaseSource(NamedTuple):
-    """The source of a release that is computed when it is used.
-
-    `frame` also has a column `PERSON` where persons are counted; `tasks` tasks compute it. The
-    types of the `untyped` columns, which are texts, are still to be inferred; the `masked` columns
-    were masked value by value.
-    """
-
-    frame: DataFrame
-    tasks: int
-    untyped: tuple[str, ...]
-    masked: tuple[str, ...]
-
-
-class KeptRelease(NamedTuple):
-    """A release that is kept on the cluster: its typed frame, the digest of its rows, and its
-    `source`, which is the cached frame."""
-
-    frame: DataFrame
-    digest: str
-    source: DataFrame
 
 
 class SparkRun:
@@ -147,17 +121,8 @@ class SparkRun:
 
     def texts(self, table: InputRows, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the distinct texts in a table's first rows, by column; none for other types."""
-        frame = table.frame
-        are_texts = [name for name, kind in frame.dtypes if kind == "string" and name in names]
-        texts: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
-        if are_texts:
-            with running(self._engine.spark, "reading"):
-                rows = frame.select([F.col(quote_name(name)) for name in are_texts]).take(
-                    FIRST_ROWS
-                )
-            for index, name in enumerate(are_texts):
-                texts[name] = tuple({row[index] for row in rows} - {None})
-        return texts
+        with running(self._engine.spark, "reading"):
+            return reading.first_texts(table.frame, names, FIRST_ROWS)
 
     def _digest(self, source: str | DataFrame, frame: DataFrame) -> str:
         """Return the digest of the input; that of its rows where it is a frame, or its files are
@@ -186,20 +151,9 @@ class SparkRun:
         self, written: WrittenTable, plan: Plan, table: InputRows | None = None
     ) -> SampledOutput:
         """Read a written table back as a sample, of an input `table` if one is given."""
-        step, key = plan.sampling(), mark_key()
         with running(self._engine.spark, "verifying"):
-            output = self._stored_rows(written)
-            names = plan.shown_strata
-            strata = None
-            if table is None:
-                names = kept_values.distinct_texts(output, names)
-            else:
-                rows = StoredRows(table.frame, table.is_csv)
-                names = kept_values.shared_names(rows, output, names)
-                strata = kept_values.input_strata(rows, step, key)
-            are_shown = {*names} == {*step.stratified_by}
-            found = kept_values.sampled_rows(output, step, names, key)
-            return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
+            rows = StoredRows(table.frame, table.is_csv) if table else None
+            return kept_values.compare_sampled(self._stored_rows(written), plan, rows)
 
     def row_number(self, table: InputRows) -> int:
         """Return how many rows a table that was read has."""
@@ -343,13 +297,13 @@ class SparkRun:
         measured: rows that executors lose are computed again from the source, which may have
         changed.
         """
-        anonymized = _require_made(written)
+        anonymized = written.made_here()
         self._progress("writing", 0, anonymized.rows)
         with running(self._engine.spark, "writing"):
             stored = self._write_to(anonymized, str(destination))
             if written.table is not None:
                 check_same_rows(anonymized, *self._read_stored(WrittenTable(stored)))
-                _check_kept(written)
+                check_kept(written)
         return replace(written, stored=stored)
 
     def _write_to(self, anonymized: AnonymizedTable, location: str) -> StoredData:
@@ -397,14 +351,14 @@ class SparkRun:
         with running(self._engine.spark, "verifying"):
             table, kind = self._read_stored(written)
             compares_rows = bool(step.columns.privacy_unit or (anonymized and anonymized.sample))
-            with self._read_once(table, stored, step, all_columns=compares_rows) as table:
+            with cached_columns(table, stored, step, all_columns=compares_rows) as table:
                 rows = stored.rows or table.count()
                 tasks = max(
                     anonymized.engine_state.tasks if anonymized else 1,
-                    -(-rows // self._rows_per_task),
+                    -(-rows // self._engine.rows_per_task),
                 )
                 rows_to_measure = (
-                    _person_frame(written, step) if step.columns.privacy_unit else table
+                    person_frame(written, step) if step.columns.privacy_unit else table
                 )
                 measured = measure(
                     rows_to_measure, step, self.taxonomies, self._engine.most_values, tasks
@@ -414,40 +368,10 @@ class SparkRun:
                     check_unlinked(name, table, step)
                 # Checked last: rows that were lost meanwhile have been computed again by now.
                 if compares_rows:
-                    check_same_rows(_require_made(written), table, kind)
+                    check_same_rows(written.made_here(), table, kind)
                 if stored.location == MEMORY:
-                    _check_kept(written)
+                    check_kept(written)
         return measured
-
-    @contextmanager
-    def _read_once(
-        self, table: DataFrame, stored: StoredData, step: Anonymize, *, all_columns: bool
-    ) -> Iterator[DataFrame]:
-        """Cache a stored table while it is measured, if measuring it takes several passes.
-
-        Unless `all_columns` are compared, it has only those that are measured.
-        """
-        columns = step.columns
-        bounded_columns = [cell.name for cell in columns.sensitive if step.about(cell.name)]
-        passes = [*bounded_columns, *columns.hidden, columns.privacy_unit, not stored.rows]
-        if stored.location == MEMORY or not step.models or not any(passes):
-            yield table
-            return
-        if not all_columns:
-            cells = [
-                cell for name in columns.quasi_names for cell in cell_columns(name, table.columns)
-            ]
-            used_columns = dict.fromkeys([*cells, *bounded_columns, *columns.hidden])
-            table = table.select([quote_name(name) for name in used_columns])
-        table.persist()
-        try:
-            yield table
-        finally:
-            table.unpersist()
-
-    @property
-    def _rows_per_task(self) -> int:
-        return self._engine.rows_per_task
 
     def _read_stored(self, written: WrittenTable) -> tuple[DataFrame, str]:
         """Return a written table and its format."""
@@ -462,9 +386,9 @@ class SparkRun:
     def output(self, written: WrittenTable) -> DataFrame:
         """Return a table that was written: read from its location, or the frame that is kept."""
         if written.stored.location == MEMORY:
-            return _require_kept(written).frame
+            return require_kept(written).frame
         with running(self._engine.spark, "reading"):
-            return typed_frame(_require_made(written), self._read_stored(written)[0])
+            return typed_frame(written.made_here(), self._read_stored(written)[0])
 
     def _hold(self, frame: DataFrame) -> DataFrame:
         self._held.append(frame.persist())
@@ -477,42 +401,3 @@ class SparkRun:
             if frame is not kept_frame:
                 frame.unpersist()
         self._held.clear()
-
-
-def _require_made(written: WrittenTable) -> AnonymizedTable:
-    if written.anonymized is None:
-        raise InternalError.of("X001", "The table was not made here.")
-    return written.anonymized
-
-
-def _require_kept(written: WrittenTable) -> KeptRelease:
-    if not isinstance(written.table, KeptRelease):
-        raise InternalError.of("X001", "Nothing was released.")
-    return written.table
-
-
-def _person_frame(written: WrittenTable, step: Anonymize) -> DataFrame:
-    """Return the rows of the release with their persons, which only the run that made it knows."""
-    if written.anonymized is None:
-        message = (
-            f"k counts distinct {step.columns.privacy_unit!r}, a column that is not released: "
-            "the output alone does not show them."
-        )
-        raise DataError.of("V006", message, "Give the input as well: data={IRI: PATH}.")
-    frame: DataFrame = written.anonymized.engine_state.frame
-    return frame
-
-
-def _check_kept(written: WrittenTable) -> None:
-    """Raise CertificateError (V004) where the rows of a release in memory have changed.
-
-    It has to be called after the rows were used: by then the cluster has computed again what it
-    had lost.
-    """
-    release = _require_kept(written)
-    if writing.row_digest(release.frame)[0] != release.digest:
-        message = (
-            "The rows of the release are not those that were measured: the cluster lost some, "
-            "and their source has changed."
-        )
-        raise CertificateError.of("V004", message, "Apply the policy again, with an output.")
