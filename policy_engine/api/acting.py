@@ -14,6 +14,7 @@ from policy_engine.certificate.sources import Proof
 from policy_engine.decision import Decider, Decision, Request, World, read_request
 from policy_engine.decision.consents import MissingConsent
 from policy_engine.decision.history import History
+from policy_engine.decision.making_consents import given_consents, missing_consents
 from policy_engine.decision.model import CarriedOutRule
 from policy_engine.errors import (
     DeniedError,
@@ -162,7 +163,7 @@ class MakingRequest:
         if not self.owners:
             return plan
         context = self.acting.consent_context(self.owners, self.policies_in_force)
-        consents = self.decider.given_consents(self.policy, plan.publish.asset, *context)
+        consents = given_consents(self.decider, self.policy, plan.publish.asset, *context)
         return plan.model_copy(update={"by_consent": consents})
 
     def check_consents(self, outputs: Collection[str], *, with_prohibitions: bool = True) -> None:
@@ -173,8 +174,8 @@ class MakingRequest:
         context = self.acting.consent_context(self.owners, self.policies_in_force)
         problems = [
             problem
-            for one in self.decider.missing_consents(
-                self.policy, *context, with_prohibitions=with_prohibitions
+            for one in missing_consents(
+                self.decider, self.policy, *context, with_prohibitions=with_prohibitions
             )
             if one.rule.output in outputs
             for problem in _consent_problems(one, self.policy)

@@ -11,19 +11,13 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.consents import (
-    MissingConsent,
-    TransformationCache,
-    consent_shortfalls,
-    given_consent,
-)
+from policy_engine.decision.consents import TransformationCache, consent_shortfalls
 from policy_engine.decision.deciding.case import Case
-from policy_engine.decision.deciding.consenting import making_consents
-from policy_engine.decision.deciding.making import consent_refusal, lineage, making_refusal
+from policy_engine.decision.deciding.making import lineage
 from policy_engine.decision.facts import unclear_labels
 from policy_engine.decision.history import History
 from policy_engine.decision.inclusion import possible_datasets
-from policy_engine.decision.index import Index, RuleOutput
+from policy_engine.decision.index import Index
 from policy_engine.decision.lineage import Lineage
 from policy_engine.decision.model import (
     CarriedOutRule,
@@ -34,13 +28,12 @@ from policy_engine.decision.model import (
     expand_hierarchy,
 )
 from policy_engine.decision.outputs import Output, output_plans
-from policy_engine.decision.ownership import OwnerConsent
 from policy_engine.decision.purposes import rule_purposes
 from policy_engine.decision.views import View
 from policy_engine.decision.void_outputs import VoidOutput, void_outputs, void_proven_outputs
 from policy_engine.errors import ArgumentError, RequestError, join_names
 from policy_engine.plan.consenting import Shortfall
-from policy_engine.plan.lineage import Consented, Upstream
+from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.policy import Hierarchy, InForce, Policy
 from policy_engine.policy.model import READ
@@ -112,7 +105,7 @@ class Decider:
         self._outputs: dict[tuple[str, str, str], Output] = {}
         self._shortfall_memo: dict[_ShortfallKey, tuple[Shortfall, ...]] = {}
         self._plans: dict[str, Mapping[str, Plan]] = {}
-        self._transformations = TransformationCache()
+        self.transformations = TransformationCache()
         self.notes, outputs = in_force.notes, {one.asset for one in self.index.outputs}
         self.past, all_policies = in_force.ended, (*in_force, *in_force.ended)
         not_in_force = (
@@ -178,67 +171,6 @@ class Decider:
         if world is not None and history is not None:
             check_agreement(world, history, self.policies)
 
-    def missing_consents(
-        self,
-        policy: Policy,
-        world: World | None = None,
-        history: History | None = None,
-        purpose: str = "",
-        *,
-        with_prohibitions: bool = True,
-    ) -> Iterator[MissingConsent]:
-        """Yield the rules of a policy that make something of others' assets without consent.
-
-        Each comes with the reason. None if all policies have one owner. Without a `purpose`,
-        outputs are made for the purposes of the rules.
-        """
-        for case, output in self._making_cases(policy, world, history, purpose):
-            refusal = consent_refusal(case, output.clause, was_done=False)
-            if not refusal and with_prohibitions:
-                refusal = making_refusal(case, output.clause, was_done=False)
-            if refusal:
-                consents = (one for _, one in making_consents(case, output.clause))
-                nearest = [one for one in consents if one.shortfalls]
-                reported = nearest or [OwnerConsent()]
-                for one in reported:
-                    source = one.clause.policy.source if one.clause else ""
-                    yield MissingConsent(
-                        output.clause.rule, refusal, one.shortfalls, one.rule, source
-                    )
-
-    def given_consents(
-        self,
-        policy: Policy,
-        output: str,
-        world: World | None = None,
-        history: History | None = None,
-        purpose: str = "",
-    ) -> tuple[Consented, ...]:
-        """Return the owners' rules that let a policy make an output of their assets."""
-        consents = (
-            given_consent(asset, consent.clause, self._transformations)
-            for case, output_rule in self._making_cases(policy, world, history, purpose)
-            if output_rule.asset == output
-            for asset, consent in making_consents(case, output_rule.clause)
-            if consent.is_given and consent.clause
-        )
-        return tuple(dict.fromkeys(consents))
-
-    def _making_cases(
-        self, policy: Policy, world: World | None, history: History | None, purpose: str
-    ) -> "Iterator[tuple[Case, RuleOutput]]":
-        """Yield the rules of a policy that make something, each with its case for a purpose."""
-        for output in self.index.outputs:
-            rule, targets = output.clause.rule, tuple(sorted(output.clause.targets))
-            if output.policy.uid != policy.uid or not targets:
-                continue
-            view = self.view((world or _UNKNOWN_WORLD).memberships)
-            purposes = rule_purposes(rule, view.own_closures(output.clause), view.closures)
-            for one in (purpose,) if purpose else purposes:
-                action = rule.actions[0].iri
-                request = Request(assignee="", action=action, targets=targets, purpose=one)
-                yield Case(self, request, world or _UNKNOWN_WORLD, history), output
-
     def consent_shortfalls(
         self, consent: Clause, making: Clause, assets: tuple[str, ...]
     ) -> tuple[Shortfall, ...]:
@@ -246,7 +178,7 @@ class Decider:
         key = consent.number, making.policy.uid, making.written_rule.output, assets
         if key not in self._shortfall_memo:
             self._shortfall_memo[key] = consent_shortfalls(
-                consent, making, assets, self._transformations
+                consent, making, assets, self.transformations
             )
         return self._shortfall_memo[key]
 

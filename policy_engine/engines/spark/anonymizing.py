@@ -1,22 +1,18 @@
 """Anonymise a frame: count values, code rows, make the first cuts, form classes in tasks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines.care_levels import CareLevel, can_merge, care_levels
 from policy_engine.engines.class_evidence import ClassEvidence
-from policy_engine.engines.encoding import ColumnCodes, ancestry, encode
-from policy_engine.engines.engine import Progress
-from policy_engine.engines.generalizations import Generalizer, generalizer
+from policy_engine.engines.encoding import encode
+from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.generalizations.representatives import Means
-from policy_engine.engines.identifiers import REDACTED, release_key
+from policy_engine.engines.identifiers import REDACTED
 from policy_engine.engines.microaggregating import (
     ClassBounds,
     NearFormation,
@@ -24,58 +20,19 @@ from policy_engine.engines.microaggregating import (
     spreads,
 )
 from policy_engine.engines.number_lists import is_array_of_numbers
-from policy_engine.engines.preparation import Overview, check_feasible, unbounded_columns
+from policy_engine.engines.preparation import Overview, check_feasible
 from policy_engine.engines.spark.cell_ends import with_end_columns
 from policy_engine.engines.spark.classes import SEEN, ClassFormation, read_seen
-from policy_engine.engines.spark.coding import PERSON, Coding, persons_by_code
+from policy_engine.engines.spark.coded_frames import ClassWork, CodedFrame, make_coding
 from policy_engine.engines.spark.measuring import measure
 from policy_engine.engines.spark.near_parts import first_parts
-from policy_engine.engines.spark.nodes import Parts, RowNodes, first_cuts, make_ask
-from policy_engine.engines.spark.quantiles import PARTS, Quantiles, compute_quantiles
-from policy_engine.engines.spark.suppressing import HASH, nulled_rows, with_row_hashes
-from policy_engine.engines.spark.values import (
-    Lookup,
-    arrow_schema,
-    distinct_values,
-    quote_name,
-    text_types,
-)
+from policy_engine.engines.spark.nodes import RowNodes, first_cuts, make_ask
+from policy_engine.engines.spark.suppressing import nulled_rows
+from policy_engine.engines.spark.values import arrow_schema, quote_name
 from policy_engine.errors import DataError
-from policy_engine.kernels import briefs
-from policy_engine.kernels.axis import Axis, pack_axes
-from policy_engine.kernels.bounds import Ancestry, ClassConstraint
-from policy_engine.kernels.briefs import BriefSide
-from policy_engine.kernels.coarse import coarsen, neighbour_parts
-from policy_engine.kernels.diversity import ValueHistogram
-from policy_engine.kernels.layout import SensitiveRows, prepare
+from policy_engine.kernels.coarse import coarsen
+from policy_engine.kernels.layout import prepare
 from policy_engine.plan.steps import Anonymize, Publish
-
-Ints = NDArray[np.int64]
-
-WORTH_SHARING = 50_000
-"""Nodes of fewer rows are not cut by the driver merely to have more tasks."""
-
-_RANGES = (None, "range")
-
-
-@dataclass(frozen=True)
-class ClassWork:
-    """The settings for anonymising a frame.
-
-    `rows_per_task` and `most_values` bound what a task and the driver hold; `hold` caches a frame
-    on the cluster. `is_csv` means that the texts of the frame are cells of a file without types;
-    columns that are `released` without a role stay unchanged.
-    """
-
-    rows_per_task: int
-    most_values: int
-    hold: Callable[[DataFrame], DataFrame]
-    progress: Progress
-    taxonomies: Mapping[str, Taxonomy]
-    key: bytes | None = field(repr=False)
-    salt: str = field(repr=False)
-    is_csv: bool
-    released: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -109,7 +66,7 @@ def anonymize(
         return _suppress_cells(frame, step, output, work)
     if step.recoding.algorithm == "microaggregation":
         return _microaggregate(frame, step, output, work)
-    table = _CodedFrame.of(frame, step, work)
+    table = CodedFrame.of(frame, step, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
@@ -128,7 +85,7 @@ def _one_class(
     Raises DataError where there are no rows (R001), or the values of a column have no order (C009).
     """
     work.progress("counting", 0, 0)
-    coding = _make_coding(frame, step, work, {}, {})
+    coding = make_coding(frame, step, work, {}, {})
     for kind in arrow_schema(frame.select([quote_name(name) for name in coding.kept])):
         is_array = is_array_of_numbers(kind.type) and kind.name not in coding.pseudonyms
         if not is_array:
@@ -162,7 +119,7 @@ def _suppress_cells(
     frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
 ) -> AnonymizedFrame:
     """Return the release with few cells nulled. Raises the errors of `nulled_rows`."""
-    table = _CodedFrame.with_hashes(frame, step, output, work)
+    table = CodedFrame.with_hashes(frame, step, output, work)
     work.progress("counting", table.rows, table.rows)
     check_feasible(table.overview(), step)
     work.progress("suppressing cells", 0, table.rows)
@@ -194,7 +151,7 @@ def _microaggregate(
     frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
 ) -> AnonymizedFrame:
     """Return the release with classes of near rows."""
-    table = _CodedFrame.with_hashes(frame, step, output, work)
+    table = CodedFrame.with_hashes(frame, step, output, work)
     work.progress("counting", table.rows, table.rows)
     overview = table.overview()
     check_feasible(overview, step)
@@ -260,7 +217,7 @@ def _dominated(frame: DataFrame, formation: ClassFormation) -> tuple[dict[str, i
 
 
 def _form_release(
-    table: "_CodedFrame", output: Publish, overview: Overview, care: CareLevel
+    table: "CodedFrame", output: Publish, overview: Overview, care: CareLevel
 ) -> AnonymizedFrame:
     """Return the release with classes formed at a level of care."""
     step, work = table.step, table.work
@@ -285,212 +242,4 @@ def _form_release(
     approximated = tuple(sorted(coarse_columns)) if len(nodes.rows) > 1 else ()
     return AnonymizedFrame(
         formation.output_frame(table.frame, nodes, tasks), table.rows, tasks, approximated
-    )
-
-
-@dataclass(frozen=True)
-class _CodedFrame:
-    """A frame with its rows coded, and what the driver knows about its columns.
-
-    `sensitive` holds the columns with a bound. The rows are processed in `tasks` parts.
-    """
-
-    step: Anonymize
-    work: ClassWork
-    rows: int
-    quasi: Mapping[str, Generalizer | Quantiles]
-    sensitive: Mapping[str, ColumnCodes]
-    coding: Coding
-    frame: DataFrame
-    tasks: int
-
-    @classmethod
-    def of(cls, frame: DataFrame, step: Anonymize, work: ClassWork) -> "_CodedFrame":
-        """Count the values of a frame and code its rows.
-
-        Raises DataError where there are no rows (R001), too many values for the driver (R011), or
-        values that do not support the role of their column.
-        """
-        columns = step.columns
-        bounded_columns = [column.name for column in columns.sensitive if step.about(column.name)]
-        work.progress("counting", 0, 0)
-        ranges = [
-            column.name for column in columns.quasi_identifier if column.generalization in _RANGES
-        ]
-        names = [*columns.quasi_names, *bounded_columns]
-        values, rows, partitions, wide = distinct_values(frame, names, work.most_values, ranges)
-        if not rows:
-            raise DataError.of("R001", "The table has no rows.")
-        quasi: dict[str, Generalizer | Quantiles] = {}
-        for column in columns.quasi_identifier:
-            name = column.name
-            if name in wide:
-                quasi[name] = compute_quantiles(frame, name, is_csv=work.is_csv)
-                continue
-            codes = values[name].encode_quasi(column, numbers=work.is_csv)
-            taxonomy = work.taxonomies.get(column.taxonomy)
-            quasi[name] = generalizer(name, codes, column, taxonomy)
-        sensitive = {name: values[name].encode_sensitive(name) for name in bounded_columns}
-        lookups = {
-            name: way if isinstance(way, Quantiles) else Lookup.of(values[name], way.column.codes)
-            for name, way in quasi.items()
-        }
-        sensitive_lookups = {
-            name: Lookup.of(values[name], codes.values()) for name, codes in sensitive.items()
-        }
-        coding = _make_coding(frame, step, work, lookups, sensitive_lookups)
-        tasks = max(partitions, -(-rows // work.rows_per_task))
-        # A few partitions that are far too large are split first.
-        new_partitions = tasks if columns.privacy_unit or tasks > 2 * partitions else 0
-        coded_frame = work.hold(coding.code_rows(frame, new_partitions))
-        return cls(step, work, rows, quasi, sensitive, coding, coded_frame, tasks)
-
-    @classmethod
-    def with_hashes(
-        cls, frame: DataFrame, step: Anonymize, output: Publish, work: ClassWork
-    ) -> "_CodedFrame":
-        """Return the same, with random bits of every row as one more column that is kept."""
-        hashed = with_row_hashes(frame, output.columns, work.key, step.recoding.algorithm)
-        return cls.of(hashed, step, replace(work, released=(*work.released, HASH)))
-
-    def overview(self) -> Overview:
-        """Return the figures of the table as a single class."""
-        persons = None
-        if self.coding.person:
-            persons = self.frame.select(PERSON).distinct().count()
-        histograms = {
-            name: self._histogram(name, f"sensitive{place}")
-            for place, name in enumerate(self.sensitive)
-        }
-        ancestries = {
-            column.name: ancestry(
-                column.name, self.sensitive[column.name], self.work.taxonomies[column.taxonomy]
-            )
-            for column in self.step.columns.sensitive
-            if column.taxonomy and column.name in self.sensitive
-        }
-        return Overview(self.rows, persons, histograms, ancestries)
-
-    def _histogram(self, name: str, code: str) -> ValueHistogram:
-        column = self.sensitive[name]
-        codes = int(column.values().max(initial=-1)) + 1
-        counts = column.counts()
-        overall = counts[len(counts) - codes :]
-        members = int(overall.sum())
-        if self.coding.person:
-            overall = persons_by_code(self.frame, code, codes)
-            members = self.frame.where(f"{code} >= 0").select(PERSON).distinct().count()
-        values = np.flatnonzero(overall)
-        return ValueHistogram(
-            starts=np.array([0, len(values)], dtype=np.int64),
-            values=values.astype(np.int32),
-            counts=overall[values],
-            members=np.array([members], dtype=np.int64),
-            overall=overall,
-        )
-
-    def constraint(self, ancestries: Mapping[str, Ancestry]) -> ClassConstraint:
-        """Return the bounds of every class, for the sensitive columns that are coded."""
-        planned = self.step.constraint(ancestries)
-        pairs = zip(self.step.columns.sensitive, planned.diversity, strict=True)
-        bounds = tuple(bound for column, bound in pairs if column.name in self.sensitive)
-        return ClassConstraint(planned.size, bounds)
-
-    @property
-    def limit(self) -> int:
-        """How many rows a node has at most that is not cut by the driver."""
-        return min(self.work.rows_per_task, max(WORTH_SHARING, self.rows // (4 * self.tasks)))
-
-    def formation(self, output: Publish, overview: Overview, care: CareLevel) -> ClassFormation:
-        """Return how the rows of a node become classes, at a level of care."""
-        constraint = self.constraint(overview.ancestries)
-        return ClassFormation(
-            coding=self.coding,
-            quasi={
-                name: column
-                for name, column in self.quasi.items()
-                if not isinstance(column, Quantiles)
-            },
-            axes=self.axes(),
-            overall=tuple(h.overall for h in overview.histograms.values()),
-            constraint=replace(constraint, size=care.least(self.step.k, self.rows)),
-            cutting=care.cutting(self.step),
-            columns=output.columns,
-            redact=self.step.columns.redact,
-        )
-
-    def axes(self) -> list[Axis]:
-        """Return the quasi-identifiers as axes for the partitioners, without rows."""
-        no_codes, wildcard = np.zeros(0, np.int32), self.step.recoding.missing == "wildcard"
-        return [
-            generalizer.axis(wildcard=wildcard, weight=quasi_identifier.weight)
-            if isinstance(generalizer, Quantiles)
-            else Axis(
-                no_codes,
-                generalizer.shape(),
-                generalizer.column.has_missing,
-                wildcard,
-                quasi_identifier.weight,
-            )
-            for generalizer, quasi_identifier in zip(
-                self.quasi.values(), self.step.columns.quasi_identifier, strict=True
-            )
-        ]
-
-    def no_rows(self, overall: tuple[Ints, ...]) -> SensitiveRows:
-        """Return the sensitive columns and persons of the table, without rows."""
-        no_codes = np.zeros(0, np.int32)
-        persons = no_codes if self.coding.person else None
-        return SensitiveRows(tuple(no_codes for _ in self.sensitive), persons, overall)
-
-    def parts(self, axes: list[Axis]) -> Parts:
-        """Return the parts of the codes of columns that have too many codes to tell apart."""
-        if briefs.can_summarise(pack_axes(axes)):
-            return {}
-        parts: dict[int, NDArray[np.int32]] = {}
-        for dim, quasi in enumerate(self.quasi.values()):
-            if not isinstance(quasi, Quantiles):
-                counts = quasi.column.counts()
-                part = neighbour_parts(axes[dim], counts, PARTS)
-                parts |= {dim: part} if part[-1] < len(counts) - 1 else {}
-        return parts
-
-    def root(self, parts: Parts) -> BriefSide:
-        """Return the node that holds all rows."""
-        widths = [
-            generalizer.parts
-            if isinstance(generalizer, Quantiles)
-            else len(generalizer.column.labels)
-            for generalizer in self.quasi.values()
-        ]
-        for dim, part in parts.items():
-            widths[dim] = int(part[-1]) + 1
-        extents = np.array([[0, width - 1] for width in widths], dtype=np.int64)
-        return BriefSide(self.rows, extents)
-
-
-def _make_coding(
-    frame: DataFrame,
-    step: Anonymize,
-    work: ClassWork,
-    quasi: Mapping[str, Lookup | Quantiles],
-    sensitive: Mapping[str, Lookup],
-) -> Coding:
-    columns, kind = step.columns, None
-    if columns.privacy_unit:
-        kind = text_types(frame.select(quote_name(columns.privacy_unit)), numbers=work.is_csv)
-    return Coding(
-        quasi=quasi,
-        sensitive=sensitive,
-        kept=(
-            *columns.sensitive_names,
-            *unbounded_columns(step, work.released),
-            *columns.pseudonymize,
-        ),
-        pseudonyms=columns.pseudonymize,
-        key=release_key(work.key, work.salt, columns.pseudonym_scope)
-        if columns.pseudonymize
-        else b"",
-        person=columns.privacy_unit,
-        person_kind=next(iter(kind.values())) if kind else None,
     )

@@ -30,8 +30,9 @@ from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import end_columns
 from policy_engine.engines.samples import SampleEvidence
 from policy_engine.engines.spark import kept_values, reading, writing
-from policy_engine.engines.spark.anonymizing import ClassWork, anonymize
+from policy_engine.engines.spark.anonymizing import anonymize
 from policy_engine.engines.spark.cell_ends import with_end_columns
+from policy_engine.engines.spark.coded_frames import ClassWork
 from policy_engine.engines.spark.coding import PERSON
 from policy_engine.engines.spark.engine import SparkEngine
 from policy_engine.engines.spark.jobs import running

@@ -18,6 +18,7 @@ from test_making_reached import BOTH, LAB, LAB_2, MINE, condition, joins, never
 
 from policy_engine.decision import Decider, World
 from policy_engine.decision.deciding import prohibiting
+from policy_engine.decision.making_consents import missing_consents
 from policy_engine.policy.model import JOINTLY
 from policy_engine.policy.owners import read_owners
 
@@ -74,7 +75,7 @@ def judged(monkeypatch, made, prohibition):
     monkeypatch.setattr(
         prohibiting, "denying_prohibition", lambda case: calls.append(1) or look(case)
     )
-    assert not list(decider.missing_consents(made[-1], World(time=NOON)))
+    assert not list(missing_consents(decider, made[-1], World(time=NOON)))
     monkeypatch.undo()
     return len(calls)
 

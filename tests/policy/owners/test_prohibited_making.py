@@ -8,6 +8,7 @@ from owning import HOSPITAL, INSURER, NOON, REGULATOR, STAFF, VISITS, decided, l
 from owning import rule as rule_of
 
 from policy_engine.decision import Decider, Request, World
+from policy_engine.decision.making_consents import missing_consents
 from policy_engine.policy import Action, Constraint
 from policy_engine.policy.model import DERIVED, READ, TRAIN, Value
 from policy_engine.policy.owners import read_owners
@@ -36,7 +37,7 @@ def told(prohibiting, action=TRAIN, **parts):
         policy(prohibiting, never, uid="urn:never"),
     ]
     decider = Decider(policies, owners=read_owners(OWNED))
-    making = [one.why for one in decider.missing_consents(made, World(time=NOON))]
+    making = [one.why for one in missing_consents(decider, made, World(time=NOON))]
     reading = decided(policies, MODEL, owners=OWNED, assignee=STAFF).reason
     return making, f"{MODEL} may not be made" in reading
 

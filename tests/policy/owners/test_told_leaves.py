@@ -9,6 +9,7 @@ from owning import CLAIMS, HOSPITAL, INSURER, NOON, REGULATOR, VISITS, lets, mak
 from policy_engine.decision import Decider, World
 from policy_engine.decision.consents import TransformationCache, given_consent
 from policy_engine.decision.history import History
+from policy_engine.decision.making_consents import given_consents, missing_consents
 from policy_engine.plan.lineage import Consented
 from policy_engine.policy import Constraint, Rule, Value, read_policy
 from policy_engine.policy.model import ANONYMIZE, COUNT
@@ -29,7 +30,7 @@ def deciding(*policies):
 
 def missing(*policies, purpose=""):
     """Return what the maker is told to lack."""
-    return [*deciding(*policies).missing_consents(MADE, World(time=NOON), purpose=purpose)]
+    return [*missing_consents(deciding(*policies), MADE, World(time=NOON), purpose=purpose)]
 
 
 def leave(action="anonymize", **parts):
@@ -114,20 +115,20 @@ def test_the_leave_that_is_nearest_is_told():
 def test_a_leave_that_is_given_is_told_with_what_it_asks_for():
     world, bounds = World(time=NOON), ("k at least 2",)
     given = Consented(asset=VISITS, policy="urn:asking", rule="urn:asks", bounds=bounds)
-    assert deciding(asking(2)).given_consents(MADE, SAFE, world) == (given,)
-    assert deciding(asking(2)).given_consents(MADE, "http://e.org/Other", world) == ()
-    assert deciding(asking(3)).given_consents(MADE, SAFE, world) == ()
+    assert given_consents(deciding(asking(2)), MADE, SAFE, world) == (given,)
+    assert given_consents(deciding(asking(2)), MADE, "http://e.org/Other", world) == ()
+    assert given_consents(deciding(asking(3)), MADE, SAFE, world) == ()
 
 
 def test_a_leave_that_is_spent_is_not_given_again():
     once = leave(constraints=(Constraint(COUNT, f"{ODRL}lteq", (Value(1),)),))
     history, world = History(), World(time=NOON)
-    [given] = deciding(once).given_consents(MADE, SAFE, world, history)
+    [given] = given_consents(deciding(once), MADE, SAFE, world, history)
     assert (given.policy, given.rule) == (once.uid, NAME)
-    assert [*deciding(once).missing_consents(MADE, world, history)] == []
+    assert [*missing_consents(deciding(once), MADE, world, history)] == []
     history.record_execution((once.uid, NAME), INSURER, ANONYMIZE, [VISITS], [])
-    assert deciding(once).given_consents(MADE, SAFE, world, history) == ()
-    [found] = deciding(once).missing_consents(MADE, world, history)
+    assert given_consents(deciding(once), MADE, SAFE, world, history) == ()
+    [found] = missing_consents(deciding(once), MADE, world, history)
     assert found.why.endswith("make it: its constraint is unsatisfied: count is 2, not at most 1")
 
 
