@@ -10,18 +10,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, to_numpy
+from policy_engine.engines.masking.categories import codes_of
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn, rounded
 from policy_engine.engines.masking.marks import add_marks, column_mark, typed_values
 from policy_engine.engines.masking.numbers import as_spelled, as_written, to_floats
 from policy_engine.engines.masking.perturbing import KnownGroup
-from policy_engine.engines.masking.surveys import (
-    Group,
-    Kinds,
-    SharedValues,
-    codes_of,
-    columns_of,
-    is_present,
-)
+from policy_engine.engines.masking.surveys import Group, Kinds, SharedValues, columns_of, is_present
 from policy_engine.errors import DataError, join_names
 from policy_engine.kernels.moments import Moments
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import value_type
+from policy_engine.engines.masking.categories import check_matrices
 from policy_engine.engines.masking.cell_columns import PlainColumn, TailColumn
 from policy_engine.engines.masking.columns import SingleColumn
 from policy_engine.engines.masking.evidence import (
@@ -29,7 +30,6 @@ from policy_engine.engines.masking.surveys import (
     Group,
     Kinds,
     Survey,
-    check_matrices,
     columns_of,
     facts_of,
     find_moments,

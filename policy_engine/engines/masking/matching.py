@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
+from policy_engine.engines.masking.categories import codes_of
 from policy_engine.engines.masking.columns import SingleColumn
 from policy_engine.engines.masking.evidence import (
     MaskingEvidence,
@@ -31,14 +32,7 @@ from policy_engine.engines.masking.numbers import (
 )
 from policy_engine.engines.masking.parts import Look, Parts
 from policy_engine.engines.masking.perturbing import KnownGroup
-from policy_engine.engines.masking.surveys import (
-    Kinds,
-    codes_of,
-    columns_of,
-    floats_of,
-    is_present,
-    ranks_of,
-)
+from policy_engine.engines.masking.surveys import Kinds, columns_of, floats_of, is_present, ranks_of
 from policy_engine.kernels.moments import exponents
 from policy_engine.kernels.siphash import Words
 

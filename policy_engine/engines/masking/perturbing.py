@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.arrays import from_numpy, is_text, value_type
 from policy_engine.engines.identifiers import check_key
+from policy_engine.engines.masking.categories import codes_of, to_labels
 from policy_engine.engines.masking.numbers import as_spelled, from_floats
 from policy_engine.engines.masking.surveys import (
     Group,
     Kinds,
     Survey,
-    codes_of,
     columns_of,
     floats_of,
     is_present,
     ranks_of,
-    to_labels,
 )
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.errors import DataError

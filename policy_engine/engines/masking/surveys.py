@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.data.catalog import INFERRED
 from policy_engine.data.transition_matrix import MOST_CATEGORIES
 from policy_engine.engines.arrays import from_numpy, is_text, to_numpy, unchunk, value_type
+from policy_engine.engines.masking.categories import add_counts, sorted_counts, with_categories
 from policy_engine.engines.masking.numbers import (
     NumberForm,
     as_spelled,
@@ -20,7 +21,7 @@ from policy_engine.engines.masking.numbers import (
     to_floats,
 )
 from policy_engine.engines.text_types import parse_times_of_day
-from policy_engine.errors import DataError, Problem, format_count, join_names
+from policy_engine.errors import DataError, format_count, join_names
 from policy_engine.kernels.moments import Moments, exponents
 from policy_engine.kernels.random_rounding import most_exact
 from policy_engine.methods.perturbation import ColumnFacts, Perturbation
@@ -52,7 +53,7 @@ class Survey:
             self.rows + other.rows,
             forms,
             _add_exponents(self.exponents, other.exponents),
-            _add_counts(self.counts, other.counts),
+            add_counts(self.counts, other.counts),
             {name: counts + other.summary[name] for name, counts in self.summary.items()},
         )
 
@@ -197,7 +198,7 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
         message += f"{group[0].masking} takes {MOST_CATEGORIES:,} at most: the certificate has the "
         message += "probability of each given each other."
         raise DataError.of("R013", message, _OTHER_MASKING)
-    counts = _sorted_counts(_with_categories(group[0], seen.counts))
+    counts = sorted_counts(with_categories(group[0], seen.counts))
     return ColumnFacts(
         seen.rows,
         labels=counts.field(0),
@@ -206,20 +207,6 @@ def facts_of(group: Group, seen: Survey, moments: Moments | None) -> ColumnFacts
 
 
 _OTHER_MASKING = "Give the column another masking, or another role."
-
-
-def check_matrices(categories: Mapping[str, int]) -> None:
-    """Raise DataError (R013) where the matrices of some columns, given how many categories each
-    has, together are more than a certificate carries."""
-    cells, most = sum(number**2 for number in categories.values()), MOST_CATEGORIES**2
-    if cells > most:
-        numbers = ", ".join(f"{name!r} {number:,}" for name, number in categories.items())
-        message = (
-            f"The certificate has the matrices of all columns that are drawn by one: {cells:,} "
-        )
-        message += f"probabilities, of {most:,} that are allowed. The columns have so many "
-        message += f"categories: {numbers}."
-        raise DataError.of("R013", message, "Give some of them another masking, or another role.")
 
 
 def survey_output(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
@@ -345,45 +332,6 @@ def _add_exponents(
     return None if one is None or other is None else np.maximum(one, other)
 
 
-def _add_counts(one: pa.StructArray | None, other: pa.StructArray | None) -> pa.StructArray | None:
-    if one is None or other is None:
-        return one or other
-    table = pa.concat_tables([pa.Table.from_struct_array(part) for part in (one, other)])
-    sums = table.group_by("values").aggregate([("counts", "sum")])
-    columns = [unchunk(sums.column(name)) for name in ("values", "counts_sum")]
-    return pa.StructArray.from_arrays(columns, names=["values", "counts"])
-
-
-def _with_categories(masking: Perturbation, counts: pa.StructArray) -> pa.StructArray:
-    """Return the counts of categories with those that only the matrix of the masking has, as 0.
-
-    Raises DataError (R013) with those that the matrix lacks.
-    """
-    known = counts.field(0).cast(pa.string()).to_pylist()
-    if not masking.categories or not known:
-        return counts
-    lacking = sorted({*known} - {*masking.categories})
-    if lacking:
-        message = f"The matrix of {masking.name!r} lacks {len(lacking)} of its categories."
-        hint = "Add them to the matrix's file."
-        raise DataError(Problem("R013", message, hint, values=tuple(lacking)))
-    others = pa.array(sorted({*masking.categories} - {*known}), pa.string())
-    try:
-        labels = pa.concat_arrays([counts.field(0), others.cast(counts.field(0).type)])
-    except pa.ArrowInvalid:
-        message = f"The matrix of {masking.name!r} has categories that the type "
-        message += f"{counts.field(0).type} of the column cannot hold."
-        raise DataError.of("R013", message, "Leave them out of the matrix.") from None
-    zeros = pa.nulls(len(others), counts.field(1).type).fill_null(0)
-    times = pa.concat_arrays([counts.field(1), zeros])
-    return pa.StructArray.from_arrays([labels, times], names=["values", "counts"])
-
-
-def _sorted_counts(counts: pa.StructArray) -> pa.StructArray:
-    order = pc.sort_indices(counts.field(0).cast(pa.string()))
-    return counts.take(order)
-
-
 def ranks_of(table: pa.Table, names: Sequence[str], kinds: Kinds) -> NDArray[np.int64]:
     """Return the ranks of values in their columns, equal for equal values, (rows, columns)."""
     columns = [_ranks(table.column(name), kinds.get(name)) for name in names]
@@ -397,24 +345,3 @@ def _ranks(column: pa.ChunkedArray, inferred: pa.DataType | None) -> NDArray[np.
     if typed.null_count == len(typed):  # of types, too, whose values Arrow does not compare
         return np.zeros(len(typed), dtype=np.int64)
     return to_numpy(pc.rank(typed, tiebreaker="dense")).astype(np.int64)
-
-
-def codes_of(column: pa.ChunkedArray | pa.Array, labels: pa.Array) -> NDArray[np.int64]:
-    """Return the place of each value among the labels, -1 where it is missing, (rows,).
-
-    Raises DataError (C010) for a value that was not there when the labels were found.
-    """
-    encoded = plain_array(column).dictionary_encode()
-    places = to_numpy(pc.index_in(encoded.dictionary, value_set=labels), missing=-1)
-    if (places < 0).any():
-        message = "The data had different values when it was read again."
-        raise DataError.of("C010", message, "Write it to storage first, or cache it.")
-    codes = np.append(places, -1).astype(np.int64)
-    return np.asarray(codes[to_numpy(encoded.indices, missing=len(places))])
-
-
-def to_labels(codes: NDArray[np.int64], labels: pa.Array) -> pa.ChunkedArray:
-    """Return labels by their places, missing where that is -1."""
-    is_missing = codes < 0
-    indices = from_numpy(np.where(is_missing, 0, codes), is_missing)
-    return pa.chunked_array([labels.take(indices)])

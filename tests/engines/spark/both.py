@@ -13,7 +13,7 @@ from applying import asking
 from building import DATASET
 
 from policy_engine import apply_policy
-from policy_engine.engines.spark import anonymizing
+from policy_engine.engines.spark import anonymizing, coded_frames
 
 CALL = ("taxonomies", "key", "cells")
 
@@ -73,7 +73,7 @@ def small_nodes(limit):
         return nodes
 
     with (
-        patch.object(anonymizing, "WORTH_SHARING", limit),
+        patch.object(coded_frames, "WORTH_SHARING", limit),
         patch.object(anonymizing, "first_cuts", counting),
     ):
         yield counts

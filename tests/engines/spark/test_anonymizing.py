@@ -9,7 +9,7 @@ from applying import asking
 from building import DATASET
 
 from policy_engine import SparkEngine, apply_policy
-from policy_engine.engines.spark import anonymizing
+from policy_engine.engines.spark import coded_frames
 from policy_engine.errors import DataError
 from policy_engine.kernels import summary
 
@@ -18,7 +18,7 @@ DIVERSE = {"method": "l-diversity", "k": 4, "l": 2, "sensitive": ["ill"]}
 
 @pytest.fixture
 def engine(spark, monkeypatch):
-    monkeypatch.setattr(anonymizing, "WORTH_SHARING", 200)
+    monkeypatch.setattr(coded_frames, "WORTH_SHARING", 200)
     return SparkEngine(spark, is_checked=True)
 
 
@@ -50,8 +50,8 @@ def test_columns_of_more_values_than_the_driver_holds_are_first_cut_at_quantiles
 
 def test_columns_of_more_values_than_a_brief_holds_are_first_cut_at_quantiles(engine, monkeypatch):
     monkeypatch.setattr(summary, "_MOST_CELLS", 3_000)
-    monkeypatch.setattr(anonymizing, "PARTS", 80)
-    monkeypatch.setattr(anonymizing, "WORTH_SHARING", 900)  # a few jobs of Spark are enough
+    monkeypatch.setattr(coded_frames, "PARTS", 80)
+    monkeypatch.setattr(coded_frames, "WORTH_SHARING", 900)  # a few jobs of Spark are enough
     rows, policy = table(), asking(quasi=["where", "age"], **DIVERSE)
     release = apply_policy(policy, {DATASET: engine.session.createDataFrame(rows)}, engine=engine)
     assert release.certificate.approximated == ("where",)

@@ -26,6 +26,7 @@ from owning import (
 
 from policy_engine.decision import Decider, Request, World
 from policy_engine.decision.log import DecisionLog
+from policy_engine.decision.making_consents import missing_consents
 from policy_engine.decision.model import CarriedOutRule
 from policy_engine.plan.lineage import Upstream
 from policy_engine.policy import Action, Constraint, Hierarchy, read_policy
@@ -71,7 +72,7 @@ def joins(output, inputs, maker, quasi, purpose=None):
 def why(policies, made, purpose="", owners=OWNED, given=None):
     """Return why a policy's output is not to be made."""
     decider = Decider(policies, hierarchy=given, owners=read_owners(owners))
-    return [one.why for one in decider.missing_consents(made, World(time=NOON), purpose=purpose)]
+    return [one.why for one in missing_consents(decider, made, World(time=NOON), purpose=purpose)]
 
 
 def asked(policies, *targets, proofs=(), owners=OWNED, given=None, carried=None, **parts):
