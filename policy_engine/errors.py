@@ -187,6 +187,7 @@ CODES = {
     "A023": "rows of a release that cannot be matched with those of its original",
     "A024": "a population that does not contain the release, or cannot be compared with it",
     "A025": "weights or a threshold outside their range",
+    "A026": "a tree that too few samples of the records lead to",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W002": "a parent's prohibition that is undone",

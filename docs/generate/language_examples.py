@@ -229,6 +229,7 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:feature": ("isAllOf", ["http://example.com/Visits/Zip"]),
     "pe:model": ("eq", "RandomForestClassifier"),
     "pe:trainingShare": ("eq", 0.2),
+    "pe:generators": ("gteq", 5),
 }
 DISTANCES: Mapping[str, Mapping[str, Any]] = {
     "pe:taxonomy": {"pe:distance": "hierarchical", "pe:taxonomy": "diagnoses.csv"},

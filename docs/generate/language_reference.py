@@ -30,7 +30,7 @@ from policy_engine.methods.reference import (
     model_parameters,
     shared_parameters,
 )
-from policy_engine.plan.training import audit_parameters
+from policy_engine.plan.training import audit_parameters, training_parameters
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.reading.operands import operands, refining_operands
 from policy_engine.policy.structure import required_properties
@@ -150,6 +150,7 @@ def _modelling() -> Iterator[str]:
     told = {
         one.name: one for notation in terms.audit_methods() for one in audit_parameters(notation)
     }
+    told |= {one.name: one for one in training_parameters()}
     method = terms.vocabulary()[f"{_MC}method"]
     by_name = Parameter("mosaicrown:method", "a method", "none", method.definition, ())
     rows = (
@@ -450,7 +451,8 @@ def _of_audit(name: str, value: Any = None) -> dict[str, Any]:
 def _refining(term: terms.Term, one: Parameter) -> tuple[str, ...]:
     own = [iri for iri in term.iris("refines") if iri.startswith(_PE)]
     name, definition, takes, default, _ = _row(one, {})
-    given = [_of_audit("pe:tprAtFpr")] if one.name == "pe:fpr" else []
+    beside = {"pe:fpr": ("pe:tprAtFpr",), "pe:generators": ("pe:model", "DecisionTreeClassifier")}
+    given = [_of_audit(*beside[one.name])] if one.name in beside else []
     example = _code([_of_audit(one.name), *given] if given else _of_audit(one.name))
     refined = ", ".join(f"`{terms.compact(iri)}`" for iri in own)
     return name, refined, definition, takes, default, example

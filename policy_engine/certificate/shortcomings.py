@@ -141,5 +141,9 @@ def file_figures(certificate: "Certificate") -> Iterator[tuple[str, str, str, bo
     yield "smallestLeaf", f"at least {bounds.smallest_leaf}", smallest, holds
     rare_values, holds = str(figures.rare_values), figures.rare_values <= bounds.rare_values
     yield "rareValues", f"at most {bounds.rare_values}", rare_values, holds
+    if bounds.generators:
+        found = figures.generators or 0
+        told = f"at least {found}, as far as was searched" if found else "none found"
+        yield "generators", f"at least {bounds.generators}", told, found >= bounds.generators
     broken = len(figures.broken)
     yield "checks of the files", "all passed", f"{broken} broken" if broken else "all", not broken

@@ -24,14 +24,18 @@ hierarchies = typer.Typer(
 
 def methods(output_format: FormatOption = Format.TEXT) -> None:
     """List what a policy can ask for: methods, shared parameters, column settings, maskings,
-    audits."""
+    trainings, audits."""
     from policy_engine.methods import reference  # noqa: PLC0415 (slow to import)
-    from policy_engine.plan.training import audit_parameters  # noqa: PLC0415 (slow to import)
+    from policy_engine.plan.training import (  # noqa: PLC0415 (slow to import)
+        audit_parameters,
+        training_parameters,
+    )
 
     methods_of_tables = {
         name: (term, reference.method_parameters(name)) for name, term in terms.methods().items()
     }
     audits = {name: (term, audit_parameters(name)) for name, term in terms.audit_methods().items()}
+    trainings = {"train": (terms.vocabulary()[f"{terms.PE}train"], training_parameters())}
     maskings = {
         name: (term, reference.masking_parameters(name)) for name, term in terms.maskings().items()
     }
@@ -51,6 +55,7 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
                 ],
                 "columns": settings,
                 "maskings": _listing(maskings),
+                "trainings": _listing(trainings),
                 "audits": _listing(audits),
             }
         )
@@ -67,6 +72,9 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
     for name, (term, parameters_) in maskings.items():
         title = f"{name}, a masking of a column: {term.definition}"
         console().print(parameters_table(title, parameters_))
+    for name, (term, parameters_) in trainings.items():
+        title = f"pe:{name}, an action of a permission: {term.definition}"
+        console().print(parameters_table(title, parameters_, with_engines=False))
     for name, (term, parameters_) in audits.items():
         title = f"{name}, by a duty to audit: {term.definition}"
         console().print(parameters_table(title, parameters_, with_engines=False))

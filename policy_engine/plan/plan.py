@@ -237,9 +237,9 @@ class Plan(_Frozen):
         """The bounds on the files of the model that is released, None where none is."""
         if self.train is None:
             return None
-        return FileBounds(smallest_leaf=self.fewest).replace_bounds(
-            *(one.files for one in self.audits)
-        )
+        return FileBounds(
+            smallest_leaf=self.fewest, generators=self.train.generators
+        ).replace_bounds(*(one.files for one in self.audits))
 
     @property
     def publish(self) -> Publish:

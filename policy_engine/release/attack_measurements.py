@@ -245,7 +245,8 @@ def _describe_training(modelling: Modelling) -> str:
     architecture = modelling.architecture
     described = architecture.model_dump(mode="json")
     if isinstance(architecture, Estimator):
-        described = {"name": architecture.name, "parameters": _effective(architecture)}
+        described.pop("kind")
+        described["parameters"] = _effective(architecture)
     return _canonical([described, sorted(set(modelling.features)), modelling.label])
 
 

@@ -273,7 +273,7 @@ def test_decide_takes_hierarchies_from_files(run, people):
 
 def test_methods_come_from_the_vocabulary(run):
     listing = json.loads(run("methods", "--format", "json").output)
-    assert set(listing) == {"methods", "shared", "columns", "maskings", "audits"}
+    assert [*listing] == ["methods", "shared", "columns", "maskings", "trainings", "audits"]
     own = listing["methods"]["l-diversity"]["parameters"]
     assert [one["name"] for one in own] == ["mosaicrown:k", "mosaicrown:l", "mosaicrown:sensitive"]
     assert own[1]["type"] == "an integer from 2"
@@ -287,6 +287,8 @@ def test_methods_come_from_the_vocabulary(run):
     assert needed == ["pe:masked", "pe:sampleShare", "pe:sampleSize"]
     audits = listing["audits"]["membership-inference"]["parameters"]
     assert {one["name"]: one["default"] for one in audits}["pe:shadowModels"] == "10"
+    of_training = listing["trainings"]["train"]["parameters"]
+    assert of_training[-1]["name"] == "pe:generators"
     printed = run("methods").output
     assert "pe:maxSuppression" in printed
     assert "pe:tprAtFpr" in printed

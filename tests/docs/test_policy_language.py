@@ -42,7 +42,7 @@ EXCEPTED = {
 }
 VISITS = "http://example.com/Visits"
 AGE, DISEASE = f"{VISITS}/Age", f"{VISITS}/Disease"
-OF_MODEL = ("pe:label", "pe:feature", "pe:model", "pe:trainingShare")
+OF_MODEL = ("pe:label", "pe:feature", "pe:model", "pe:trainingShare", "pe:generators")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
-from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL
+from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL, OF_TRAINING
 from policy_engine.policy.reading.operands import operands, refining_operands
 
 NOTATIONS = sorted(terms.privacy_models())
@@ -198,12 +198,12 @@ def test_a_method_of_audits_allows_what_is_read_of_an_audit():
         *term.iris("allows")
     ]
     read = set(refining_operands()) - set(operands()) - {f"{terms.MOSAICROWN}method"}
-    assert read == set(term.iris("allows"))
+    assert read == {*term.iris("allows"), *(f"{terms.PE}{name}" for name in OF_TRAINING)}
 
 
 @pytest.mark.parametrize("name", ["train", "audit", "membershipInference"])
 def test_what_refines_an_action_is_what_is_read_of_it(name):
-    allowed = {"train": OF_MODEL, "audit": ("method", *OF_AUDIT, *OF_MODEL)}
+    allowed = {"train": OF_TRAINING, "audit": ("method", *OF_AUDIT, *OF_MODEL)}
     known = terms.instances(f"{terms.ODRL}Action")
     action = known[f"{terms.PE}{name}"]
     refined = {action.iri, *action.iris("includedIn")}

@@ -18,6 +18,8 @@ from policy_engine.audits.files.figures import (
 from policy_engine.audits.files.groups import leaf_sizes, value_sizes
 from policy_engine.audits.files.rare import RareValues, find_rare_values
 from policy_engine.audits.membership.learners import noise_model
+from policy_engine.audits.membership.learners.integral_trees import count_generators
+from policy_engine.audits.membership.learners.scikit import make_estimator
 from policy_engine.audits.membership.records import Records
 from policy_engine.audits.membership.released.files import (
     PICKLE,
@@ -73,8 +75,19 @@ def audit_files(
         asked=bounds,
         smallest_leaf=min(fewest, int(np.concatenate(sizes).min())),
         rare_values=len(rare_values),
+        generators=_generators(model, inputs, bounds.generators),
         broken=tuple(_violations(folder, files, model, inputs, allow_pickle=allow_pickle)),
     )
+
+
+def _generators(model: Any, inputs: TrainingInputs, asked: int | None) -> int | None:
+    """Return how many generators the model in the file has, up to those asked for."""
+    if not asked or not isinstance(inputs.architecture, Estimator):
+        return None
+    records = inputs.records
+    estimator = make_estimator(inputs.architecture)
+    features = records.features.astype(np.float32)
+    return min(asked, count_generators(model, estimator, features, records.labels, asked))
 
 
 def _read_model(folder: Path, architecture: Network | Estimator) -> Any:

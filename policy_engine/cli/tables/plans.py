@@ -143,7 +143,8 @@ def search_line(effort: "Effort | NotApplicable") -> str:
 def described(architecture: Architecture) -> str:
     """Return what a model is, in a few words."""
     if isinstance(architecture, Estimator):
-        return architecture.name
+        least = architecture.generators
+        return f"{architecture.name}, {least} generators or more" if least else architecture.name
     layers = "-".join(f"{layer.units} {layer.activation}" for layer in architecture.layers)
     private = ", differentially private" if architecture.privacy else ""
     return f"network ({layers}, {architecture.epochs} epochs{private})"

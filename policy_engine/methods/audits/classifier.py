@@ -5,7 +5,16 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from policy_engine.errors import AuditError, Problem
 
@@ -82,6 +91,11 @@ class Network(_Frozen):
         return ""
 
 
+INTEGRAL = "DecisionTreeClassifier"
+"""The classifier of which generators are counted: other trees are hardly ever grown twice."""
+FEW, MANY = 2, 100
+"""How many generators can be asked for: the search takes as much longer."""
+_NO_GENERATORS = ("generators", None)
 _LEAF = "min_samples_leaf"
 _DEFAULT_LEAVES: Mapping[str, int] = {
     "RandomForestClassifier": 1,
@@ -94,11 +108,28 @@ _DEFAULT_LEAVES: Mapping[str, int] = {
 
 
 class Estimator(_Frozen):
-    """A classifier of scikit-learn with its parameters."""
+    """A classifier of scikit-learn with its parameters.
+
+    With `generators`, it is a decision tree that at least so many samples of the records lead to,
+    which have no record in common (Torra and Navarro-Arribas: Integral privacy, CANS 2016).
+    """
 
     kind: Literal["estimator"] = "estimator"
     name: EstimatorName
     parameters: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict)
+    generators: Annotated[int, Field(ge=FEW, le=MANY)] | None = None
+
+    @model_validator(mode="after")
+    def _check_generators(self) -> "Estimator":
+        if self.generators is not None and self.name != INTEGRAL:
+            raise ValueError(f"generators are counted of a {INTEGRAL}, not of a {self.name}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit `generators` where none are asked for, as descriptions did before there were any."""
+        values: dict[str, Any] = serialize(self)
+        return {name: value for name, value in values.items() if (name, value) != _NO_GENERATORS}
 
     @property
     def smallest_leaf(self) -> int | float | None:

@@ -2,7 +2,7 @@
 
 from policy_engine.plan.training.files import FEWEST, FileBounds, FilesMeasured
 from policy_engine.plan.training.model import Audit, Modelling, Training
-from policy_engine.plan.training.parameters import audit_parameters
+from policy_engine.plan.training.parameters import audit_parameters, training_parameters
 
 __all__ = [
     "FEWEST",
@@ -12,4 +12,5 @@ __all__ = [
     "Modelling",
     "Training",
     "audit_parameters",
+    "training_parameters",
 ]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from policy_engine.methods.audits.classifier import Architecture, Network
+from policy_engine.methods.audits.classifier import Architecture, Estimator, Network
 from policy_engine.methods.audits.membership_inference import MembershipInference
 from policy_engine.plan.training.files import FileBounds
 
@@ -26,6 +26,11 @@ class Modelling(BaseModel):
     features: tuple[str, ...] = ()
     architecture: Architecture = Field(default_factory=Network)
     share: Annotated[float, Field(gt=0, le=DEFAULT_SHARE)] = DEFAULT_SHARE
+
+    @property
+    def generators(self) -> int | None:
+        """How many samples of the records must lead to the model, None where that is not asked."""
+        return self.architecture.generators if isinstance(self.architecture, Estimator) else None
 
     def __hash__(self) -> int:
         """Return the hash of the JSON, for the parameters of an estimator have none."""

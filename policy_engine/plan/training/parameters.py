@@ -2,11 +2,12 @@
 
 from policy_engine import terms
 from policy_engine.methods import describe_allowed
+from policy_engine.methods.audits.classifier import FEW, MANY
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
 from policy_engine.methods.reference import Parameter
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
-from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES
+from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES, OF_TRAINING
 
 
 def audit_parameters(notation: str) -> list[Parameter]:
@@ -16,6 +17,11 @@ def audit_parameters(notation: str) -> list[Parameter]:
     """
     term = terms.audit_methods()[notation]
     return [_parameter(iri, term.texts("engine")) for iri in term.iris("allows")]
+
+
+def training_parameters() -> list[Parameter]:
+    """Return the parameters of a training."""
+    return [_parameter(f"{terms.PE}{name}", ("local",)) for name in OF_TRAINING]
 
 
 def _parameter(iri: str, engines: tuple[str, ...]) -> Parameter:
@@ -50,5 +56,6 @@ def _other_parameters() -> dict[str, tuple[str, str]]:
         "label": ("one column", "required"),
         "feature": ("columns", "the quasi-identifiers; of a table, all that are released"),
         "model": ("a text", Modelling(asset="", label="").architecture.kind),
+        "generators": (f"an integer from {FEW} to {MANY}", "no search"),
         "trainingShare": (describe_allowed(model["share"]), f"{model['share'].default:g}"),
     }

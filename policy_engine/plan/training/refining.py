@@ -13,12 +13,18 @@ from policy_engine.policy import Action, Asset, Constraint, Policy
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 OF_MODEL = ("label", "feature", "model", "trainingShare")
+OF_TRAINING = (*OF_MODEL, "generators")
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 BELOW = f"{terms.ODRL}lt"
 DEFAULT_FPR = 0.001
 _AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
 _EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
+_OPERATORS = {
+    "smallestLeaf": [_AT_LEAST],
+    "generators": [_AT_LEAST],
+    "rareValues": [_AT_MOST],
+}
 _SEVERAL = ("attack", "feature")
 
 
@@ -75,7 +81,7 @@ class Refinements:
     def _takes_operator(self, name: str, part: Constraint) -> bool:
         allowed = [_AT_MOST, BELOW] if name in MEASURES else [_EQ]
         allowed += [_ALL] if name in _SEVERAL else []
-        allowed = {"smallestLeaf": [_AT_LEAST], "rareValues": [_AT_MOST]}.get(name, allowed)
+        allowed = _OPERATORS.get(name, allowed)
         if part.operator in allowed and part.right_operands:
             return True
         message = (

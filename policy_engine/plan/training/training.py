@@ -6,6 +6,9 @@ from typing import get_args
 
 from policy_engine.errors import PolicyEngineError, did_you_mean, join_names
 from policy_engine.methods.audits.classifier import (
+    FEW,
+    INTEGRAL,
+    MANY,
     Estimator,
     EstimatorName,
     Network,
@@ -14,7 +17,7 @@ from policy_engine.methods.audits.classifier import (
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.training.files import FEWEST
 from policy_engine.plan.training.model import DEFAULT_SHARE, Modelling, Training
-from policy_engine.plan.training.refining import OF_MODEL, Refinements, mentions
+from policy_engine.plan.training.refining import OF_TRAINING, Refinements, mentions
 from policy_engine.policy import Action, Constraint, Rule
 from policy_engine.policy.collecting.files import read_file
 
@@ -48,7 +51,7 @@ class TrainingReader:
         if rule.output in (target, *(one.iri for one in self.refinements.inputs())):
             message = f"The output {rule.output!r} is a table already; the model needs its own IRI."
             self.refinements.add("M012", message, "", rule.place)
-        parts = self.refinements.constraints_by_name(action, OF_MODEL)
+        parts = self.refinements.constraints_by_name(action, OF_TRAINING)
         model = self.modelling(action, parts, target, is_released=True)
         if model and model.architecture.keeps_records:
             message = "What is released is a file, and that of this model holds "
@@ -81,6 +84,8 @@ class TrainingReader:
             quasi = self.refinements.transformation.anonymization.columns.quasi_names
             features = tuple(name for name in features if name in quasi)
         architecture = self._architecture(parts["model"]) if "model" in parts else Network()
+        if "generators" in parts:
+            architecture = self._generated(architecture, parts["generators"])
         share = self._share(parts["trainingShare"]) if "trainingShare" in parts else DEFAULT_SHARE
         if (
             not label
@@ -164,6 +169,23 @@ class TrainingReader:
             self.refinements.add("M012", message, hint, part.place)
             return None
         return share
+
+    def _generated(
+        self, architecture: Network | Estimator | None, part: Constraint
+    ) -> Estimator | None:
+        """Return a tree that so many samples lead to; None, and what is wrong, otherwise."""
+        number, message = self.refinements.number(part), ""
+        if number is not None and not (number.is_integer() and FEW <= number <= MANY):
+            message = f"generators is a whole number from {FEW} to {MANY}. Given: {number:g}."
+            self.refinements.add("M012", message, "", part.place)
+        name = architecture.name if isinstance(architecture, Estimator) else "network"
+        if architecture is not None and name != INTEGRAL:
+            kind = f"Generators are counted of a {INTEGRAL}. Given: {name}."
+            hint = f"Add a refinement with the leftOperand pe:model and {INTEGRAL}."
+            self.refinements.add("M012", kind, hint, part.place)
+        if number is None or message or not isinstance(architecture, Estimator) or name != INTEGRAL:
+            return None
+        return architecture.model_copy(update={"generators": int(number)})
 
     def _architecture(self, part: Constraint) -> Network | Estimator | None:
         """Return the model that a text names or describes, or a file beside the policy does."""

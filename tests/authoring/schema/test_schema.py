@@ -67,7 +67,7 @@ UNSEEN = {
         model-described-wrongly model-not-beside-the-policy model-of-raw-data-without-audit
         model-of-raw-data-without-features model-without-label prohibition-forbids-the-training
         training-of-another-table training-of-some-rows training-over-its-table
-        training-share-too-large training-twice unknown-attack unknown-model
+        training-share-too-large generators-of-a-forest training-twice unknown-attack unknown-model
         smallest-leaf-below-ten smallest-leaf-from-above smallest-leaf-of-a-table
         rare-values-from-below model-with-leaves-of-few-records""",
     "a context that is the policy's own, or given beside it": "redefined-term unknown-context",

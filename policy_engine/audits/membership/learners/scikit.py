@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.membership.installed import is_installed, versions_of_parts
+from policy_engine.audits.membership.learners.integral_trees import fit_integral
 from policy_engine.audits.membership.learners.learner import NOT_PRIVATE
 from policy_engine.audits.membership.observations import CONFIDENCE_ANSWERS, LABEL_ANSWERS, Terms
 from policy_engine.audits.membership.records import Records
@@ -53,13 +54,15 @@ class EstimatorLearner:
     Without `predict_proba` its confidences are what it decides by (`decision_function`): whoever
     has its file can ask for that. With neither it gives labels alone. `workers` is how many are
     trained at once, in threads; the models do not depend on it. With `fewest` the models are
-    stripped and rounded as those that are released.
+    stripped and rounded as those that are released, with `generators` they are trees that so many
+    samples lead to.
     """
 
     estimator: Any
     name: str
     workers: int = 1
     fewest: int = 0
+    generators: int | None = None
 
     @classmethod
     def of(cls, architecture: Estimator, workers: int = 0, fewest: int = 0) -> "EstimatorLearner":
@@ -70,7 +73,13 @@ class EstimatorLearner:
         described = architecture.model_dump(mode="json")
         described |= {"fewest": fewest} if fewest else {}
         name = json.dumps({**described, "scikit-learn": __version__}, sort_keys=True)
-        return cls(make_estimator(architecture), name, workers or _processors(), fewest)
+        return cls(
+            make_estimator(architecture),
+            name,
+            workers or _processors(),
+            fewest,
+            architecture.generators,
+        )
 
     @classmethod
     def from_object(cls, estimator: Any, workers: int = 0) -> "EstimatorLearner":
@@ -134,7 +143,11 @@ class EstimatorLearner:
         return TrainedEstimators(tuple(models), len(records.classes), self.gives, tuple(noted))
 
     def _fit_one(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
-        model = _fit(self.estimator, records, rows, seed)
+        if self.generators:
+            given = records.features[rows].astype(np.float32), records.labels[rows]
+            model = _call_model(fit_integral, self.estimator, *given, self.generators)
+        else:
+            model = _fit(self.estimator, records, rows, seed)
         if not self.fewest:
             return model
         return strip_estimator(model, records.features[rows], records.labels[rows], self.fewest)
