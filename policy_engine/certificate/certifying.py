@@ -1,9 +1,11 @@
 """Measures a release as it was written, and certifies the results."""
 
 import platform
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
@@ -30,16 +32,21 @@ from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize
 from policy_engine.release.release import Release
 
+if TYPE_CHECKING:
+    from policy_engine.engines.masking.columns import ColumnJudgement
+
 
 @dataclass(frozen=True)
 class CertifiedRelease:
     """The results for a release: a certificate for everybody, and a record for its owner.
 
-    The record is None if the input is unknown.
+    The record is None if the input is unknown. `shortfalls` say why columns are masked less than
+    their maskings mask, by what rows show that were matched with those of the input.
     """
 
     certificate: Certificate
     record: Record | None
+    shortfalls: tuple[str, ...] = ()
 
     @property
     def known_record(self) -> Record:
@@ -116,7 +123,14 @@ def certify(
         versions=_versions(plan),
         time=datetime.now(UTC).replace(microsecond=0),
     )
-    return CertifiedRelease(certificate, record)
+    return CertifiedRelease(certificate, record, tuple(_shortfalls(judgements)))
+
+
+def _shortfalls(judgements: Sequence["ColumnJudgement"]) -> Iterator[str]:
+    for one in judgements:
+        if one.shortfall:
+            about = f"The column {one.masking.name!r} is masked less than, or otherwise than, by "
+            yield f"{about}{one.masking.how}: {one.shortfall}."
 
 
 def _class_figures(written: WrittenTable, measured: TableMeasurements) -> ClassFigures | None:
@@ -221,6 +235,7 @@ def check_bounds(release: CertifiedRelease, source: str = "") -> None:
     If there is a record, also with rows that were lost (V003).
     """
     problems = list(shortcomings(release.certificate))
+    problems += [Problem("V001", one) for one in release.shortfalls]
     if release.record:
         problems += lost_rows(release.certificate, release.record)
     if problems:

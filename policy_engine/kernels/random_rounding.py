@@ -1,11 +1,14 @@
 """Unbiased random rounding: every value becomes one of the two multiples of a base beside it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.draw_tails import UNLIKELY, excess_tail
 from policy_engine.kernels.normal import uniforms
 
 Floats = NDArray[np.float64]
@@ -42,6 +45,58 @@ def count_unrounded(before: Floats, after: Floats, base: Decimal | int) -> NDArr
     distances = np.abs(after - before) / float(base)
     is_near = distances < 1 + _tolerance(before / float(base))
     return np.asarray((~(_is_multiple(after, base) & is_near)).sum(axis=0))
+
+
+def rounding_tally(before: Floats, after: Floats, base: Decimal | int) -> Mapping[str, Any]:
+    """Return of the values of each column that are between multiples, (columns,), how many there
+    are, how many were `raised`, and how many became the `nearest` multiple; and what is expected of
+    both and their variance, in `PROBABILITY_UNITS`. Sums of parts are those of the whole."""
+    multiples = before / float(base)
+    low = np.floor(multiples)
+    is_near = np.abs(multiples - np.rint(multiples)) < _tolerance(multiples)
+    rises = np.rint(after / float(base)) - low
+    is_between = ~is_near & ((rises == 0) | (rises == 1))
+    share = np.where(is_between, multiples - low, 0.0)
+    nearest = np.where(is_between, np.maximum(share, 1 - share), 0.0)
+    return {
+        "between": is_between.sum(axis=0),
+        "raised": (is_between & (rises == 1)).sum(axis=0),
+        "nearest": (is_between & ((rises == 1) == (share > _HALF))).sum(axis=0),
+        "expected_raised": _units(share),
+        "expected_nearest": _units(nearest),
+        "variance": _units(share * (1 - share)),
+    }
+
+
+def unlikely_roundings(tally: Mapping[str, Any]) -> str:
+    """Return of a column's `rounding_tally` what is less likely than 1e-13, empty where nothing is:
+    too many values raised, too few, or too many rounded to the nearest multiple."""
+    rows = int(tally["between"][0])
+    variance = float(tally["variance"][0]) / PROBABILITY_UNITS + rows / PROBABILITY_UNITS
+    for name, told, signs in _ROUNDED_SO:
+        found, expected = int(tally[name][0]), float(tally[f"expected_{name}"][0])
+        expected /= PROBABILITY_UNITS
+        for sign in signs:
+            excess = sign * (found - expected) - rows / PROBABILITY_UNITS
+            mean = expected / max(rows, 1) if sign > 0 else 1 - expected / max(rows, 1)
+            if excess_tail(excess, variance, mean, rows) < UNLIKELY:
+                return f"{found:,} of {rows:,} values {told}, where {expected:,.4g} are expected"
+    return ""
+
+
+_ROUNDED_SO = (
+    ("raised", "are rounded up", (1, -1)),
+    ("nearest", "are rounded to the nearest multiple", (1,)),
+)
+
+
+def _units(shares: Floats) -> NDArray[np.int64]:
+    # As whole numbers, whose sum no order of rows changes.
+    return np.asarray(np.rint(shares * PROBABILITY_UNITS).astype(np.int64).sum(axis=0))
+
+
+PROBABILITY_UNITS = 2.0**30
+_HALF = 0.5
 
 
 def count_other_values(values: Floats, base: Decimal | int) -> NDArray[np.int64]:

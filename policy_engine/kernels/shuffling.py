@@ -50,8 +50,8 @@ def disordered_columns(
 
     `before` and `after` are what the same rows hold, (rows, columns), `given` the columns that they
     were shuffled given, (rows, given columns). The normal scores after shuffling are correlated
-    with what the columns given tell of those before, about as much as in any other draw: by
-    `_MOST_APART` standard deviations of such a correlation, or it is far from random.
+    with what the columns given tell of those before, about as much as in any other draw, but for
+    `_most_apart`, or it is far from random.
     """
     # In one order of rows, so that each draws the same words and sums the same numbers.
     order = np.lexsort((*after.T, *before.T, *given.T)) if len(before) else np.arange(0)
@@ -59,20 +59,53 @@ def disordered_columns(
     scores = np.stack([normal_scores(column) for column in (*given.T, *before.T)])
     factor = _factor(Moments.of(scores.T, exponents(scores.T)).covariance)
     means = _draws(scores[: given.shape[1]], factor, np.zeros(before.shape))
-    words = np.random.Generator(np.random.Philox(0)).integers(
-        0, 2**64, before.shape, dtype=np.uint64
-    )
-    positions = shuffle(before, given, words)
+    positions = shuffle(before, given, _fixed_words(before.shape))
     found = []
     for place, mean in enumerate(means):
-        drawn = before[positions[:, place], place]
-        one, other = (_correlation(mean, normal_scores(x)) for x in (after[:, place], drawn))
-        found.append(abs(one - other) * math.sqrt(len(before)) > _MOST_APART)
+        drawn = normal_scores(before[positions[:, place], place])
+        one, other = (_correlation(mean, x) for x in (normal_scores(after[:, place]), drawn))
+        found.append(abs(one - other) > _most_apart(mean, drawn))
     return np.array(found)
 
 
+def alike_columns(before: NDArray[Any], after: NDArray[Any], given: NDArray[Any]) -> Floats:
+    """Return for each column the correlation of the normal scores after shuffling with those
+    before, and the greatest that another draw of `shuffle` lets expect, (columns, 2).
+
+    Arguments as for `disordered_columns`. Once the columns given are known, the values before tell
+    nothing of a draw: both correlations differ as those of two draws.
+    """
+    order = np.lexsort((*after.T, *before.T, *given.T)) if len(before) else np.arange(0)
+    before, after, given = before[order], after[order], given[order]
+    drawn_rows = shuffle(before, given, _fixed_words(before.shape))
+    found = []
+    for place in range(before.shape[1]):
+        old = before[:, place]
+        scores, drawn = normal_scores(old), normal_scores(old[drawn_rows[:, place]])
+        likely = _correlation(scores, drawn) + _most_apart(scores, drawn)
+        found.append((_correlation(scores, normal_scores(after[:, place])), likely))
+    return np.array(found)
+
+
+def _fixed_words(shape: tuple[int, ...]) -> Words:
+    random = np.random.Generator(np.random.Philox(0))
+    return random.integers(0, 2**64, shape, dtype=np.uint64)
+
+
+def _most_apart(one: Floats, other: Floats) -> float:
+    """Return how far the correlations of numbers with two draws of others, (rows,), are apart.
+
+    Their difference in n rows has a standard deviation of sqrt(2 / n) at most. But where both have
+    a few numbers far from all others, whether these are in the same rows decides it.
+    """
+    rows, size = max(len(one), 1), math.sqrt(float((one**2).sum()) * float((other**2).sum()))
+    largest = float(np.abs(one).max(initial=0) * np.abs(other).max(initial=0))
+    share = largest / size if size > 0 else 1.0
+    return _MOST_APART / math.sqrt(rows) + _FEW_ROWS * max(share - _FEW_ROWS / rows, 0.0)
+
+
 _MOST_APART = 12.0
-"""The difference of two correlations in n rows has a standard deviation of sqrt(2 / n) at most."""
+_FEW_ROWS = 20.0
 
 
 def _correlation(one: Floats, other: Floats) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.kernels.draw_tails import excess_tail
 from policy_engine.kernels.pram import transition_counts
 from policy_engine.kernels.rank_swapping import (
     Variant,
@@ -16,6 +17,7 @@ from policy_engine.kernels.rank_swapping import (
     least_rank_move,
     most_ranks,
 )
+from policy_engine.kernels.swapped_pairs import swapped_pairs
 
 Tally = Mapping[str, NDArray[Any]]
 
@@ -58,10 +60,22 @@ def sign_tally(
     rounding = -np.log1p(-np.minimum(np.array(roundings) / other, _ALMOST_ALL))
     sizes = np.where(is_there, np.maximum(distance - rounding, 0.0), 0.0)
     broken = (np.sign(before) * np.sign(after) < 0).sum(axis=0)
-    return {"broken": broken, **_amount(sizes / log_sd)}
+    # Those of which no factor makes so little that writing it hides how much it was.
+    least = np.abs(before) * np.exp(-(log_sd**2) / 2 - _MOST_NORMAL * log_sd)
+    is_judged = least >= np.maximum(2 * np.array(roundings), _LEAST_VALUE)
+    most = np.where(is_there, distance + rounding, _MOST_NORMAL * log_sd)
+    judged = _amount(np.where(is_judged, most, 0.0) / log_sd)["amount"]
+    return {
+        "broken": broken,
+        **_amount(sizes / log_sd),
+        "judged": is_judged.sum(axis=0),
+        "most": judged,
+    }
 
 
 _ALMOST_ALL = 0.999
+_MOST_NORMAL = 9.3
+_LEAST_VALUE = 1e-300
 
 
 def _amount(noise: NDArray[np.float64]) -> Tally:
@@ -96,6 +110,30 @@ def noisy_cells(
     return np.asarray(tally["broken"] + rows * is_much)
 
 
+def least_noise(
+    tally: Tally, roundings: Sequence[float], sds: NDArray[np.float64]
+) -> Sequence[tuple[float, int]]:
+    """Return the greatest mean size, in standard deviations, that the noise of each column can have
+    had, and of how many values; `roundings` and `sds` as for `noisy_cells`."""
+    rows = int(tally["rows"][0])
+    means = tally["amount"] / max(rows, 1) / _NOISE_UNITS + roundings / _scales(sds)
+    is_known = np.asarray(sds) > 0
+    return [
+        (_upper(mean), rows if known else 0) for mean, known in zip(means, is_known, strict=True)
+    ]
+
+
+def least_factors(tally: Tally) -> tuple[float, int]:
+    """Return the greatest mean size, in standard deviations, that the logarithms of the factors can
+    have had, and of how many values."""
+    rows = int(tally["judged"][0])
+    return _upper(float(tally["most"][0]) / max(rows, 1) / _NOISE_UNITS), rows
+
+
+def _upper(mean: float) -> float:
+    return float(mean) * _SLACK + 1 / _NOISE_UNITS
+
+
 def _scales(sds: NDArray[np.float64] | float) -> NDArray[np.float64]:
     # Noise that is less than any float changes nothing, which is refused elsewhere.
     return np.where(np.asarray(sds) > 0, sds, 1.0)
@@ -121,7 +159,14 @@ def rank_tally(
     """Return the tally of `move_tally`; where a value moves too far, all cells are broken."""
     rows, moves = len(before), move_tally(before, after, times)["moves"]
     most = most_ranks(int(times[0].sum()) if times else rows, share, variant)
-    return {"broken": np.where(moves > most, rows, 0), "moves": moves}
+    tally: Tally = {"broken": np.where(moves > most, rows, 0), "moves": moves}
+    if not (times and most and _are_counts(times[0], before[:, 0], after[:, 0])):
+        return tally
+    pairs = swapped_pairs(before[:, 0], after[:, 0], most)
+    # Of the other variants, shares are not uniform.
+    steps = pairs.steps if variant == "plain" else 0
+    counts = np.array([pairs.stayed, pairs.single, steps])
+    return {**tally, "pairs": counts, "shares": np.array([pairs.shares])}
 
 
 def move_tally(
@@ -168,6 +213,19 @@ def largest_deviation(transitions: NDArray[np.int64], matrix: NDArray[np.float64
     rows = transitions.sum(axis=1, keepdims=True)
     deviation = np.sqrt(np.maximum(rows * matrix * (1 - matrix), 1))
     return float((np.abs(transitions - rows * matrix) / deviation).max(initial=0))
+
+
+def stayed_tail(
+    transitions: NDArray[np.int64], matrix: NDArray[np.float64]
+) -> tuple[int, float, float]:
+    """Return how many rows kept their category, how many are expected to, and a bound on the
+    logarithm of the probability that as many do."""
+    rows, keeps = transitions.sum(axis=1), np.diag(matrix)
+    stayed, expected = int(transitions.trace()), float(rows @ keeps)
+    total = int(rows.sum())
+    variance = float(rows @ (keeps * (1 - keeps)))
+    mean = expected / max(total, 1)
+    return stayed, expected, excess_tail(stayed - expected, variance, mean, total)
 
 
 def are_transitions_unlikely(transitions: NDArray[np.int64], matrix: NDArray[np.float64]) -> bool:

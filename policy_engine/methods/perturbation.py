@@ -30,7 +30,8 @@ class ColumnFacts:
     (categories,). `summary` is that of the masking, and
     `dates` tells which columns are of days or points in time, `roundings` how far at most each
     writes a number from what it is. Where rows are matched with those of
-    an output, `ranked` tells of each column how many rows have each rank, (ranks,).
+    an output, `ranked` tells of each column how many rows have each rank, (ranks,), and `given` the
+    ranks of the columns given, (rows, given columns), if all rows are.
     """
 
     rows: int
@@ -41,6 +42,7 @@ class ColumnFacts:
     dates: tuple[bool, ...] = ()
     roundings: tuple[float, ...] = ()
     ranked: tuple["NDArray[np.int64]", ...] = field(default=(), repr=False)
+    given: "NDArray[np.int64] | None" = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,19 @@ class Perturbation(ColumnMasking, ABC):
         """Return how many cells of each column are broken, (columns,), given a tally of all
         rows."""
         return tally["broken"]
+
+    def shortfalls(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return what shows of each column that it is masked less than this masks, or otherwise,
+        in a way that is less likely than 1e-13: what was measured, and what the masking gives.
+
+        It is empty where nothing does, and () where no column has anything. The tally is of matched
+        rows of an output that another run made.
+        """
+        return ()
 
     def count_disordered(
         self,

@@ -17,13 +17,15 @@ _O = TypeVar("_O")
 
 class ColumnJudgement(NamedTuple):
     """What a masked column shows: how many cells break its masking, and other figures; of random
-    categories, the matrix by which they were drawn."""
+    categories, the matrix by which they were drawn. A `shortfall` is what shows that it is masked
+    less than its masking masks."""
 
     masking: ColumnMasking
     broken: int
     figures: Mapping[str, float]
     categories: tuple[str, ...] = ()
     matrix: tuple[tuple[float, ...], ...] = ()
+    shortfall: str = ""
 
 
 def rounded(figures: Mapping[str, float]) -> dict[str, float]:

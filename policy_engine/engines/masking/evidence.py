@@ -222,6 +222,7 @@ def judge(
     if pairs is not None and pairs.rows:
         paired = masking.paired_figures(pairs.tally, evidence.before, pairs.moments)
     paired = paired or [{}] * len(evidence.group)
+    shortfalls = _shortfalls(evidence)
     for place, one in enumerate(evidence.group):
         expected = _expected_mark(evidence, place)
         is_same = expected in (None, marks[place])
@@ -233,9 +234,11 @@ def judge(
             broken += _count_broken(one, evidence, pairs, place)
             told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
         told |= {**sizes.figures, **figures[place], **paired[place]}
+        broken = max(after.rows, 1) if shortfalls[place] else broken
         broken = min(broken, max(after.rows, evidence.before.rows))
-        matrix = _matrix(one, evidence.before)
-        yield ColumnJudgement(one, broken, _possible(one, rounded(told), matrix[1]), *matrix)
+        categories, matrix = _matrix(one, evidence.before)
+        possible = _possible(one, rounded(told), matrix)
+        yield ColumnJudgement(one, broken, possible, categories, matrix, shortfalls[place])
 
 
 _OF_FLOATS = ("varianceRatio", "correlation", "correlationChange", "informationLoss")
@@ -255,6 +258,15 @@ def _possible(
     if is_possible and masking.may_have_together(figures, matrix):
         return figures
     return {name: value for name, value in figures.items() if name not in _OF_FLOATS}
+
+
+def _shortfalls(evidence: GroupEvidence) -> Sequence[str]:
+    """Return what shows of each column that it is masked less than its masking masks, where the
+    rows are those of an output that another run made."""
+    pairs, none = evidence.pairs, [""] * len(evidence.group)
+    if pairs is None or pairs.marks or not pairs.rows:
+        return none
+    return evidence.group[0].shortfalls(pairs.tally, evidence.before) or none
 
 
 def _count_broken(one: Perturbation, evidence: GroupEvidence, pairs: Pairs, place: int) -> int:

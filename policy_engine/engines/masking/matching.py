@@ -129,13 +129,15 @@ class _Values(NamedTuple):
     them; -1 for one after it that is none of the input's.
 
     Of ranks, `ranked` tells how many rows of the input have each, by column, and `disordered` how
-    many cells of each column cannot be in this order.
+    many cells of each column cannot be in this order. If all rows are there, `given` has the ranks
+    of the columns given.
     """
 
     before: NDArray[Any]
     after: NDArray[Any]
     ranked: tuple[NDArray[np.int64], ...] = ()
     disordered: NDArray[np.int64] | int = 0
+    given: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class _GroupRows:
         is_foreign = (values.after < 0) & (masking.takes != "numbers")
         is_known = ~is_foreign.any(axis=1)
         one, other = values.before[is_known], values.after[is_known]
-        facts = replace(self.known.facts, ranked=values.ranked)
+        facts = replace(self.known.facts, ranked=values.ranked, given=values.given)
         unlike = self._is_matched[:, None] & (self._is_valid != self._is_present[:, None])
         return Pairs(
             rows=len(one),
@@ -226,10 +228,11 @@ class _GroupRows:
         ranked = tuple(np.bincount(column) for column in ranks.T)
         masking = self.known.group[0]
         disordered: NDArray[np.int64] | int = 0
-        if pairs.all() and masking.given_columns:
+        given = None
+        if pairs.all() and (after > 0).all() and masking.given_columns:
             given = ranks_of(present, masking.given_columns, self.kinds)
             disordered = masking.count_disordered(ranks, after, given)
-        return _Values(ranks[pairs], after, ranked, disordered)
+        return _Values(ranks[pairs], after, ranked, disordered, given)
 
     def _codes(self) -> _Values:
         [name], labels = self._names, self.known.facts.labels

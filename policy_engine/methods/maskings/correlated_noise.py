@@ -10,6 +10,7 @@ from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.maskings.noise import (
     SCALES,
     Share,
+    lack_of_noise,
     negative_doubts,
     noise_sds,
     noise_variance,
@@ -124,6 +125,14 @@ class CorrelatedNoise(Perturbation):
 
         roundings = [self._shrinkage * one for one in facts.roundings]
         return noisy_cells(tally, roundings, noise_sds(facts, self._share))
+
+    def shortfalls(self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts) -> Sequence[str]:
+        """Return of each column that there is less noise than is likely."""
+        from policy_engine.kernels.tallies import least_noise  # noqa: PLC0415 (compiled)
+
+        roundings = [self._shrinkage * one for one in facts.roundings]
+        noise = least_noise(tally, roundings, noise_sds(facts, self._share))
+        return [lack_of_noise(mean, rows) for mean, rows in noise]
 
     @property
     def _share(self) -> float:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from policy_engine.methods.maskings.noise import lack_of_noise
 from policy_engine.methods.perturbation import (
     CORRELATION,
     VARIANCE_RATIO,
@@ -72,6 +73,16 @@ class MultiplicativeNoise(Perturbation):
         from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
 
         return noisy_cells(tally)
+
+    def shortfalls(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return that values are multiplied by numbers nearer to 1 than is likely."""
+        from policy_engine.kernels.tallies import least_factors  # noqa: PLC0415 (compiled)
+
+        return [lack_of_noise(*least_factors(tally))]
 
     def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
         """Return how many values are negative, and how many positive."""

@@ -1,10 +1,12 @@
 """Noise: a random number is added to every value."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from policy_engine.kernels.draw_tails import UNLIKELY, lack_of_noise_tail
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.perturbation import (
@@ -104,6 +106,14 @@ class Noise(Perturbation):
         is_laplace = self.distribution == "laplace"
         return noisy_cells(tally, facts.roundings, self._sds(facts), is_laplace=is_laplace)
 
+    def shortfalls(self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts) -> Sequence[str]:
+        """Return of each column that there is less noise than is likely."""
+        from policy_engine.kernels.tallies import least_noise  # noqa: PLC0415 (compiled)
+
+        sizes: Literal["normal", "laplace"] = self.distribution
+        noise = least_noise(tally, facts.roundings, self._sds(facts))
+        return [lack_of_noise(mean, rows, sizes) for mean, rows in noise]
+
     def _sds(self, facts: ColumnFacts) -> "NDArray[Any]":
         """Return the standard deviation of the noise, (1,)."""
         return noise_sds(facts, noise_variance(self.sd_share, self.variance_share))
@@ -128,6 +138,18 @@ class Noise(Perturbation):
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variance of the column has changed."""
         return variance_ratios(before, after)
+
+
+def lack_of_noise(mean: float, rows: int, sizes: Literal["normal", "laplace"] = "normal") -> str:
+    """Return that so many numbers of the distribution, the mean size of which is a `mean` at most,
+    in their standard deviations, are not random; empty where they can be."""
+    if lack_of_noise_tail(mean, rows, sizes) > UNLIKELY:
+        return ""
+    expected = math.sqrt(2 / math.pi) if sizes == "normal" else math.sqrt(0.5)
+    return (
+        f"the noise of {rows:,} values has a mean size of {mean:.3g} of its standard deviations or "
+        f"less, where {expected:.3g} is expected"
+    )
 
 
 def negative_doubts(

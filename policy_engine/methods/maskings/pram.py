@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from policy_engine.kernels.draw_tails import UNLIKELY
 from policy_engine.methods.findings import Finding, Proportion
 from policy_engine.methods.masking import one_of_conflicts
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation, Takes
@@ -222,6 +223,17 @@ class Pram(Perturbation):
         is_unlikely = are_transitions_unlikely(tally["transitions"], self.matrix(facts))
         broken: NDArray[Any] = tally["broken"]
         return broken + facts.rows if is_unlikely else broken
+
+    def shortfalls(self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts) -> Sequence[str]:
+        """Return that more categories stay than is likely."""
+        from policy_engine.kernels.tallies import stayed_tail  # noqa: PLC0415 (compiled)
+
+        counts = tally["transitions"]
+        stayed, expected, tail = stayed_tail(counts, self.matrix(facts))
+        if tail > UNLIKELY:
+            return ()
+        about = f"{stayed:,} of {int(counts.sum()):,} categories stay"
+        return [f"{about}, where {expected:,.4g} are expected to"]
 
     def count_unlike(self, before: ColumnFacts, after: ColumnFacts) -> int:
         """Return how many cells have a category that the input does not have; all, if the counts

@@ -1,6 +1,6 @@
 """Random rounding: every value becomes one of the two multiples of a base beside it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -44,9 +44,27 @@ class RandomRounding(Perturbation):
         facts: ColumnFacts,  # noqa: ARG002
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return how many cells are not a multiple, or further than the base from their value."""
-        from policy_engine.kernels.random_rounding import count_unrounded  # noqa: PLC0415
+        from policy_engine.kernels.random_rounding import (  # noqa: PLC0415 (imports numpy)
+            count_unrounded,
+            rounding_tally,
+        )
 
-        return {"broken": count_unrounded(before, after, number(self.base))}
+        base = number(self.base)
+        return {
+            "broken": count_unrounded(before, after, base),
+            **rounding_tally(before, after, base),
+        }
+
+    def shortfalls(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return that values went up, or to the nearest multiple, more or less often than is
+        likely."""
+        from policy_engine.kernels.random_rounding import unlikely_roundings  # noqa: PLC0415
+
+        return [unlikely_roundings(tally)]
 
     def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
         """Return how many values are not multiples."""

@@ -63,6 +63,17 @@ class RankSwapping(Perturbation):
 
         return rank_tally(before, after, self.p, self.variant, facts.ranked)
 
+    def shortfalls(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return that rows keep their values, are not exchanged in pairs, or with nearer ranks than
+        is likely."""
+        from policy_engine.kernels.swapped_pairs import unlikely_pairs  # noqa: PLC0415 (compiled)
+
+        return [unlikely_pairs(tally)] if "pairs" in tally else ()
+
     def paired_figures(
         self,
         tally: Mapping[str, "NDArray[Any]"],

@@ -60,9 +60,27 @@ class Shuffling(Perturbation):
         facts: ColumnFacts,
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return the furthest move of a value, in ranks."""
+        from policy_engine.kernels.shuffling import alike_columns  # noqa: PLC0415 (compiled)
         from policy_engine.kernels.tallies import move_tally  # noqa: PLC0415 (compiled)
 
-        return move_tally(before, after, facts.ranked)
+        tally = move_tally(before, after, facts.ranked)
+        if facts.given is None:
+            return tally
+        return {**tally, "alike": alike_columns(before, after, facts.given)}
+
+    def shortfalls(
+        self,
+        tally: Mapping[str, "NDArray[Any]"],
+        facts: ColumnFacts,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Return of each column that its order is more like that before than is likely."""
+        return [
+            f"normal scores have a correlation of {found:.3g} with those before, where "
+            f"{likely:.3g} or less is expected"
+            if found > likely
+            else ""
+            for found, likely in tally.get("alike", ())
+        ]
 
     def count_disordered(
         self, before: "NDArray[Any]", after: "NDArray[Any]", given: "NDArray[Any]"

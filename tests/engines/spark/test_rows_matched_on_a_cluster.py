@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from applying import applied
+from building import column
 from everyday import everyday
 from masked_people import CAP, MASKED, PAY, certified, people, stored
 
@@ -31,6 +32,19 @@ def test_false_figures_are_refused_on_a_cluster(cluster, tmp_path):
     path.write_text(path.read_text().replace(told, '"largestRankMove": 0.017'))
     with pytest.raises(CertificateError, match=r"V018 .* largestRankMove of 'pay' is 0\.017"):
         certified(release.path, data, engine=cluster, **asked)
+
+
+def test_too_little_masking_is_told_on_a_cluster(cluster, tmp_path):
+    table = pd.DataFrame({"id": range(300), "pay": range(300), "tax": range(0, 30000, 100)})
+    data = stored(table, tmp_path / "in.csv")
+    table.loc[:1, "pay"], table["tax"] = [1, 0], table["tax"] + 1
+    noise = column("tax", masking="noise", sdShare=0.1)
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [PAY, noise]}
+    with pytest.raises(CertificateError) as told:
+        certified(stored(table, tmp_path / "out.csv"), data, engine=cluster, **asked)
+    messages = [one.message.partition(": ")[2] for one in told.value.problems]
+    assert "298 rows whose value no other has keep it, where at most one does." in messages
+    assert any(one.startswith("the noise of 300 values has a mean size of") for one in messages)
 
 
 def test_cells_in_other_rows_are_broken_on_a_cluster(cluster, tmp_path):
