@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from applying import applied
+from building import column
 from masked_people import (
     BOTH,
     CAP,
@@ -124,3 +125,41 @@ def test_rows_that_are_not_suppressed_are_matched(tmp_path):
     assert 0 < release.certificate.rows_out < 60
     expected = {one.column: dict(one.figures) for one in release.certificate.maskings}
     assert certified(release.path, data, **asked) == expected
+
+
+TIED = {"method": "masking", "insensitive": ["age"]}
+
+
+@pytest.mark.parametrize("masked", [[CAP], [RENT], [RENT, CAP, PAY]], ids=str)
+@pytest.mark.parametrize("made", [".csv", ".parquet"])
+def test_masked_cells_are_beside_their_rows_where_rows_are_tied(masked, made, tmp_path):
+    data, asked = stored(people(), tmp_path / "in.csv"), TIED | {"masked": masked}
+    release = applied(data, tmp_path / "out" / f"a{made}", **asked)
+    assert certified(release.path, data, **asked)
+
+
+def test_masked_cells_of_tied_rows_are_not_those_of_others(tmp_path):
+    table = pd.DataFrame({"age": [1, 1, 2, 2], "rent": [50, 100, 150, 200], "cap": [0, 0, 9, 9]})
+    capped = column("cap", masking="top-coding", threshold=8)
+    data, asked = stored(table, tmp_path / "in.csv"), TIED | {"masked": [RENT, capped]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+
+    def turn(rows):
+        rows["rent"] = ["100", "150", "50", "200"]
+
+    with pytest.raises(CertificateError, match="V001 2 cells of 'rent' do not keep its rounding"):
+        certified(copied(release, tmp_path, turn), data, **asked)
+
+
+def test_masked_cells_of_one_row_stay_together(tmp_path):
+    table = people()
+    table["age"] = 30
+    data, asked = stored(table, tmp_path / "in.csv"), TIED | {"masked": [RENT, CAP, PAY]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+
+    def mix(rows):
+        rows["rent"] = rows["rent"].sample(frac=1, random_state=1).to_numpy()
+
+    with pytest.raises(CertificateError) as told:
+        certified(copied(release, tmp_path, mix), data, **asked)
+    assert {one.message.partition("'")[2][:3] for one in told.value.problems} == {"ren", "cap"}

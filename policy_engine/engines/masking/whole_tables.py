@@ -1,7 +1,8 @@
 """Mask a whole table in this process, and judge one that was written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy, has_many_values, is_text, unchunk, value_type
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn
-from policy_engine.engines.masking.common_forms import common_forms, identifying_words
+from policy_engine.engines.masking.common_forms import Form, common_forms, identifying_words
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.judging import judge_columns
 from policy_engine.engines.masking.kept_values import stored_types
@@ -21,8 +22,9 @@ from policy_engine.engines.masking.parts import WholeTable
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
 from policy_engine.engines.masking.recoding import LabelColumn, Taxonomies
 from policy_engine.engines.masking.surveys import stay_texts
+from policy_engine.engines.masking.unmatched import UnmatchedRows, WordsOf
 from policy_engine.engines.text_types import infer_column_type
-from policy_engine.kernels.row_matching import match_rows
+from policy_engine.kernels.row_matching import count_strange, match_rows
 from policy_engine.plan.steps import Mask
 
 
@@ -68,25 +70,29 @@ def look_at_table(
     """Return what an input tells of the columns of a step. Raises DataError as `mask_table`.
 
     Where an `output` is given, and its columns in `unmasked` tell the rows of both apart, its rows
-    are matched with those of the input, and show what became of them.
+    are matched with those of the input, and show what became of them. Otherwise, they show it of
+    the columns that are masked by themselves.
     """
     parts = WholeTable(table, _text_kinds(table, step))
     known = KnownColumns.of(parts, step, taxonomies)
     evidence = replace(known.evidence(parts, is_masked=False), rows=table.num_rows)
-    both = None if output is None else _side_by_side(table, output, step, unmasked, known.key)
-    if output is None or both is None:
+    if output is None or not {*step.names} <= {*output.column_names}:
         return evidence
+    forms = common_forms(unmasked, *(stored_types(one.schema) for one in (table, output)))
+    if not forms:
+        return evidence
+    both = _side_by_side(table, output, step, forms, known.key)
+    if both is None:
+        unmatched = UnmatchedRows(known.singles, forms, known.key)
+        return unmatched.add_to(evidence, partial(_count_strange, table, output))
     kinds = _kinds_to_judge(output, step)
     return MatchedRows(known, WholeTable(both, parts.kinds), kinds).add_to(evidence)
 
 
 def _side_by_side(
-    table: pa.Table, output: pa.Table, step: Mask, unmasked: Sequence[str], key: bytes
+    table: pa.Table, output: pa.Table, step: Mask, forms: Mapping[str, Form], key: bytes
 ) -> pa.Table | None:
     """Return an input with the masked columns of an output, None where rows do not match."""
-    forms = common_forms(unmasked, *(stored_types(one.schema) for one in (table, output)))
-    if not forms or not {*step.names} <= {*output.column_names}:
-        return None
     rows = match_rows(*(identifying_words(one, forms, key) for one in (table, output)))
     if rows is None:
         return None
@@ -95,6 +101,12 @@ def _side_by_side(
     for name in step.names:
         table = table.append_column(masked_name(name), output.column(name).take(places))
     return table.append_column(MATCHED, from_numpy(is_matched))
+
+
+def _count_strange(
+    table: pa.Table, output: pa.Table, words_of: WordsOf, output_words_of: WordsOf
+) -> int:
+    return count_strange(words_of(table), output_words_of(output))
 
 
 def judge_table(

@@ -1,7 +1,7 @@
 """Values that an output has as they are in its input, on Spark: `masking/kept_values.py`."""
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 
 import numpy as np
@@ -12,13 +12,13 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import LongType, StructField, StructType
 
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.masking.common_forms import common_forms
+from policy_engine.engines.masking.common_forms import common_forms, identifying_words
 from policy_engine.engines.masking.kept_values import are_comparable
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import MOST_STRATA
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.spark.failures import carry_errors
-from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, stored_types, with_words
+from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, count_strange, stored_types
 from policy_engine.engines.spark.sampling import counted_units
 from policy_engine.engines.spark.values import gather_tables, map_in_tasks, quote_name
 from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows
@@ -72,9 +72,9 @@ def strange_rows(
         shown = F.col(quote_name(present)).isNotNull()
         output = output._replace(frame=output.frame.where(shown))
     columns = [quote_name(name) for name in forms]
-    kept = (one._replace(frame=one.frame.select(columns)) for one in (table, output))
-    rows, others = (with_words(one, forms, key).select(*ROW_WORDS) for one in kept)
-    return others.exceptAll(rows).count()
+    words_of = partial(identifying_words, forms=forms, key=key)
+    rows, others = (one.frame.select(columns) for one in (table, output))
+    return count_strange(rows, others, words_of, words_of)
 
 
 def sampled_rows(output: StoredRows, step: Sample, names: Sequence[str], key: bytes) -> SampledRows:

@@ -4,7 +4,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ from policy_engine.engines.masking.surveys import (
     columns_of,
     stay_texts,
 )
+from policy_engine.engines.masking.unmatched import UnmatchedRows, WordsOf
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.values import (
     Task,
@@ -157,21 +158,23 @@ def look_at_masked(
     parts = FrameParts(frame, _text_kinds(frame, step, is_csv=table.is_csv))
     known = KnownColumns.of(parts, step, taxonomies)
     evidence = replace(known.evidence(parts, is_masked=False), rows=frame.count())
-    both = _side_by_side(table, output, step, unmasked, known.key)
-    if both is None:
+    forms = common_forms(unmasked, *map(stored_types, (table, output)))
+    if not forms or not {*step.names} <= {*output.frame.columns}:
         return evidence
+    both = _side_by_side(frame, output.frame, step, forms, known.key)
+    if both is None:
+        unmatched = UnmatchedRows(known.singles, forms, known.key)
+        return unmatched.add_to(evidence, partial(count_strange, frame, output.frame))
     kinds = _kinds_to_judge(_masked_columns(output.frame, step), step, is_csv=output.is_csv)
     return MatchedRows(known, FrameParts(hold(both), parts.kinds), kinds).add_to(evidence)
 
 
 def _side_by_side(
-    table: StoredRows, output: StoredRows, step: Mask, unmasked: Sequence[str], key: bytes
+    table: DataFrame, output: DataFrame, step: Mask, forms: Mapping[str, Form], key: bytes
 ) -> DataFrame | None:
     """Return an input with the masked columns of an output, None where rows do not match."""
-    forms = common_forms(unmasked, *map(stored_types, (table, output)))
-    if not forms or not {*step.names} <= {*output.frame.columns}:
-        return None
-    rows, others = (with_words(one, forms, key) for one in (table, output))
+    words_of = partial(identifying_words, forms=forms, key=key)
+    rows, others = (_with_words(one, words_of) for one in (table, output))
     if not _are_matched(rows, others):
         return None
     masked = [F.col(quote_name(name)).alias(masked_name(name)) for name in step.names]
@@ -186,14 +189,21 @@ def stored_types(table: StoredRows) -> dict[str, StoredType]:
     return {one.name: StoredType(one.type, is_untyped=table.is_csv) for one in fields}
 
 
-def with_words(table: StoredRows, forms: Mapping[str, Form], key: bytes) -> DataFrame:
-    """Return a table with the words that its rows have by some columns."""
-    frame = table.frame
+def count_strange(
+    table: DataFrame, output: DataFrame, words_of: WordsOf, output_words_of: WordsOf
+) -> int:
+    """Return how many rows of an output have words that no row of its input has, or more often."""
+    rows = _with_words(table, words_of).select(*ROW_WORDS)
+    return _with_words(output, output_words_of).select(*ROW_WORDS).exceptAll(rows).count()
+
+
+def _with_words(frame: DataFrame, words_of: WordsOf) -> DataFrame:
+    """Return a frame with the words of its rows."""
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in gather_tables(batches):
-            words = identifying_words(part, forms, key).view(np.int64)
+            words = words_of(part).view(np.int64)
             for place, name in enumerate(ROW_WORDS):
                 part = part.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
             yield from part.to_batches()

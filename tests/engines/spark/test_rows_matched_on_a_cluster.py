@@ -5,7 +5,7 @@ import pytest
 from applying import applied
 from building import column
 from everyday import everyday
-from masked_people import CAP, MASKED, PAY, certified, people, stored
+from masked_people import CAP, MASKED, PAY, RENT, certified, people, stored
 
 from policy_engine.errors import CertificateError
 
@@ -63,3 +63,16 @@ def test_rows_that_no_columns_tell_apart_are_not_matched_on_a_cluster(cluster, t
     asked = {"method": "masking", "masked": [PAY], "insensitive": ["age"]}
     release = applied(data, tmp_path / "out" / "a.csv", **asked)
     assert certified(release.path, data, engine=cluster, **asked) == {"pay": {}}
+
+
+def test_masked_cells_of_tied_rows_are_beside_their_rows_on_a_cluster(cluster, tmp_path):
+    data = stored(people(), tmp_path / "in.csv")
+    asked = {"method": "masking", "masked": [PAY, CAP, RENT], "insensitive": ["age"]}
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    assert certified(release.path, data, engine=cluster, **asked)
+    table = pd.read_csv(release.path, dtype=str, keep_default_na=False)
+    table["rent"] = table["rent"].iloc[::-1].to_numpy()
+    with pytest.raises(
+        CertificateError, match=r"V001 [0-9]+ cells of 'rent' do not keep its round"
+    ):
+        certified(stored(table, tmp_path / "copy" / "out.csv"), data, engine=cluster, **asked)
