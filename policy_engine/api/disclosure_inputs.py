@@ -137,11 +137,11 @@ def risk_inputs(
     plan = given.certificate.plan if given.certificate else None
     sample = given.certificate.sample if given.certificate else None
     column = weights or (plan.sample.weight_column if plan and plan.sample else "")
-    persons: Sequence[KnownColumn] = files.columns if sample else ()
-    if given.population is not None:
-        persons = population_columns(
-            given.before, given.population, given.after, files.names, plan, taxonomies
-        )
+    others = given.population if given.population is not None else given.before
+    persons: Sequence[KnownColumn] = ()
+    if sample or given.population is not None:
+        known = (given.before, others, given.after, files.names)
+        persons = population_columns(*known, plan, taxonomies)
     return RiskInputs(
         threshold=threshold,
         sensitive=tuple(learned),

@@ -39,7 +39,7 @@ def original(population):
 
 def released(original, **parts):
     asked = {"method": "k-anonymity", "k": 5, "quasi": ["age", "city"], "sensitive": ["ill"]}
-    policy = asking(**{**asked, **parts})
+    policy = asking(**(parts if "method" in parts else {**asked, **parts}))
     folder = original.parent / "out"
     return apply_policy(policy, {DATASET: original}, folder / "a.csv", key=b"k" * 32).path
 
@@ -71,6 +71,31 @@ def test_a_population_with_values_of_its_own_is_counted_in_generalised_cells(ori
     assert found["journalist-largest"].value == pytest.approx(1 / found["k-map"].value)
     assert found["marketer"].value < found["prosecutor-mean"].value
     assert found["marketer"].baseline == pytest.approx(1 / PERSONS)
+
+
+def test_numbers_of_a_population_are_rounded_as_those_of_the_release(original, population):
+    masked = [column("age", masking="rounding", base=20)]
+    release = released(original, method="masking", masked=masked)
+    found = figures(audit_disclosure(original, release, population=population))
+    assert found["k-map"].value > 20
+    assert found["presence-largest"].value < 1
+
+
+@pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
+def test_tails_of_a_population_are_coded_as_those_of_the_release(original, population, replacement):
+    masked = [column("age", masking="top-coding", threshold=60.0, replacement=replacement)]
+    release = released(original, method="masking", masked=masked)
+    audit = audit_disclosure(original, release, population=population)
+    if replacement == "mean":
+        reason = "which cell of 'age' others would have depends on the original"
+        assert reasons(audit)["k-map"] == reason
+    else:
+        highest = 60 if replacement == "threshold" else 61
+        everybody, ours = (
+            pd.read_csv(one).age.clip(upper=highest) for one in (population, original)
+        )
+        assert figures(audit)["k-map"].value == everybody.value_counts()[ours].min()
+        assert figures(audit)["presence-largest"].value < 1
 
 
 def test_the_original_is_the_population_of_a_sample(original):

@@ -15,6 +15,7 @@ from policy_engine.audits.disclosure.risks.attributes import (
 )
 from policy_engine.audits.disclosure.risks.classes import KnownClasses, population_counts
 from policy_engine.audits.disclosure.risks.file_level import CountedPopulation, Share, file_risks
+from policy_engine.audits.disclosure.risks.reading import public_rule
 from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count
@@ -115,6 +116,11 @@ def _counted(
 ) -> CountedPopulation | NotApplicable:
     if not population:
         return NotApplicable(reason="no population is given: name it by --population")
+    for column in population:
+        masking = column.masking
+        if masking and column.is_exact and public_rule(masking) is None:
+            reason = f"which cell of {column.name!r} others would have depends on the original"
+            return NotApplicable(reason=reason)
     counts = population_counts(classes, population)
     if isinstance(counts, NotApplicable):
         return counts
