@@ -12,6 +12,7 @@ from policy_engine.audits.disclosure.files import KnownColumn, known_columns
 from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.engines import tables
 from policy_engine.engines.arrays import is_text, value_type
+from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.masking.cells import mask_column
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.errors import DataError, Problem, format_count
@@ -73,7 +74,7 @@ def _as_masked(population: pa.Table, names: Sequence[str], plan: Plan | None) ->
         if masking.name in names and rule is not None:
             place = population.schema.get_field_index(masking.name)
             field, column = population.schema.field(place), population.column(place)
-            kind = _typed(population, masking.name).type if tables.is_untyped(field) else None
+            kind = _typed(population, masking.name).type if is_untyped(field) else None
             population = population.set_column(place, field, mask_column(column, rule, kind))
     return population
 
