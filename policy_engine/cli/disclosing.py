@@ -74,10 +74,26 @@ def disclosure(
         float,
         typer.Option(metavar="RISK", help="Tell the share of records with a risk above this one."),
     ] = 0.2,
+    holdout: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Persons who were never in the original, its columns."),
+    ] = None,
+    also: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="RELEASE", help="Another release of the same original, repeated: what it adds."
+        ),
+    ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write disclosure.json and disclosure.html there."),
+    ] = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the most exposed rows there, for its owner alone (0600)."
+        ),
     ] = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
@@ -100,7 +116,10 @@ def disclosure(
             weights=weights,
             threshold=threshold,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
+            holdout=holdout,
+            also=also,
             out=out,
+            records=records,
             progress=progress,
         )
     if output_format is Format.JSON:
@@ -113,3 +132,5 @@ def disclosure(
     if out is not None:
         files = f"{out / 'disclosure.json'} and {out / 'disclosure.html'}"
         console().print(f"written: {files}", markup=False)
+    if records is not None:
+        console().print(f"written, for its owner alone: {records}", markup=False)

@@ -143,3 +143,79 @@ def test_learned_distances_are_shown_with_what_is_proven(original, tmp_path):
     assert all(one.learned.in_sample <= one.learned.bound for one in audit.attacks)
     page = (tmp_path / "audit" / "disclosure.html").read_text()
     assert "The best weighted mean for these very persons links" in page
+
+
+def test_persons_never_in_the_original_are_a_second_baseline(original, tmp_path):
+    table = pd.read_csv(original)
+    release = released(original, masked=[column("pay", masking="noise", sdShare=0.001)])
+    table.assign(pay=table["pay"] + 10**6).to_csv(tmp_path / "far.csv", index=False)
+    table.drop(columns="row").to_csv(tmp_path / "same.csv", index=False)
+    attacks = ["distance-linkage", "likelihood-linkage", "probabilistic-linkage"]
+    alone = audit_disclosure(original, release, attacks=attacks)
+    far, same = (
+        audit_disclosure(original, release, attacks=attacks, holdout=tmp_path / f"{name}.csv")
+        for name in ("far", "same")
+    )
+    assert (far.holdout, far.absent, alone.holdout) == ("far.csv", ROWS, None)
+    # Nobody is nearly as rich; those who are as rich as those present look as if they were there.
+    assert [one.holdout.value for one in far.attacks][0::2] == [0, 0]
+    assert min(one.holdout.value for one in same.attacks) >= 0.95
+    assert [one.linked for one in same.attacks] == [one.linked for one in alone.attacks]
+
+
+def test_a_holdout_of_other_columns_is_refused(original, tmp_path):
+    release = released(original, masked=[column("pay", masking="rounding", base=10)])
+    (tmp_path / "other.csv").write_text("age\n1\n")
+    empty = tmp_path / "none.csv"
+    empty.write_text("pay\n")
+    with pytest.raises(PolicyEngineError, match=r"none.csv: R001"):
+        audit_disclosure(original, release, holdout=empty)
+    with pytest.raises(PolicyEngineError, match=r"C005 .*other.csv.*'pay'"):
+        audit_disclosure(original, release, holdout=tmp_path / "other.csv")
+
+
+def test_the_most_exposed_rows_are_for_the_owner_alone(original, tmp_path):
+    release = released(original, masked=[column("city", masking="pram", keep=0.9)])
+    place = tmp_path / "records.csv"
+    audit = audit_disclosure(original, release, records=place, known=["city"])
+    assert place.stat().st_mode & 0o777 == 0o600
+    rows = pd.read_csv(place)
+    assert rows.columns.tolist() == ["row", *(one.attack for one in audit.attacks)]
+    shares = rows.drop(columns="row").max(axis=1)
+    assert (shares > 0).all()
+    assert shares.is_monotonic_decreasing
+    assert round(rows["distance-linkage"].sum() / ROWS, 4) == round(
+        audit.attacks[0].linked.value, 4
+    )
+    # It is the owner's, and may be written again.
+    audit_disclosure(original, release, records=place, known=["city"])
+
+
+@pytest.mark.parametrize("where", ["out/records.csv", "in.csv", "open.csv"])
+def test_single_records_are_not_written_where_others_may_read(original, tmp_path, where):
+    release = released(original, masked=[column("city", masking="pram", keep=0.9)])
+    (tmp_path / "open.csv").write_text("old")
+    (tmp_path / "open.csv").chmod(0o644)
+    before = original.read_text()
+    with pytest.raises(PolicyEngineError, match="O001"):
+        audit_disclosure(original, release, records=tmp_path / where)
+    assert (tmp_path / "open.csv").read_text() == "old"
+    assert (original.read_text(), len(list((tmp_path / "out").iterdir()))) == (before, 2)
+
+
+def test_a_second_release_adds_to_the_first(original, tmp_path):
+    policy = asking(method="k-anonymity", k=3, quasi=["age", "pay"], insensitive=["row"])
+    first = apply_policy(policy, {DATASET: original}, tmp_path / "one" / "a.csv").path
+    policy = asking(method="k-anonymity", k=5, quasi=["pay", "age"], insensitive=["row"])
+    second = apply_policy(policy, {DATASET: original}, tmp_path / "two" / "a.csv").path
+    attacks = ["distance-linkage", "likelihood-linkage"]
+    audit = audit_disclosure(original, first, also=[second], attacks=attacks, out=tmp_path / "out")
+    alone, both = audit.together
+    assert (alone.release, both.release) == ("one/a.csv", "two/a.csv")
+    assert both.linked.value >= max(alone.linked.value, both.alone)
+    assert (alone.least, alone.columns) == (3, ("age", "pay"))
+    assert [one.release for one in audit.releases] == ["one/a.csv", "two/a.csv"]
+    assert audit.releases[0].linked == audit.worst.linked
+    page = (tmp_path / "out" / "disclosure.html").read_text()
+    assert "Risk and utility of the releases" in page
+    assert "With two/a.csv, a choice at random" in page

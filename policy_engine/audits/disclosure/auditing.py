@@ -1,24 +1,31 @@
 """Every attack that applies to a release, with more and more of its columns known."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.absent import seemingly_found
 from policy_engine.audits.disclosure.attacks.assignment import assignment_linkage
-from policy_engine.audits.disclosure.attacks.distance import distance_linkage
+from policy_engine.audits.disclosure.attacks.distance import distance_linkage, distance_taken
 from policy_engine.audits.disclosure.attacks.learned import learned_distance_linkage
-from policy_engine.audits.disclosure.attacks.probabilistic import probabilistic_linkage
+from policy_engine.audits.disclosure.attacks.probabilistic import (
+    probabilistic_linkage,
+    probabilistic_taken,
+)
 from policy_engine.audits.disclosure.attacks.transparency import (
     intersection_linkage,
+    intersection_taken,
     likelihood_linkage,
+    likelihood_taken,
 )
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
 from policy_engine.audits.disclosure.settings import DEFAULTS, Settings
 from policy_engine.engines.engine import Progress, silent
-from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 Links: TypeAlias = NDArray[np.float64]
 ATTACKS: dict[Attack, Callable[[TwoFiles, Settings], Links | NotApplicable]] = {
@@ -33,51 +40,108 @@ MOST_PERSONS_IN_STEPS = 50_000
 """Up to so many, attacks are made with the first column known, the first two, and so on."""
 
 
+TAKEN: dict[Attack, Callable[[TwoFiles, NDArray[np.int64]], Links]] = {
+    "distance-linkage": distance_taken,
+    "probabilistic-linkage": probabilistic_taken,
+    "intersection-linkage": intersection_taken,
+    "likelihood-linkage": likelihood_taken,
+}
+"""How far the record is that an attack takes for a person, of those that look for one at a time."""
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack reaches, and the probability of a right link by person, (persons,)."""
+
+    linkage: Linkage
+    links: Links
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """What the attacks `made` reach, and why others were `not_run` with all columns known."""
+
+    made: tuple[Attacked, ...] = ()
+    not_run: tuple[NotRun, ...] = ()
+
+    @property
+    def linkages(self) -> tuple[Linkage, ...]:
+        """What every attack reaches."""
+        return tuple(one.linkage for one in self.made)
+
+    def links(self, known: tuple[str, ...]) -> dict[str, Links]:
+        """Return the links of the attacks with these columns known, by their titles."""
+        return {one.linkage.title: one.links for one in self.made if one.linkage.known == known}
+
+
 def attack(
     files: TwoFiles, progress: Progress = silent, settings: Settings = DEFAULTS
 ) -> tuple[tuple[Linkage, ...], tuple[NotRun, ...]]:
     """Return what every attack reaches, and why some were not run with all columns known."""
-    results: list[Linkage] = []
-    not_run: list[NotRun] = []
+    attacks = attack_each(files, None, progress, settings)
+    return attacks.linkages, attacks.not_run
+
+
+def attack_each(
+    files: TwoFiles,
+    outside: TwoFiles | None = None,
+    progress: Progress = silent,
+    settings: Settings = DEFAULTS,
+) -> Attacks:
+    """Return what every attack reaches, with its links, or why it was not run.
+
+    `outside` are the same files with persons who were never in the original.
+    """
+    found: list[Attacked | NotRun] = []
     chosen = settings.named or get_args(Attack)
     for done, name in enumerate(chosen):
         progress(f"attacking by {name}", done, len(chosen))
-        found = (
-            _learned(files, settings) if name not in ATTACKS else _in_steps(name, files, settings)
-        )
-        for one in found:
-            if isinstance(one, NotRun):
-                not_run.append(one)
-            else:
-                results.append(one)
-    return tuple(results), tuple(not_run)
+        steps = _in_steps(name, files, outside, settings)
+        found += steps if name in ATTACKS else _learned(files, settings)
+    return Attacks(
+        tuple(one for one in found if isinstance(one, Attacked)),
+        tuple(one for one in found if isinstance(one, NotRun)),
+    )
 
 
-def without_attacks(
-    reason: str, settings: Settings = DEFAULTS
-) -> tuple[tuple[Linkage, ...], tuple[NotRun, ...]]:
+def without_attacks(reason: str, settings: Settings = DEFAULTS) -> Attacks:
     """Return that no attack was run, and why."""
     chosen = settings.named or get_args(Attack)
-    return (), tuple(NotRun(attack=name, reason=reason) for name in chosen)
+    return Attacks(not_run=tuple(NotRun(attack=name, reason=reason) for name in chosen))
 
 
-def _in_steps(name: Attack, files: TwoFiles, settings: Settings) -> Iterator[Linkage | NotRun]:
+def _in_steps(
+    name: Attack, files: TwoFiles, outside: TwoFiles | None, settings: Settings
+) -> Iterator[Attacked | NotRun]:
     every = len(files.columns)
-    steps = range(1, every + 1) if len(files.own) <= MOST_PERSONS_IN_STEPS else (every,)
+    are_few = settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS
+    steps = range(1, every + 1) if are_few else (every,)
     for count in steps:
         known = files.first(count)
         links = ATTACKS[name](known, settings)
         if not isinstance(links, NotApplicable):
-            yield Linkage.of(name, known.names, links, files.released)
+            holdout = _holdout(name, outside.first(count), settings) if outside else None
+            linkage = Linkage.of(name, known.names, links, files.released, holdout=holdout)
+            yield Attacked(linkage, links)
         elif count == every:
             yield NotRun(attack=name, reason=links.reason)
 
 
-def _learned(files: TwoFiles, settings: Settings) -> Iterator[Linkage | NotRun]:
+def _holdout(name: Attack, outside: TwoFiles, settings: Settings) -> Estimate | None:
+    if name not in TAKEN:
+        return None
+    links = ATTACKS[name](outside, settings)
+    return (
+        None if isinstance(links, NotApplicable) else seemingly_found(outside, links, TAKEN[name])
+    )
+
+
+def _learned(files: TwoFiles, settings: Settings) -> Iterator[Attacked | NotRun]:
     name: Attack = "learned-distance-linkage"
     found = learned_distance_linkage(files, settings)
     if isinstance(found, NotApplicable):
         yield NotRun(attack=name, reason=found.reason)
         return
     for one in found:
-        yield Linkage.of(name, files.names, one.linked, files.released, one.distance)
+        linkage = Linkage.of(name, files.names, one.linked, files.released, one.distance)
+        yield Attacked(linkage, one.linked)

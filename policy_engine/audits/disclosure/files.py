@@ -32,7 +32,8 @@ class KnownColumn:
 
     `before` (persons,) and `after` are codes of one domain, and of cells of several codes runs of
     them; `labels` (size,) are the texts of codes and `values` (size,) their places on an axis, for
-    numbers. `masking` is how it was masked, if it was.
+    numbers. `masking` is how it was masked, if it was. The last `absent` persons were never in the
+    original.
     """
 
     name: str
@@ -43,6 +44,12 @@ class KnownColumn:
     is_number: bool
     has_missing: bool
     masking: ColumnMasking | None = None
+    absent: int = 0
+
+    @property
+    def present(self) -> slice:
+        """The persons of the original."""
+        return slice(len(self.before) - self.absent)
 
     @property
     def is_exact(self) -> bool:
@@ -83,7 +90,7 @@ class TwoFiles:
 
     `own` (persons,) are rows of the release, -1 for a person who is not in it. `is_published` tells
     whether anybody knows how the release was made; `drawn` has the transitions of columns that were
-    drawn by a matrix.
+    drawn by a matrix. The last `absent` persons were never in the original.
     """
 
     columns: tuple[KnownColumn, ...]
@@ -91,10 +98,16 @@ class TwoFiles:
     released: int
     is_published: bool = False
     drawn: Mapping[str, Transitions] = field(default_factory=dict, repr=False)
+    absent: int = 0
 
     def first(self, count: int) -> "TwoFiles":
         """Return what an intruder has who knows the first columns alone."""
         return replace(self, columns=self.columns[:count])
+
+    @property
+    def lost(self) -> int:
+        """How many persons of the original are not in the release."""
+        return int((self.own < 0).sum()) - self.absent
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -43,8 +43,11 @@ class Linkage(_Frozen):
     """How many persons an attack links to their own record, knowing some of their columns.
 
     `linked` is the share of the `persons` for whom the link is right; of t equally good records,
-    each counts as 1/t. The `baseline` is what guessing reaches that knows nothing. If the distance
-    was `learned`, it was so from the other half of the persons.
+    each counts as 1/t. The `baseline` is what guessing reaches that knows nothing. `holdout` is the
+    share of persons who were never in the original for whom the attack takes a record that looks
+    right, being as near as right links are; None without such persons, or where the attack does
+    not look for one person at a time. If the distance was `learned`, it was so from the other half
+    of the persons.
     """
 
     attack: Attack
@@ -52,6 +55,7 @@ class Linkage(_Frozen):
     persons: Annotated[int, Field(ge=1)]
     linked: Estimate
     baseline: Annotated[float, Field(ge=0, le=1)]
+    holdout: Estimate | None = None
     learned: LearnedDistance | None = None
 
     @classmethod
@@ -62,6 +66,7 @@ class Linkage(_Frozen):
         links: NDArray[np.float64],
         records: int,
         learned: LearnedDistance | None = None,
+        holdout: Estimate | None = None,
     ) -> "Linkage":
         """Return the result of links, (persons,), each the probability of a right one."""
         linked = share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
@@ -72,6 +77,7 @@ class Linkage(_Frozen):
             linked=linked,
             baseline=round(1 / max(records, 1), _BASELINE_DECIMALS),
             learned=learned,
+            holdout=holdout.rounded(_DECIMALS) if holdout else None,
         )
 
     @property
@@ -95,13 +101,47 @@ class NotRun(_Frozen):
     reason: str
 
 
+class ReleasesTogether(_Frozen):
+    """What a release tells together with those before it, by classes of the `columns`.
+
+    `linked` is the share of the persons of the original that a choice at random finds among those
+    who are in the same classes of all releases so far, `alone` that by this release without
+    others. The smallest set of such persons has `least`; `uniques` are alone in theirs, `gained`
+    of them by this release, and `combined` of these are not alone in it either.
+    """
+
+    release: str
+    columns: tuple[str, ...]
+    alone: Annotated[float, Field(ge=0, le=1)]
+    linked: Estimate
+    least: int
+    uniques: int
+    gained: int
+    combined: int
+
+
+class RiskAndUtility(_Frozen):
+    """What the strongest attack on a release reaches, and the median error of counts by it.
+
+    `error` is that of random counts of rows by two or three of the known columns, as a share of
+    the true count.
+    """
+
+    release: str
+    attack: str | None
+    linked: Estimate | None
+    error: Annotated[float, Field(ge=0)]
+
+
 class DisclosureAudit(_Frozen):
     """What is known of a release and its original, what every attack reaches, and other risks.
 
     `rows` are those of the original, `released` those of the release, and `paired` are known to be
     of one person. The columns `matched_by` paired them. `methods` tells what the intruder is
     assumed to know of how each known column was made. Of the `risks` that need no link, those
-    without a figure are in `risks_not_run`.
+    without a figure are in `risks_not_run`. `absent` persons of the file `holdout` were never in
+    the original. With other releases of the same original, `together` is what they tell one after
+    the other, and `releases` what each risks and is good for, the audited one first.
     """
 
     original: str
@@ -118,6 +158,10 @@ class DisclosureAudit(_Frozen):
     risks: tuple[Risk, ...] = ()
     risks_not_run: tuple[NoRisk, ...] = ()
     distributions: tuple[RiskDistribution, ...] = ()
+    holdout: str | None = None
+    absent: int = 0
+    together: tuple[ReleasesTogether, ...] = ()
+    releases: tuple[RiskAndUtility, ...] = ()
 
     @property
     def worst(self) -> Linkage | None:

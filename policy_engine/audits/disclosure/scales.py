@@ -22,8 +22,10 @@ def standardised(column: KnownColumn) -> tuple[Floats, Floats, Floats]:
     """
     known = column.known_numbers()
     released, variance = column.released_numbers()
-    scale = _deviation(released) or _deviation(known) or 1.0
-    return _scores(known, _deviation(known) or 1.0), _scores(released, scale), variance / scale**2
+    present = known[column.present]
+    scale = _deviation(released) or _deviation(present) or 1.0
+    scores = _scores(known, present, _deviation(present) or 1.0)
+    return scores, _scores(released, released, scale), variance / scale**2
 
 
 def _deviation(values: Floats) -> float:
@@ -31,8 +33,8 @@ def _deviation(values: Floats) -> float:
     return float(present.std()) if len(present) else 0.0
 
 
-def _scores(values: Floats, scale: float) -> Floats:
-    present = values[~np.isnan(values)]
+def _scores(values: Floats, all_values: Floats, scale: float) -> Floats:
+    present = all_values[~np.isnan(all_values)]
     scores = (values - (present.mean() if len(present) else 0.0)) / scale
     return np.where(np.isnan(scores), 0.0, scores)
 

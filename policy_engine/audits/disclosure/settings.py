@@ -13,10 +13,14 @@ MOST_PERSONS_UNNAMED = 1_500
 
 @dataclass(frozen=True)
 class Settings:
-    """The attacks `named`, all if none is, and the seconds that each family of distances has."""
+    """The attacks `named`, all if none is, and the seconds that each family of distances has.
+
+    Attacks are made with more and more columns known if they are made `in_steps`.
+    """
 
     named: tuple[Attack, ...] = ()
     seconds: float = 10.0
+    in_steps: bool = True
 
     def names(self, attack: Attack) -> bool:
         """Tell whether an attack is asked for by its name."""

@@ -1,6 +1,11 @@
 """What attacks on a release reach, in words."""
 
-from policy_engine.audits.disclosure.result import DisclosureAudit, LearnedDistance, Linkage
+from policy_engine.audits.disclosure.result import (
+    DisclosureAudit,
+    LearnedDistance,
+    Linkage,
+    ReleasesTogether,
+)
 from policy_engine.audits.disclosure.risks.result import FINDING, LEARNING
 from policy_engine.audits.disclosure.risks.wording import (
     columns_words,
@@ -8,6 +13,7 @@ from policy_engine.audits.disclosure.risks.wording import (
     share_words,
     worst_of,
 )
+from policy_engine.kernels.estimates import Estimate
 
 NAMES = {
     "distance-linkage": "the nearest record",
@@ -46,14 +52,34 @@ def _learned(audit: DisclosureAudit) -> tuple[float, str] | None:
 def _linked(audit: DisclosureAudit, worst: Linkage) -> str:
     known = columns_words(len(worst.known), len(audit.known))
     told = f"Who knows {known} of a person and takes {NAMES[worst.attack]} finds the person's own "
-    told += f"record for {_share(worst)} of the persons. "
+    told += f"record for {_share_of(worst.linked)} of the persons. "
     doubt = "" if worst.beats_guessing else " More than that is not shown."
-    return f"{told}Guessing finds {share_words(worst.baseline)}.{doubt}"
+    told += f"Guessing finds {share_words(worst.baseline)}.{doubt}"
+    if worst.holdout is None:
+        return told
+    seems = f"Of {audit.absent:,} persons who were never there, it seems to find"
+    return f"{told} {seems} {share_words(worst.holdout.value)}."
 
 
 def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
     """Return what distances reach with the persons they were learned from, a sentence each."""
     return tuple(_worst_case(one.learned) for one in audit.attacks if one.learned is not None)
+
+
+def added_by_others(audit: DisclosureAudit) -> tuple[str, ...]:
+    """Return what each further release adds to those before it, a sentence each."""
+    pairs = zip(audit.together, audit.together[1:], strict=False)
+    return tuple(_added(before, one, audit.rows) for before, one in pairs)
+
+
+def _added(before: ReleasesTogether, one: ReleasesTogether, rows: int) -> str:
+    if not one.columns:
+        return f"{one.release} adds no class: no known column is sure to say there what is true."
+    told = f"With {one.release}, a choice at random among those in the same classes of all "
+    told += f"releases finds {_share_of(one.linked)} of the persons, "
+    told += f"{share_words(before.linked.value)} before. "
+    alone = f"{one.uniques:,} of {rows:,} persons are alone there, {before.uniques:,} before; "
+    return f"{told}{alone}{one.combined:,} of them only by the releases together."
 
 
 def _worst_case(one: LearnedDistance) -> str:
@@ -72,9 +98,8 @@ def _worst_case(one: LearnedDistance) -> str:
     return f"{told}; {most}. The search ended {ends[one.stopped]}."
 
 
-def _share(one: Linkage) -> str:
-    ends = f"{share_words(one.linked.low)} to {share_words(one.linked.high)}"
-    return f"{share_words(one.linked.value)} ({ends})"
+def _share_of(one: Estimate) -> str:
+    return f"{share_words(one.value)} ({share_words(one.low)} to {share_words(one.high)})"
 
 
 def limits() -> tuple[str, ...]:

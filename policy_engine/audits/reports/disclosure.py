@@ -12,12 +12,17 @@ from policy_engine.audits.disclosure.risks.wording import (
     question,
     share_words,
 )
-from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases
+from policy_engine.audits.disclosure.wording import added_by_others, limits, verdict, worst_cases
 from policy_engine.audits.reports.charts import need_matplotlib
-from policy_engine.audits.reports.charts.disclosure import distribution_chart, linkage_chart
+from policy_engine.audits.reports.charts.disclosure import (
+    distribution_chart,
+    linkage_chart,
+    risk_utility_chart,
+)
 from policy_engine.audits.reports.html import PagePicture, Table, html_page, percent, picture
 from policy_engine.data.atomic_file import write_file
 from policy_engine.errors import OutputError
+from policy_engine.kernels.estimates import Estimate
 
 
 def write_disclosure(audit: DisclosureAudit, out: Path, *inputs: Path) -> None:
@@ -54,6 +59,9 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         risk_pictures=_risk_pictures(audit),
         not_run=by_reason((one.attack, one.reason) for one in audit.not_run),
         without_figure=by_reason((name_of(one), one.reason) for one in audit.risks_not_run),
+        releases=_releases(audit) if audit.releases else None,
+        map=_map(audit),
+        added=added_by_others(audit),
         limits=limits(),
     )
 
@@ -78,14 +86,21 @@ def _attacks(audit: DisclosureAudit) -> Table:
         (
             one.title,
             str(len(one.known)),
-            f"{percent(one.linked.value)}\n{percent(one.linked.low)} to {percent(one.linked.high)}",
+            _interval(one.linked),
             f"{100 * one.baseline:.2g}%",
+            *([_interval(one.holdout) if one.holdout else "-"] if audit.holdout else []),
         )
         for one in audit.attacks
     ]
     marked = [place for place, one in enumerate(audit.attacks) if one is audit.worst]
-    head = ("attack", "columns known", "persons linked", "by guessing")
+    head: tuple[str, ...] = ("attack", "columns known", "persons linked", "by guessing")
+    if audit.holdout:
+        head = (*head, "seemingly, of persons not there")
     return Table("What each attack reaches", head, rows, marked=marked)
+
+
+def _interval(one: Estimate) -> str:
+    return f"{percent(one.value)}\n{percent(one.low)} to {percent(one.high)}"
 
 
 def _pictures(audit: DisclosureAudit) -> list[PagePicture]:
@@ -129,3 +144,28 @@ def _risk_pictures(audit: DisclosureAudit) -> list[PagePicture]:
     table = Table("", ("risk at least", *lines), rows)
     drawing = distribution_chart(lines)
     return [picture("Risk of records", drawing, caption, table)]
+
+
+def _releases(audit: DisclosureAudit) -> Table:
+    rows = [
+        (
+            one.release,
+            one.attack or "none",
+            _interval(one.linked) if one.linked else "-",
+            percent(one.error),
+        )
+        for one in audit.releases
+    ]
+    head = ("release", "strongest attack", "persons linked", "median error of counts")
+    return Table("What each release risks, and is good for", head, rows, texts=(1,))
+
+
+def _map(audit: DisclosureAudit) -> list[PagePicture]:
+    points = [(one.release, one.error, one.linked) for one in audit.releases if one.linked]
+    if not points:
+        return []
+    caption = (
+        "Counts are of the rows with some values in two or three of the known columns. "
+        "The lower and the farther left, the better the release; bars are 95% intervals."
+    )
+    return [picture("Risk and utility of the releases", risk_utility_chart(points), caption)]

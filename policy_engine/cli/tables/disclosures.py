@@ -10,7 +10,7 @@ from policy_engine.audits.disclosure.risks.wording import (
     name_of,
     share_words,
 )
-from policy_engine.audits.disclosure.wording import limits, verdict, worst_cases
+from policy_engine.audits.disclosure.wording import added_by_others, limits, verdict, worst_cases
 from policy_engine.cli.tables.tables import console, print_fitting, rows_table
 
 
@@ -25,6 +25,10 @@ def print_disclosure(audit: DisclosureAudit) -> None:
         console().print(f"rows matched by {names}, taken to be as they were", markup=False)
     if audit.risks:
         print_fitting(console(), risks_table(audit))
+    if audit.releases:
+        print_fitting(console(), releases_table(audit))
+    for told in added_by_others(audit):
+        console().print(told, markup=False)
     if audit.unread:
         console().print(f"read by no attack: {', '.join(audit.unread)}", markup=False)
     for names, reason in by_reason((one.attack, one.reason) for one in audit.not_run):
@@ -44,10 +48,12 @@ def disclosure_table(audit: DisclosureAudit) -> Table:
             f"{one.linked.value:.1%}",
             f"{one.linked.low:.1%} to {one.linked.high:.1%}",
             f"{100 * one.baseline:.2g}%",
+            *([f"{one.holdout.value:.1%}" if one.holdout else "-"] if audit.holdout else []),
         )
         for one in audit.attacks
     ]
-    head = ("attack", "columns known", "persons linked", "95% interval", "by guessing")
+    names = "attack", "columns known", "persons linked", "95% interval", "by guessing"
+    head = (*names, "seemingly, of persons not there") if audit.holdout else names
     return rows_table(f"{audit.release}: who is found", head, rows)
 
 
@@ -64,3 +70,18 @@ def risks_table(audit: DisclosureAudit) -> Table:
     ]
     head = ("measure", "figure", "95% interval", "baseline")
     return rows_table(f"{audit.release}: risk of its classes and values", head, rows)
+
+
+def releases_table(audit: DisclosureAudit) -> Table:
+    """Return what each release of an original risks, and what it is still good for."""
+    rows = [
+        (
+            one.release,
+            f"{one.linked.value:.1%}" if one.linked else "-",
+            one.attack or "none",
+            f"{one.error:.1%}",
+        )
+        for one in audit.releases
+    ]
+    head = ("release", "most linked", "by", "median error of counts")
+    return rows_table("risk and utility of the releases", head, rows)

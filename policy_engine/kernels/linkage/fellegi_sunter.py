@@ -64,6 +64,16 @@ def probabilistic_links(known: Ints, released: Ints, own: Ints) -> tuple[Floats,
     return linked, agreement
 
 
+def greatest_weights(known: Ints, released: Ints, agreement: Agreement) -> Floats:
+    """Return the weight of the record that agrees best with each person, (persons,)."""
+    weights = agreement.weights()
+    found = np.empty(len(known))
+    for part in _parts(known):
+        present = _by_pattern(known[part], released) > 0
+        found[part] = np.where(present, weights[:, np.newaxis], -np.inf).max(axis=0)
+    return found
+
+
 def estimate_agreement(counts: Floats, released: int) -> Agreement:
     """Return how often pairs agree, estimated from how many pairs have each pattern, (patterns,).
 

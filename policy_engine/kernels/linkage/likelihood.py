@@ -99,6 +99,18 @@ def likelihood_links(columns: Sequence[ColumnLikelihood], own: Ints) -> Likeliho
     return LikelihoodLinks(linked, logs)
 
 
+def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> Floats:
+    """Return the log-likelihood of the likeliest record for some `persons`, (persons,).
+
+    -inf for whom there is none. They are told as those of `likelihood_links`.
+    """
+    tree = plant(np.column_stack([column.released for column in columns]))
+    found, stack = np.empty(len(persons)), np.empty(STACK, dtype=np.int64)
+    model = _model(columns, len(columns[0].known))
+    _approach(tree, model, _masked(columns, tree), persons, stack, found)
+    return found
+
+
 def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
     """Return the log-likelihood of every record for every person, (persons, records).
 
@@ -276,6 +288,38 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
                 if found >= tied:
                     ties += 1
     return ties
+
+
+@compiled
+def _approach(tree, model, masked, persons, stack, found):  # type: ignore[no-untyped-def]
+    for at in range(len(persons)):
+        found[at] = _greatest(tree, model, masked, persons[at], stack)
+
+
+@compiled
+def _greatest(tree, model, masked, person, stack):  # type: ignore[no-untyped-def]
+    half, greatest, waiting = len(tree.starts) // 2, -np.inf, 1
+    stack[0] = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if not _most(tree, model, masked, person, node, greatest) > greatest:
+            continue
+        if node < half and not (
+            is_one_point(tree.low[node], tree.high[node])
+            and masked.worst[node] == masked.best[node]
+        ):
+            left = _most(tree, model, masked, person, 2 * node, greatest)
+            right = _most(tree, model, masked, person, 2 * node + 1, greatest)
+            likeliest = 2 * node + (right > left)
+            stack[waiting], stack[waiting + 1] = likeliest ^ 1, likeliest
+            waiting += 2
+        else:
+            end = tree.ends[node] if node >= half else tree.starts[node] + 1
+            for place in range(tree.starts[node], end):
+                score = _score(tree.points[place], model, masked, person, place, greatest)
+                greatest = max(greatest, score)
+    return greatest
 
 
 @inlined

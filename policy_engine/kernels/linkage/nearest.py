@@ -38,6 +38,25 @@ def links(
     return found
 
 
+def nearest_distances(
+    tree: PointTree,
+    known: Floats,
+    persons: Ints,
+    low: Floats | None = None,
+    high: Floats | None = None,
+) -> Floats:
+    """Return how far the nearest record is from some `persons`, rows of `known`, (persons,).
+
+    In squares of the unit of the points; inf for whom no record lies between `low` and `high`,
+    which are as in `links`.
+    """
+    found = np.empty(len(persons))
+    box = (_EVERYWHERE, _EVERYWHERE) if low is None or high is None else (low, high)
+    stack = np.empty(STACK, dtype=np.int64)
+    _approach(tree, np.ascontiguousarray(known), persons, *box, stack, found)
+    return found
+
+
 @compiled
 def _link(tree, known, own, turns, low, high, stack, found):  # type: ignore[no-untyped-def]
     for person in turns:
@@ -79,6 +98,37 @@ def _search(tree, point, radius, person, low, high, stack):  # type: ignore[no-u
                         return 0
                     ties += 1
     return ties
+
+
+@compiled
+def _approach(tree, known, persons, low, high, stack, found):  # type: ignore[no-untyped-def]
+    for at in range(len(persons)):
+        found[at] = _least(tree, known[persons[at]], persons[at], low, high, stack)
+
+
+@compiled
+def _least(tree, point, person, low, high, stack):  # type: ignore[no-untyped-def]
+    half, least, waiting = len(tree.starts) // 2, np.inf, 1
+    stack[0] = 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if _distance_to_box(point, tree.low[node], tree.high[node]) >= least:
+            continue
+        if _misses(tree.low[node], tree.high[node], person, low, high):
+            continue
+        if node < half:
+            left = _distance_to_box(point, tree.low[2 * node], tree.high[2 * node])
+            right = _distance_to_box(point, tree.low[2 * node + 1], tree.high[2 * node + 1])
+            nearest = 2 * node + (right < left)
+            stack[waiting], stack[waiting + 1] = nearest ^ 1, nearest
+            waiting += 2
+        else:
+            for place in range(tree.starts[node], tree.ends[node]):
+                distance = _distance(point, tree.points[place])
+                if distance < least and _is_within(tree.points[place], person, low, high):
+                    least = distance
+    return least
 
 
 @inlined

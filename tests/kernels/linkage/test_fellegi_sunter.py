@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from policy_engine.kernels.linkage.fellegi_sunter import (
     Agreement,
     estimate_agreement,
+    greatest_weights,
     probabilistic_links,
 )
 
@@ -69,3 +70,12 @@ def test_untouched_file_is_linked_but_for_equal_records():
 def test_weight_of_agreement_is_the_log_of_the_ratio():
     weights = Agreement(np.array([0.9]), np.array([0.1])).weights()
     assert weights == pytest.approx([np.log(1 / 9), np.log(9)])
+
+
+@given(files())
+def test_the_greatest_weight_is_that_of_all_pairs(given_files):
+    known, released, _ = given_files
+    agreement = Agreement(np.array([0.9, 0.8, 0.7]), np.array([0.5, 0.3, 0.2]))
+    weights = agreement.weights()
+    best = [max(weights[pattern_of(one, other)] for other in released) for one in known]
+    assert greatest_weights(known, released, agreement).tolist() == best

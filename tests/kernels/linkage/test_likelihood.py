@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels.linkage import (
     CellTransitions,
     ColumnLikelihood,
+    greatest_likelihoods,
     likelihood_links,
     log_likelihoods,
 )
@@ -163,3 +164,10 @@ def test_record_that_cannot_be_the_persons_is_not_linked():
 def test_many_equal_records_are_one_place():
     column = ColumnLikelihood("normal", np.zeros(2_000), np.ones(100_000))
     assert likelihood_links([column], np.arange(2_000)).linked.tolist() == [1e-5] * 2_000
+
+
+@given(files())
+def test_the_likeliest_record_is_that_of_all_pairs(given_files):
+    columns, own = given_files
+    found = greatest_likelihoods(columns, np.arange(len(own)))
+    assert np.allclose(found, log_likelihoods(columns).max(axis=1))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from policy_engine.kernels.linkage import links, plant, records_within, windows
+from policy_engine.kernels.linkage import links, nearest_distances, plant, records_within, windows
 
 # Ten records of four attributes, before and after rank swapping by at most 2 ranks: Torra, Privacy
 # models and disclosure risk: integral privacy (2017), on Nin, Herranz and Torra (2008).
@@ -118,3 +118,14 @@ def test_person_without_a_record_is_not_linked():
 def test_many_equal_records_are_one_place():
     table = np.zeros((100_000, 3))
     assert links(plant(table), table[:2_000], np.arange(2_000)).tolist() == [1e-5] * 2_000
+
+
+@given(tables(6), tables(9))
+def test_the_nearest_record_is_that_of_all_pairs(known, masked):
+    distances = ((known[:, None, :] - masked[None, :, :]) ** 2).sum(axis=2)
+    found = nearest_distances(plant(masked), known, np.arange(6))
+    assert found.tolist() == distances.min(axis=1).tolist()
+    low, high = known - 1, known + 1
+    inside = ((low[:, None, :] <= masked) & (masked <= high[:, None, :])).all(axis=2)
+    within = nearest_distances(plant(masked), known, np.array([4, 2]), low, high)
+    assert within.tolist() == np.where(inside, distances, np.inf).min(axis=1)[[4, 2]].tolist()

@@ -5,7 +5,11 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.kernels.linkage.fellegi_sunter import MOST_COLUMNS, probabilistic_links
+from policy_engine.kernels.linkage.fellegi_sunter import (
+    MOST_COLUMNS,
+    greatest_weights,
+    probabilistic_links,
+)
 
 Ints = NDArray[np.int64]
 BINS = 10
@@ -20,15 +24,27 @@ def probabilistic_linkage(files: TwoFiles) -> NDArray[np.float64] | NotApplicabl
     """
     if len(files.columns) > MOST_COLUMNS:
         return NotApplicable(reason=f"it compares {MOST_COLUMNS} columns at most")
+    return probabilistic_links(*_compared(files), files.own)[0]
+
+
+def probabilistic_taken(files: TwoFiles, persons: Ints) -> NDArray[np.float64]:
+    """Return minus the weight of the record that is taken for some persons, (persons,)."""
+    known, released = _compared(files)
+    _, agreement = probabilistic_links(known, released, files.own)
+    return -greatest_weights(known[persons], released, agreement)
+
+
+def _compared(files: TwoFiles) -> tuple[Ints, Ints]:
     known, released = zip(*map(_codes, files.columns), strict=True)
-    return probabilistic_links(np.column_stack(known), np.column_stack(released), files.own)[0]
+    return np.column_stack(known), np.column_stack(released)
 
 
 def _codes(column: KnownColumn) -> tuple[Ints, Ints]:
     if not column.is_number:
         return column.before.astype(np.int64), column.released_codes()
     known, (released, _) = column.known_numbers(), column.released_numbers()
-    present = known[~np.isnan(known)]
+    present = known[column.present]
+    present = present[~np.isnan(present)]
     ends = np.quantile(present, np.arange(1, BINS) / BINS) if len(present) else np.zeros(0)
     return _bin(known, ends), _bin(released, ends)
 

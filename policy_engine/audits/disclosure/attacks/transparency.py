@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.scales import distance_column, standardised
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.kernels.linkage.likelihood import ColumnLikelihood, likelihood_links
+from policy_engine.kernels.linkage.likelihood import (
+    ColumnLikelihood,
+    greatest_likelihoods,
+    likelihood_links,
+)
 from policy_engine.kernels.linkage.mechanisms import (
     added_noise,
     became,
@@ -23,7 +27,7 @@ from policy_engine.kernels.linkage.mechanisms import (
     nearest_means,
     rounded_at_random,
 )
-from policy_engine.kernels.linkage.nearest import links
+from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.shifts import drawn_by_matrix, moved, rank_swaps
 from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import windows
@@ -39,6 +43,7 @@ from policy_engine.methods.maskings.rank_swapping import RankSwapping
 from policy_engine.methods.maskings.rounding import Rounding
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def intersection_linkage(files: TwoFiles) -> Floats | NotApplicable:
@@ -47,20 +52,38 @@ def intersection_linkage(files: TwoFiles) -> Floats | NotApplicable:
     The nearest record is taken among those that rank swapping can have made of the person's: in
     each swapped column, those within the window of its rank.
     """
+    reason = _why_no_windows(files)
+    if reason:
+        return NotApplicable(reason=reason)
+    known, released, low, high = _in_windows(files)
+    return links(plant(released), known, files.own, low, high)
+
+
+def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
+    """Return how far the record is that is taken for some persons, (persons,), inf for none."""
+    known, released, low, high = _in_windows(files)
+    return nearest_distances(plant(released), known, persons, low, high)
+
+
+def _why_no_windows(files: TwoFiles) -> str:
     if not any(isinstance(one.masking, RankSwapping) for one in files.columns):
-        return NotApplicable(reason="no known column was masked by rank swapping, to anybody's "
-                             "knowledge")  # fmt: skip
+        return "no known column was masked by rank swapping, to anybody's knowledge"
     if not all(one.is_number and one.is_exact for one in files.columns):
-        return NotApplicable(reason="it compares numbers, each of which is one value")
+        return "it compares numbers, each of which is one value"
+    return ""
+
+
+def _in_windows(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the known and the released numbers, and between which the own record lies."""
     known, released, _ = (np.column_stack(part) for part in
                           zip(*map(standardised, files.columns), strict=True))  # fmt: skip
     low, high = np.full(known.shape, -np.inf), np.full(known.shape, np.inf)
     for place, column in enumerate(files.columns):
         if isinstance(column.masking, RankSwapping):
             before, after = column.known_numbers(), column.released_numbers()[0]
-            ends = _window(before, after, column.masking, _lost(files))
+            ends = _window(before, after, column.masking, files.lost)
             low[:, place], high[:, place] = _on_scale(ends, after, released[:, place])
-    return links(plant(released), known, files.own, low, high)
+    return known, released, low, high
 
 
 def _window(
@@ -82,11 +105,6 @@ def _on_scale(ends: tuple[Floats, Floats], values: Floats, scores: Floats) -> tu
     return np.where(missing, -np.inf, low), np.where(missing, np.inf, high)
 
 
-def _lost(files: TwoFiles) -> int:
-    """Return how many persons are not in the release: ranks may differ by so many more."""
-    return int((files.own < 0).sum())
-
-
 def likelihood_linkage(files: TwoFiles) -> Floats | NotApplicable:
     """Return for each person the probability of a right link, (persons,).
 
@@ -96,8 +114,16 @@ def likelihood_linkage(files: TwoFiles) -> Floats | NotApplicable:
     """
     if not files.is_published:
         return NotApplicable(reason="no certificate tells how the release was made")
-    columns = [part for group in _groups(files) for part in _modelled(group, files)]
-    return likelihood_links(columns, files.own).linked
+    return likelihood_links(_likelihoods(files), files.own).linked
+
+
+def likelihood_taken(files: TwoFiles, persons: Ints) -> Floats:
+    """Return minus the log-likelihood of the record that is taken for some persons, (persons,)."""
+    return -greatest_likelihoods(_likelihoods(files), persons)
+
+
+def _likelihoods(files: TwoFiles) -> list[ColumnLikelihood]:
+    return [part for group in _groups(files) for part in _modelled(group, files)]
 
 
 def _groups(files: TwoFiles) -> list[list[KnownColumn]]:
@@ -150,7 +176,7 @@ def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikeli
         return [distance_column(column)]
     known, released = _numbers(column)
     moves = rank_swaps(len(released), masking.p, masking.variant)
-    return [moved(known, released, moves, is_middle=False, missing=_lost(files))]
+    return [moved(known, released, moves, is_middle=False, missing=files.lost)]
 
 
 def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
@@ -210,7 +236,7 @@ def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnL
 
 def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
-    scales = known.std(axis=0)
+    scales = known[group[0].present].std(axis=0)
     return nearest_means(known, released, np.where(scales > 0, scales, 1.0))
 
 

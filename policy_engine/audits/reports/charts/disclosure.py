@@ -8,6 +8,7 @@ from policy_engine.audits.reports.charts.canvas import (
     canvas,
     format_percent,
     render_svg,
+    shorten,
 )
 from policy_engine.kernels.estimates import Estimate
 
@@ -62,3 +63,31 @@ def distribution_chart(lines: Mapping[str, tuple[Sequence[float], Sequence[float
 
 
 _RISKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+
+
+def risk_utility_chart(points: Sequence[tuple[str, float, Estimate]]) -> str:
+    """Return the share of persons linked, by the median error of counts, a point for each release.
+
+    Bars are the intervals. The lower a point and the farther left, the better its release.
+    """
+    with canvas(3.6) as (figure, axes):
+        for place, (name, error, linked) in enumerate(points):
+            ends = [[linked.value - linked.low], [linked.high - linked.value]]
+            axes.errorbar(
+                [error],
+                [linked.value],
+                yerr=ends,
+                color=HUES[place % len(HUES)],
+                marker=_MARKERS[place % len(_MARKERS)],
+                ls="",
+                label=shorten(name),
+            )
+        axes.set_xlabel("median error of counts of rows")
+        axes.set_ylabel("persons linked")
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        axes.margins(0.1)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(format_percent)
+        axes.legend(frameon=False)
+        return render_svg(figure, "releases")

@@ -1,0 +1,238 @@
+"""The two files that an audit of disclosure attacks, matched row by row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.api.disclosure_inputs import Disclosed, risk_input_problems
+from policy_engine.audits.disclosure.absent import with_absent, with_others
+from policy_engine.audits.disclosure.files import (
+    KnownColumn,
+    TwoFiles,
+    known_columns,
+    own_rows,
+    pair_rows,
+    tells_apart,
+    unpaired,
+)
+from policy_engine.audits.utility.categories import Transitions
+from policy_engine.data.catalog import find_taxonomies
+from policy_engine.engines import tables
+from policy_engine.errors import DataError, PolicyEngineError, Problem
+from policy_engine.kernels.estimates import NotApplicable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from policy_engine.certificate.certificate import Certificate
+
+
+@dataclass(frozen=True)
+class AuditQuestion:
+    """What an audit is asked: the arguments of `audit_disclosure` of these names."""
+
+    known: Sequence[str] = ()
+    match: Sequence[str] = ()
+    sensitive: Sequence[str] = ()
+    weights: str = ""
+    threshold: float = 0.2
+    taxonomies: Mapping[str, Any] | None = None
+    holdout: Path | None = None
+
+
+@dataclass(frozen=True)
+class AttackedFiles:
+    """An original and its release as attacks take them.
+
+    Rows belong together that are equal in the columns `matching`; `unmatched` says why nobody knows
+    whose row is whose. No attack reads the columns `unread`, and nobody should learn the `secret`
+    ones. `outside` is for attacks on persons of a holdout, who were never in the original.
+    """
+
+    given: Disclosed
+    matching: tuple[str, ...]
+    unmatched: str
+    unread: tuple[str, ...]
+    files: TwoFiles
+    secret: tuple[KnownColumn, ...]
+    taxonomies: Mapping[str, Any]
+    outside: TwoFiles | None = None
+
+    def methods(self) -> dict[str, str]:
+        """Return how each known column was made, in words, as far as anybody knows."""
+        return {name: _method(name, self.given.certificate) for name in self.files.names}
+
+
+def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
+    """Return an original and its release matched. Raises what `audit_disclosure` does."""
+    before, after, certificate = given.before, given.after, given.certificate
+    matching = tuple(asked.match) or _matching(before, after, certificate, asked.known)
+    unread = _unread(certificate)
+    secret = tuple(asked.sensitive) or _sensitive(certificate)
+    names = tuple(asked.known) or _known(before, after, certificate, (*matching, *secret))
+    names = tuple(dict.fromkeys(name for name in names if name not in unread))
+    _check_matching(matching, certificate)
+    problems = _problems(given, names, matching, secret)
+    problems += risk_input_problems(given, names, asked.weights, asked.threshold)
+    if problems:
+        raise DataError(*problems)
+    trees = _taxonomies(certificate, asked.taxonomies or {}, given.path.parent)
+    plan = certificate.plan if certificate else None
+    columns = known_columns(before, after, [*names, *matching, *secret], plan, trees)
+    matched, learned = columns[len(names) :][: len(matching)], columns[len(names) + len(matching) :]
+    find = pair_rows if asked.match else own_rows
+    own = find(matched, before.num_rows, after.num_rows)
+    drawn = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
+    files = TwoFiles(
+        columns[: len(names)],
+        unpaired(before.num_rows) if isinstance(own, NotApplicable) else own,
+        after.num_rows,
+        is_published=plan is not None,
+        drawn={n: Transitions(one.categories, one.matrix) for n, one in drawn.items()},
+    )
+    return AttackedFiles(
+        given,
+        () if isinstance(own, NotApplicable) else matching,
+        own.reason if isinstance(own, NotApplicable) else "",
+        tuple(name for name in before.column_names if name in unread),
+        files,
+        learned,
+        trees,
+        _outside(given, files, asked.holdout, trees) if asked.holdout else None,
+    )
+
+
+def _outside(
+    given: Disclosed, files: TwoFiles, holdout: Path, taxonomies: Mapping[str, Any]
+) -> TwoFiles:
+    """Return the same files with the persons of a holdout behind those of the original."""
+    others = tables.read_table(holdout)
+    if not others.num_rows:
+        raise DataError.of("R001", "The table has no rows.", source=str(holdout))
+    every = with_others(given.before, others, files.names, str(holdout))
+    plan = given.certificate.plan if given.certificate else None
+    columns = known_columns(every, given.after, files.names, plan, taxonomies)
+    return with_absent(files, columns, others.num_rows)
+
+
+def _matching(
+    original: "pa.Table",
+    release: "pa.Table",
+    certificate: "Certificate | None",
+    known: Sequence[str],
+) -> tuple[str, ...]:
+    """Return columns that tell rows apart: one that does alone, or all that are published as they
+    are. Raises DataError (A023) where nobody says what any column is for."""
+    both = [name for name in original.column_names if name in release.column_names]
+    if certificate is not None:
+        columns = certificate.plan.anonymization().columns
+        kept = {*columns.insensitive, *columns.sensitive_names}
+        both = [name for name in both if name in kept]
+        alone = [name for name in both if tells_apart(original, name)]
+        return tuple(alone[:1] or (name for name in both if name not in known))
+    if known:
+        return ()
+    message = "Which row of the release is whose is not known: nothing tells rows apart."
+    raise DataError.of("A023", message, "Name columns that do, and are as they were.")
+
+
+def _known(
+    original: "pa.Table",
+    release: "pa.Table",
+    certificate: "Certificate | None",
+    matching: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the columns that are known of persons where nobody says which."""
+    both = [
+        name
+        for name in original.column_names
+        if name in release.column_names and name not in matching
+    ]
+    if certificate is None:
+        return tuple(both)
+    hidden = certificate.plan.anonymization().columns.hidden
+    changed = _changed(certificate) - set(hidden)
+    return tuple(name for name in original.column_names if name in changed)
+
+
+def _unread(certificate: "Certificate | None") -> set[str]:
+    """Return the columns that no attack reads: labels of a taxonomy, and images."""
+    mask = certificate.plan.mask if certificate else None
+    columns = (*mask.recodings, *mask.image_maskings) if mask else ()
+    return {one.name for one in columns}
+
+
+def _sensitive(certificate: "Certificate | None") -> tuple[str, ...]:
+    """Return the columns that a policy says are sensitive."""
+    return certificate.plan.anonymization().columns.sensitive_names if certificate else ()
+
+
+def _problems(
+    given: Disclosed, known: Sequence[str], matching: Sequence[str], sensitive: Sequence[str]
+) -> list[Problem]:
+    """Return every column that a table lacks (C005), and that is both known and matched, or that
+    none is known (A023)."""
+    problems = given.missing((*known, *matching, *sensitive), known)
+    if not known:
+        message = "There is no column that both tables have and that could be known."
+        problems.append(Problem("A023", message, "Name the known columns."))
+    for name in known:
+        if name in matching:
+            message = f"Rows are matched by {name!r}, which the intruder is said to know."
+            problems.append(Problem("A023", message, "Match rows by another column."))
+    return problems
+
+
+def _check_matching(matching: Sequence[str], certificate: "Certificate | None") -> None:
+    """Raise DataError (A023) with all columns that rows are matched by and that were changed."""
+    changed = _changed(certificate) if certificate else set()
+    problems = [
+        Problem("A023", f"The values of {name!r} were changed in the release.", _AS_THEY_WERE)
+        for name in matching
+        if name in changed
+    ]
+    if problems:
+        raise DataError(*problems)
+
+
+_AS_THEY_WERE = "Match rows by columns that are published as they were."
+
+
+def _changed(certificate: "Certificate") -> set[str]:
+    """Return the columns that are generalised, masked, or hidden."""
+    plan = certificate.plan
+    columns, masked = plan.anonymization().columns, plan.mask.names if plan.mask else ()
+    return {*columns.quasi_names, *columns.hidden, *masked}
+
+
+def _taxonomies(
+    certificate: "Certificate | None", given: Mapping[str, Any], folder: Path
+) -> Mapping[str, Any]:
+    """Return the taxonomies of a release. Raises DataError (C012) with all that are missing."""
+    if certificate is None:
+        return {}
+    names = certificate.plan.anonymization().columns.taxonomies
+    found = find_taxonomies(names, given, folder)
+    problems: list[PolicyEngineError] = [
+        DataError.of("C012", f"No taxonomy is given for {name!r}.", "Give taxonomies={NAME: FILE}.")
+        for name in names
+        if name not in found
+    ]
+    if problems:
+        raise DataError(*(one for error in problems for one in error.problems))
+    return found
+
+
+def _method(name: str, certificate: "Certificate | None") -> str:
+    """Return how a column was made, in words, as far as anybody knows."""
+    if certificate is None:
+        return "not known"
+    plan = certificate.plan
+    for one in plan.mask.columns if plan.mask else ():
+        if one.name == name:
+            return one.how
+    for quasi in plan.anonymization().columns.quasi_identifier:
+        if quasi.name == name:
+            return quasi.generalization or "a range or set of values"
+    return "as it was"

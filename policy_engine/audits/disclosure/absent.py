@@ -1,0 +1,76 @@
+"""Persons who were never in the original: whom an attack seems to find all the same."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.data.catalog import Dataset
+from policy_engine.data.column_names import missing_columns
+from policy_engine.errors import DataError, Problem
+from policy_engine.kernels.estimates import Estimate, share_of_parts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ACCEPTED = 0.95
+"""An intruder takes links to be right that are as good as so many of the right ones."""
+_ROUNDING = 1e-9
+
+
+def with_others(
+    original: pa.Table, others: pa.Table, names: Sequence[str], source: str
+) -> pa.Table:
+    """Return the known columns of an original with those of other persons behind its own.
+
+    `source` tells where these are from. Raises DataError where they lack a column (C005) or have
+    one of a type that cannot become the original's (C009).
+    """
+    columns = tuple(others.column_names)
+    dataset = Dataset(iri=source, location=source, format="memory", columns=columns)
+    problems = list(missing_columns(tuple(names), dataset))
+    found = []
+    for name in (one for one in names if one in columns):
+        kind = original.schema.field(name).type
+        try:
+            found.append(others.column(name).cast(kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            message = f"The values of {name!r} in {source!r} are not of the original's type."
+            problems.append(Problem("C009", message, f"They must be {kind}."))
+    if problems:
+        raise DataError(*problems)
+    schema = pa.schema([original.schema.field(name) for name in names])
+    both = [original.select(list(names)).cast(schema), pa.table(found, schema=schema)]
+    return pa.concat_tables(both)
+
+
+def with_absent(files: TwoFiles, columns: Sequence[KnownColumn], absent: int) -> TwoFiles:
+    """Return the same files with persons who were never in the original, the last of `columns`."""
+    own = np.concatenate([files.own, np.full(absent, -1)])
+    known = tuple(replace(one, absent=absent) for one in columns)
+    return replace(files, columns=known, own=own, absent=absent)
+
+
+def seemingly_found(
+    files: TwoFiles, linked: Floats, taken: Callable[[TwoFiles, Ints], Floats]
+) -> Estimate | None:
+    """Return the share of absent persons for whom an attack takes a record that looks right.
+
+    `linked` (persons,) are the probabilities of right links, of the absent 0, and `taken` tells
+    how far the record is that is taken for persons. It looks right if it is no farther than 95% of
+    the right links are. None if no link is right.
+    """
+    right = np.flatnonzero(linked > 0)
+    if not len(right):
+        return None
+    distances = taken(files, right)
+    order = np.argsort(distances, kind="stable")
+    shares = np.cumsum(linked[right][order])
+    last = order[np.searchsorted(shares, ACCEPTED * shares[-1]).clip(0, len(order) - 1)]
+    farthest = distances[last] + _ROUNDING * max(1.0, abs(distances[last]))
+    absent = np.arange(len(linked) - files.absent, len(linked))
+    found = int((taken(files, absent) <= farthest).sum())
+    return share_of_parts(float(found), files.absent)

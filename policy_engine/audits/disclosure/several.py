@@ -1,0 +1,93 @@
+"""Several releases of one original: what they tell together, and what each is still good for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.result import ReleasesTogether
+from policy_engine.kernels.estimates import share_of_parts
+from policy_engine.kernels.grouping import classes_of
+from policy_engine.kernels.releases import ABSENT, accumulated
+from policy_engine.kernels.spread import exact
+from policy_engine.kernels.utility import ValueDomain, query_errors, range_queries
+from policy_engine.methods.masking import CellMasking
+
+Ints = NDArray[np.int64]
+QUERIES, SELECTIVITY = 300, 0.05
+_DECIMALS = 5
+
+
+def releases_together(
+    names: Sequence[str], releases: Sequence[TwoFiles]
+) -> tuple[ReleasesTogether, ...]:
+    """Return what the releases tell one after the other of the persons of one original.
+
+    The intruder knows which releases have a person, and finds there the class of the person's
+    known values: the rows that are equal in all columns whose cells say what is true. The
+    person is one of those who are in the same classes of all releases.
+    """
+    truthful = [[one for one in files.columns if _is_truthful(one, files)] for files in releases]
+    pairs = list(zip(truthful, releases, strict=True))
+    classes = np.column_stack([_classes(columns, files) for columns, files in pairs])
+    persons = len(classes)
+    alone = [accumulated(classes[:, [place]])[0].linked for place in range(len(pairs))]
+    return tuple(
+        ReleasesTogether(
+            release=names[place],
+            columns=tuple(column.name for column in truthful[place]),
+            alone=round(alone[place] / persons, _DECIMALS),
+            linked=share_of_parts(one.linked, persons).rounded(_DECIMALS),
+            least=one.least,
+            uniques=one.uniques,
+            gained=one.gained,
+            combined=one.combined,
+        )
+        for place, one in enumerate(accumulated(classes))
+    )
+
+
+def _is_truthful(column: KnownColumn, files: TwoFiles) -> bool:
+    """Tell whether a person's class is found by what is known of the column.
+
+    It was masked value by value, or no released cell excludes what is true of its person.
+    """
+    if isinstance(column.masking, CellMasking):
+        return True
+    present = np.flatnonzero(files.own >= 0)
+    cells = column.after.cell_of[files.own[present]].astype(np.int64)
+    return bool(_covers(column, cells, column.before[present].astype(np.int64)).all())
+
+
+def _covers(column: KnownColumn, cells: Ints, codes: Ints) -> NDArray[np.bool_]:
+    """Tell whether cells stand for codes, among others."""
+    spread, size = column.after, column.after.size + 1
+    run_cell = np.repeat(np.arange(len(spread.starts) - 1), np.diff(spread.starts))
+    # The runs of a cell are in order, so all are: found by the last that starts at the code or
+    # before it.
+    starts = run_cell * size + spread.low
+    order = np.argsort(starts)
+    run = order[np.searchsorted(starts[order], cells * size + codes, side="right") - 1]
+    return np.asarray((run_cell[run] == cells) & (codes < spread.high[run]))
+
+
+def _classes(columns: Sequence[KnownColumn], files: TwoFiles) -> Ints:
+    classes = np.full(len(files.own), ABSENT, dtype=np.int64)
+    present = files.own >= 0
+    cells = [one.after.cell_of[files.own[present]].astype(np.int32) for one in columns]
+    classes[present] = classes_of(cells)[0] if cells else 0
+    return classes
+
+
+def median_query_error(files: TwoFiles) -> float:
+    """Return the median relative error of random counts of rows by what is known, 0 if exact."""
+    columns = files.columns
+    domains = [
+        ValueDomain(one.after.size, one.is_number, one.has_missing, is_generalised=True)
+        for one in columns
+    ]
+    queries = list(range_queries(domains, QUERIES, SELECTIVITY))
+    before = [exact(one.before.astype(np.int64), one.after.size) for one in columns]
+    errors = query_errors(before, [one.after for one in columns], queries)
+    return round(float(np.median(errors)), _DECIMALS)
