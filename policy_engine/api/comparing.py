@@ -23,6 +23,7 @@ from policy_engine.policy import Reading, ReadingOptions, Source
 if TYPE_CHECKING:
     from policy_engine.audits.utility import Comparison, Masked
     from policy_engine.certificate.certificate import Certificate, MaskedColumn
+    from policy_engine.certificate.record import Record
 
 
 def compare_release(
@@ -71,8 +72,7 @@ def compare_release(
             message = "The release is by buckets: no row of it has both what it was and what it is."
             raise PlanError.of("M004", message, "Compare a release by classes.")
         if plan.sample and not (certificate and certificate.sample):
-            message = "The release is a sample, and how many rows were sampled is not known."
-            raise PlanError.of("M004", message, "Put its certificate beside the release.")
+            raise _unknown_sample_error("Put its certificate beside the release.")
         anonymize = plan.anonymization()
         folder = (
             Path(source_policy.source).parent
@@ -106,7 +106,7 @@ def compare_release(
             anonymize,
             taxonomy_files,
             masked=_masked(plan.mask, certificate),
-            sampled=_sampled(plan.sample, certificate),
+            sampled=_sampled(plan.sample, certificate, owner_record),
             measured=certificate.measurements if certificate else (),
             input_digest=owner_record.input.digest if owner_record else "",
             settings=settings,
@@ -145,10 +145,22 @@ def _transitions(
     return utility.Transitions(one.categories, one.matrix, masking.keeps_counts)
 
 
-def _sampled(sample: Sample | None, certificate: "Certificate | None") -> "utility.Sampled | None":
+def _unknown_sample_error(hint: str) -> PolicyEngineError:
+    message = "The release is a sample, and how many rows were sampled is not known."
+    return PlanError.of("M004", message, hint)
+
+
+def _sampled(
+    sample: Sample | None, certificate: "Certificate | None", record: "Record | None"
+) -> "utility.Sampled | None":
+    """Return how many rows were sampled. Raises PlanError (M004) where only the record tells."""
     if sample is None or certificate is None or certificate.sample is None:
         return None
-    return utility.Sampled(certificate.sample.rows, sample.weight_column)
+    rows = certificate.sample.rows or (record.sampled if record else None)
+    if rows is None:
+        hint = "Rows may have been suppressed, so only the record tells: record=FILE."
+        raise _unknown_sample_error(hint)
+    return utility.Sampled(rows, sample.weight_column)
 
 
 def _check_taxonomies(catalog: Catalog, anonymize: Anonymize) -> None:

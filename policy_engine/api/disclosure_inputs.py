@@ -142,11 +142,14 @@ def risk_inputs(
     if sample or given.population is not None:
         known = (given.before, others, given.after, files.names)
         persons = population_columns(*known, plan, taxonomies)
+    # Where rows may be suppressed, the certificate does not tell how many were sampled.
+    released = given.after.num_rows / given.before.num_rows
+    share = (sample.share if sample else None) or released
     return RiskInputs(
         threshold=threshold,
         sensitive=tuple(learned),
         population=tuple(persons),
         weights=read_weights(given.after, column) if column else None,
-        share=sample.share if sample and given.population is None else None,
+        share=share if sample and given.population is None else None,
         suppresses=bool(plan and plan.anonymization().recoding.has_overlapping_classes),
     )

@@ -17,7 +17,7 @@ from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
 from policy_engine.engines.engine import Engine, StoredData, TableMeasurements, WrittenTable
-from policy_engine.engines.samples import check_weights
+from policy_engine.engines.samples import SampleFigures, check_weights
 from policy_engine.engines.versions import NOT_INSTALLED, version_of
 from policy_engine.errors import (
     CertificateError,
@@ -110,7 +110,7 @@ def certify(
         approximated=release.approximated,
         ended=release.ended,
         measurements=(*measured.measurements, *maskings) if measured else (),
-        sample=release.sample,
+        sample=_published_sample(release),
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,
         attacks=release.attacks,
@@ -146,6 +146,13 @@ def _class_figures(written: WrittenTable, measured: TableMeasurements) -> ClassF
             raise CertificateError.of("V001", message, source=written.stored.location)
         evidence = None
     return ClassFigures.of(measured.totals, evidence) if measured.totals else None
+
+
+def _published_sample(release: Release) -> SampleFigures | None:
+    plan, sample = release.plan, release.sample
+    if sample is None:
+        return None
+    return sample.published(is_whole=not plan.most_suppressed, shows_strata=plan.shows_strata)
 
 
 def _record(release: Release, full_utility: Utility | NotApplicable, location: str) -> Record:

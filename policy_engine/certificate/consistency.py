@@ -150,30 +150,45 @@ def _sample_contradictions(certificate: "Certificate") -> Iterator[str]:
     if step is None or sample.units != step.units:
         yield "It has a sample that its plan does not ask for."
         return
-    rows, sampled = certificate.rows_out, sample.sampled
+    plan = certificate.plan
+    shown = sample.published(is_whole=not plan.most_suppressed, shows_strata=plan.shows_strata)
+    if shown != sample:
+        yield "It tells more of its sample than the output shows."
+    elif not plan.most_suppressed:
+        yield from _figure_contradictions(certificate, step, sample)
+
+
+def _figure_contradictions(
+    certificate: "Certificate", step: Sample, sample: SampleFigures
+) -> Iterator[str]:
+    """Yield that the figures of a sample of which all rows are released are none of the output."""
+    rows, sampled, share = certificate.rows_out, sample.sampled, sample.share
+    shows_strata = certificate.plan.shows_strata
+    if sampled is None or share is None or (sample.strata is None) == shows_strata:
+        yield "It does not say how many rows were sampled."
+        return
+    strata = sample.strata or 1
     is_size = step.size is None or sampled == step.size
-    is_whole = sampled == sample.rows if step.units == "rows" else sampled <= sample.rows
-    lacking = int(certificate.plan.most_suppressed * sample.rows)
-    is_of_sample = sample.rows - lacking <= rows <= sample.rows and sample.strata <= sampled
-    if not (is_size and is_whole and is_of_sample):
+    is_whole = sampled == rows if step.units == "rows" else sampled <= rows
+    if not (is_size and is_whole and sample.rows == rows and strata <= sampled):
         yield f"{rows} rows are not of a sample of {sampled} {sample.units} ({sample.rows} rows)."
-    elif not _can_be_sampled(step, sample):
-        share = f"{sample.share:g}, in {sample.strata} strata"
-        yield f"{sampled} {sample.units} are not a sample with the share {share}."
+    elif not _can_be_sampled(step, sampled, share, sample.strata):
+        told = f"{share:g}" + (f", in {strata} strata" if sample.strata else "")
+        yield f"{sampled} {sample.units} are not a sample with the share {told}."
 
 
-def _can_be_sampled(step: Sample, sample: SampleFigures) -> bool:
-    """Return whether a sample can have its share and its strata."""
-    total = round(sample.sampled / sample.share)
-    if sample.sampled / total != sample.share or (not step.stratified_by and sample.strata > 1):
+def _can_be_sampled(step: Sample, sampled: int, share: float, strata: int | None) -> bool:
+    """Return whether a sample can have its share and its strata, of which each has a unit of it."""
+    total = round(sampled / share)
+    if sampled / total != share or (not step.stratified_by and strata != 1):
         return False
     if step.share is None:
         return True
     if not step.is_exact:
-        return is_plausible(sample.sampled, total, step.share)
+        return is_plausible(sampled, total, step.share)
     # Every stratum gives its share, rounded to a whole number.
-    most = (0.5 + _ROUNDING) * sample.strata + _ROUNDING * total
-    return abs(sample.sampled - step.share * total) <= most
+    most = (0.5 + _ROUNDING) * (strata or sampled) + _ROUNDING * total
+    return abs(sampled - step.share * total) <= most
 
 
 def _measurement_contradictions(certificate: "Certificate") -> Iterator[str]:

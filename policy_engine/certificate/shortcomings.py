@@ -50,11 +50,12 @@ def lost_rows(certificate: "Certificate", record: Record) -> Iterator[Problem]:
     limit.
 
     Rows that were not sampled are not missing; the certificate and the record agree on their
-    number.
+    number where both tell it.
     """
     expected = record.rows_used - record.held_out - record.suppressed
     sampled = certificate.sample.rows if certificate.sample else None
-    if record.sampled != sampled or record.rows_used > record.rows_in:
+    is_told = certificate.sample is None or sampled is not None
+    if (is_told and record.sampled != sampled) or record.rows_used > record.rows_in:
         message = f"The record has a sample of {record.sampled} rows of {record.rows_in}, and the "
         yield Problem("V003", f"{message}certificate one of {sampled}.")
     if expected != certificate.rows_out:

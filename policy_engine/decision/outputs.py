@@ -118,7 +118,8 @@ class Output:
 def _drawn(certificate: Certificate) -> str:
     """Return what an output is of which no bound was asked."""
     sample = certificate.sample
-    rows = f", a sample of {sample.sampled:,} {sample.units}" if sample else ""
+    size = f" of {sample.sampled:,} {sample.units}" if sample and sample.sampled else ""
+    rows = f", a sample{size}" if sample else ""
     return f"no bounds asked for{rows}"
 
 

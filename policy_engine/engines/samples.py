@@ -14,16 +14,27 @@ _Count = Annotated[int, Field(ge=1, le=2**63)]
 class SampleFigures(BaseModel):
     """How large a sample is: so many `rows` of so many `sampled` units, rows or persons.
 
-    They are the `share` of all units of the input, in so many `strata`.
+    They are the `share` of all units of the input, in so many `strata`. What is None is not
+    published, since the output does not show it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     units: Literal["rows", "persons"]
-    sampled: _Count
-    rows: _Count
-    share: Annotated[float, Field(gt=0, le=1)]
-    strata: _Count
+    sampled: _Count | None = None
+    rows: _Count | None = None
+    share: Annotated[float, Field(gt=0, le=1)] | None = None
+    strata: _Count | None = None
+
+    def published(self, *, is_whole: bool, shows_strata: bool) -> "SampleFigures":
+        """Return what an output shows of the sample.
+
+        If it `is_whole`, no row of it may be suppressed: otherwise any figure would tell how many
+        are. Strata are counted where the output `shows_strata`.
+        """
+        if not is_whole:
+            return SampleFigures(units=self.units)
+        return self.model_copy(update={} if shows_strata else {"strata": None})
 
 
 @dataclass(frozen=True)

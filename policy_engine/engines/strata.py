@@ -48,12 +48,14 @@ class InputStrata:
 
     def false_figures(self, sample: SampleFigures, step: Sample) -> Iterator[str]:
         """Yield what a certificate says of a sample and the input contradicts."""
+        if sample.strata not in (None, len(self.units)):
+            yield f"Its sample has {sample.strata:,} strata, but the data have {len(self.units):,}."
+        if sample.sampled is None or sample.share is None:
+            return
         share, size = sample.sampled / self.total, self.exact_size(step)
         if sample.share != share:
             are = f"{sample.sampled:,} of the {self.total:,} {step.units} of the data are {share:g}"
             yield f"The share of its sample is {sample.share:g}, but {are}."
-        if sample.strata != len(self.units):
-            yield f"Its sample has {sample.strata:,} strata, but the data have {len(self.units):,}."
         if size not in (None, sample.sampled):
             yield f"Its sample has {sample.sampled:,} {step.units}, but must have {size:,}."
 
@@ -91,10 +93,11 @@ class SampledOutput:
             yield from self.strata.false_figures(sample, self.step)
         elif self.are_shown and not self.suppressed:
             strata = len(self._by_stratum)
-            if sample.strata != strata:
+            if sample.strata not in (None, strata):
                 yield f"Its sample has {sample.strata:,} strata, but the output has {strata:,}."
             rows = sum((weight or 0) * rows for (_, weight), rows in self.found.items())
-            if self._is_complete and rows and sample.share != (share := sample.rows / round(rows)):
+            sampled = sample.rows or 0
+            if self._is_complete and rows and sample.share != (share := sampled / round(rows)):
                 yield f"The share of its sample is {sample.share:g}, but by its weights {share:g}."
 
     def wrong_weights(self) -> int:

@@ -187,6 +187,11 @@ class Plan(_Frozen):
         return names if {*names} <= {*self.unmasked_columns} else ()
 
     @property
+    def shows_strata(self) -> bool:
+        """Whether the output has every column that a sample is stratified by as it is."""
+        return self.sample is None or {*self.sample.stratified_by} == {*self.shown_strata}
+
+    @property
     def most_suppressed(self) -> float:
         """The share of the rows that may be suppressed."""
         return self.anonymization().recoding.max_suppression

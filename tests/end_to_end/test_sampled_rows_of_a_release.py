@@ -14,6 +14,7 @@ from policy_engine.authoring.diff import compare_policies
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.cli.tables.plans import plan_table
 from policy_engine.decision.lineage import target_columns
+from policy_engine.engines.samples import SampleFigures
 from policy_engine.errors import CertificateError, DataError, PlanError
 from policy_engine.plan.consenting import shortfalls
 from policy_engine.plan.making import make_plan
@@ -262,6 +263,35 @@ def test_weights_tell_strata_that_are_published():
     weights = {"sampleShare": 0.5, "stratifiedBy": ["age"], "weightColumn": "weight"}
     [found] = transformations(read_policy(asking(**L_DIVERSE, **weights)))
     assert found.sampling.weight_column == "weight"
+
+
+SUPPRESSING = {
+    **CLASSES,
+    "algorithm": "full-domain",
+    "maxSuppression": 0.9,
+    "sampleShare": 0.5,
+}
+
+
+def test_the_certificate_of_a_sample_does_not_tell_how_many_rows_were_suppressed(tmp_path):
+    pa_table = {"age": [*[1] * 60, *[2] * 60, 3, 4], "sex": ["f", "m"] * 61}
+    pd.DataFrame(pa_table).to_csv(tmp_path / "in.csv", index=False)
+    asked = {**SUPPRESSING, "stratifiedBy": ["sex"]}
+    made = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", key=KEY, **asked)
+    assert made.certificate.sample == SampleFigures(units="rows")
+    assert made.record.sampled == 62
+    for data in (None, {DATASET: tmp_path / "in.csv"}):
+        assert certify_output(made.path, asking(**asked), data=data).sample.rows is None
+    document = json.loads(made.certificate.to_jsonld())
+    document["pe:certificate"]["sample"]["rows"] = 62
+    with pytest.raises(CertificateError, match=r"V005 .* tells more of its sample than the output"):
+        read_certificate(json.dumps(document))
+
+
+def test_strata_that_the_output_does_not_show_are_not_counted():
+    asked = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": ["id"]}
+    made = applied(people(), sampleShare=0.5, stratifiedBy=["age"], key=KEY, **asked)
+    assert (made.certificate.sample.strata, made.certificate.sample.units) == (None, "rows")
 
 
 def test_a_sample_is_compared_by_its_certificate(made):

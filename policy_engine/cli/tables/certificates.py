@@ -50,8 +50,9 @@ _STATES = {"holds": "[green]holds[/]", "broken": "[red]broken[/]", "no evidence"
 def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:
     yield from _row_figures(certificate, record)
     if sample := certificate.sample:
-        strata = f", of {sample.strata:,} strata" if sample.strata > 1 else ""
-        yield "sampled", f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
+        strata = f", of {sample.strata:,} strata" if (sample.strata or 1) > 1 else ""
+        told = f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
+        yield "sampled", told if sample.sampled else f"{sample.units}, some of them suppressed"
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
     for one in certificate.maskings:
