@@ -191,6 +191,11 @@ def attacks() -> Mapping[str, Term]:
     return {term.facts["notation"]: term for term in instances(f"{PE}Attack").values()}
 
 
+def linkage_attacks() -> Mapping[str, Term]:
+    """Return the attacks by record linkage by their notation, such as `distance-linkage`."""
+    return {term.facts["notation"]: term for term in instances(f"{PE}LinkageAttack").values()}
+
+
 @cache
 def engines() -> tuple[str, ...]:
     """Return the engines that have some method, in the order of the vocabulary."""

@@ -170,8 +170,10 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
                 "asked, but nothing limits what a row reveals about a person."
             ),
             (
-                "Add a model, for example `isAllOf` `masking` and `k-anonymity`; or accept the "
-                "warning where masking was judged sufficient by other means."
+                "Add a model, for example `isAllOf` `masking` and `k-anonymity`, or the duty "
+                "`pe:recordLinkage` to a permission on the output, which is then attacked before "
+                "it is released; or accept the warning where masking was judged sufficient by "
+                "other means."
             ),
         ),
     ),

@@ -221,6 +221,8 @@ OF_AUDITS: Mapping[str, tuple[str, Any]] = {
     "pe:tprAtFpr": ("lteq", 0.02),
     "pe:fpr": ("eq", 0.001),
     "pe:attack": ("isAllOf", ["loss", "lira-offline"]),
+    "pe:linked": ("lteq", 0.05),
+    "pe:known": ("isAllOf", ["http://example.com/Visits/Age"]),
     "pe:shadowModels": ("eq", 4),
     "pe:attempts": ("eq", 3),
     "pe:smallestLeaf": ("gteq", 20),

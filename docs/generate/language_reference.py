@@ -147,9 +147,12 @@ def _sanitisation() -> Iterator[str]:
 def _modelling() -> Iterator[str]:
     known = terms.audit_methods().items()
     yield _simple("Methods of audits", "audit", ((t.iri, _method_of_audit(n)) for n, t in known))
-    told = {
-        one.name: one for notation in terms.audit_methods() for one in audit_parameters(notation)
-    }
+    told: dict[str, Parameter] = {}
+    for notation in terms.audit_methods():
+        for one in audit_parameters(notation):
+            first = told.get(one.name)
+            default = f"{first.default}; of a table, {one.default}" if first else one.default
+            told[one.name] = one._replace(default=default)
     told |= {one.name: one for one in training_parameters()}
     method = terms.vocabulary()[f"{_MC}method"]
     by_name = Parameter("mosaicrown:method", "a method", "none", method.definition, ())
@@ -164,6 +167,9 @@ def _modelling() -> Iterator[str]:
     attacks = terms.attacks().items()
     rows_ = ((f"`{n}`", term.definition, _code(_attack(n))) for n, term in attacks)
     yield _table("Attacks", "audit", ("attack", "what it is", "example"), rows_)
+    linkages = terms.linkage_attacks().items()
+    linking = ((f"`{n}`", term.definition, _code(_linkage(n))) for n, term in linkages)
+    yield _table("Attacks on tables", "audit", ("attack", "what it is", "example"), linking)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -436,11 +442,16 @@ def _row(one: Parameter, given: Any) -> tuple[str, ...]:
 
 
 def _method_of_audit(notation: str) -> list[dict[str, Any]]:
-    return [_of_audit("mosaicrown:method", notation), _of_audit("pe:auc")]
+    bounded = "pe:auc" if notation == "membership-inference" else "pe:linked"
+    return [_of_audit("mosaicrown:method", notation), _of_audit(bounded)]
 
 
 def _attack(notation: str) -> list[dict[str, Any]]:
     return [_of_audit("pe:attack", [notation]), _of_audit("pe:auc")]
+
+
+def _linkage(notation: str) -> list[dict[str, Any]]:
+    return [_of_audit("pe:attack", [notation]), _of_audit("pe:linked")]
 
 
 def _of_audit(name: str, value: Any = None) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
+from policy_engine.engines.tables import read_table
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
@@ -52,7 +53,7 @@ from policy_engine.release.release import (
 from policy_engine.release.staging import check_name
 
 if TYPE_CHECKING:
-    pass
+    import pyarrow as pa
 
 
 def certify_output(
@@ -129,9 +130,13 @@ def certify_output(
             if write:
                 _check_known_input(release.plan, opened)
             release = _repeat_audits(release, run, attempts, has_data=bool(data))
-            is_made = bool(data) and _is_made_again(release.plan, earlier, has_key=key is not None)
+            before, is_made = (
+                _matched_or_made(release, run, earlier, has_key=key is not None)
+                if data
+                else (None, False)
+            )
             rows = None if is_made or not data else _input_rows(release.plan, run)
-            written = _known_output(release, run, key, rows) if rows else None
+            written = _known_output(release, run, key, rows, before) if rows else None
             certified = (
                 _make_again(release, launch, opened, has_key=key is not None)
                 if is_made
@@ -239,13 +244,18 @@ def _check_known_input(plan: Plan, record: Record | None) -> None:
         raise DataError.of("V006", message, "Give the record as well: record=FILE.")
 
 
-def _is_made_again(plan: Plan, earlier: Certificate | None, *, has_key: bool) -> bool:
-    """Tell whether a release is made again. Raises DataError (V006) where it cannot be."""
-    is_made = is_made_again(plan, has_key=has_key)
+def _matched_or_made(
+    release: Release, engine: Engine, earlier: Certificate | None, *, has_key: bool
+) -> "tuple[pa.Table | None, bool]":
+    """Return what intruders know of the rows of an output, None where nobody needs it or can tell,
+    and whether the release is made again. Raises DataError (V006) where it cannot be."""
+    plan = release.plan
+    before = _rows_before(release, engine) if plan.disclosures else None
+    is_made = is_made_again(plan, has_key=has_key, is_matched=before is not None)
     if is_made and earlier is not None and earlier.ended:
         message = "A time limit ended the search for this release: it cannot be made again "
         raise DataError.of("V006", f"{message}identically, nor persons counted.")
-    return is_made
+    return before, is_made
 
 
 def _record_salt(record: Record | None) -> str:
@@ -293,17 +303,28 @@ def _input_rows(plan: Plan, engine: Engine) -> _InputRows:
     return _InputRows(table, engine.released_rows(table, plan.anonymization(), plan.publish)[0])
 
 
+def _rows_before(release: Release, engine: Engine) -> "pa.Table | None":
+    """Return what intruders know of the rows of an output, in the order of the output; None where
+    the columns that are published as they are do not tell whose each row is."""
+    from policy_engine.engines.masking.row_origins import rows_before  # noqa: PLC0415 (compiled)
+
+    plan = release.plan
+    table, _ = read_inputs(plan, engine, ())
+    output = read_table(Path(release.output.location))
+    return rows_before(table, output, plan.unmasked_columns, plan.known)
+
+
 def _known_output(
-    release: Release, engine: Engine, key: object, rows: _InputRows
+    release: Release, engine: Engine, key: object, rows: _InputRows, before: "pa.Table | None"
 ) -> WrittenTable | None:
-    """Return an output with what its input tells of its masked columns, and of classes by
-    microaggregation, None if that is nothing.
+    """Return an output with what its input tells of its rows, of its masked columns, and of classes
+    by microaggregation, None if that is nothing.
 
     Of a sample, nobody knows without the key of which rows it is.
     """
     plan, step = release.plan, release.plan.anonymization()
     if not (plan.mask or have_figures(step)) or plan.sample is not None:
-        return None
+        return None if before is None else WrittenTable(release.output, before=before)
     masked = formed = None
     if plan.mask:
         output = WrittenTable(release.output)
@@ -312,7 +333,7 @@ def _known_output(
         # The key tells tied rows apart by what is released of them.
         given = MaskedTable(rows.table) if key is None else mask_rows(plan, engine, rows.table)
         formed = anonymize_rows(plan, engine, given).formed
-    return WrittenTable(release.output, masked=masked, formed=formed)
+    return WrittenTable(release.output, masked=masked, formed=formed, before=before)
 
 
 def _check_against_input(

@@ -31,6 +31,7 @@ from policy_engine.errors import (
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.disclosure import DisclosureMeasurement
 from policy_engine.plan.lineage import MadeBy, Maker, Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
@@ -93,7 +94,8 @@ class Certificate(BaseModel):
     made of the same data, including this one, until the bounds held. `upstream` is the certified
     release that this one was made from, with all before it; empty if the input has no certificate.
     `sample` says how large the sample of rows is that was released, if one was: the number of rows
-    of the input follows from it. `class_figures` are those of classes by microaggregation.
+    of the input follows from it. `class_figures` are those of classes by microaggregation, and
+    `disclosures` tells what attacks on the table reached.
     `made_by` is the party who made it, with the permitting rules, or the owner; None if an existing
     output was measured and nobody knows how it was made. For a model, measurements and `rows_out`
     are those of the table that it was trained on.
@@ -115,6 +117,7 @@ class Certificate(BaseModel):
     sample: SampleFigures | None = None
     maskings: tuple[MaskedColumn, ...] = ()
     class_figures: ClassFigures | None = None
+    disclosures: tuple[DisclosureMeasurement, ...] = ()
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
     models: tuple[ModelFigures, ...] = ()
@@ -128,9 +131,10 @@ class Certificate(BaseModel):
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
-        where there is one, and `class_figures` without classes by microaggregation."""
+        where there is one, `class_figures` without classes by microaggregation, and `disclosures`
+        where the table is not attacked."""
         values: dict[str, Any] = serialize(self)
-        optional = ("sample", "maskings", "tables", "class_figures")
+        optional = ("sample", "maskings", "tables", "class_figures", "disclosures")
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -149,6 +153,8 @@ class Certificate(BaseModel):
             return ""
         done = ["rows are sampled"] if self.plan.sample else []
         done += ["columns are masked"] if self.plan.mask else []
+        if self.plan.disclosures:
+            return _LINKED.format(" and ".join(done))
         return _UNBOUNDED.format(" and ".join(done))
 
     @property
@@ -159,7 +165,7 @@ class Certificate(BaseModel):
     def as_refusal(self) -> "Certificate":
         """Return the certificate of a release that was refused: only what its audits reached."""
         changes: dict[str, Any] = {"output_digest": "", "commitment": None, "rows_out": 0}
-        changes |= {"measurements": ()}
+        changes |= {"measurements": (), "disclosures": ()}
         changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
         changes |= {"models": (), "ended": None}
         utility = NotApplicable(reason="nothing was released")
@@ -176,6 +182,10 @@ class Certificate(BaseModel):
 _EXACT = (
     "Quasi-identifiers are released as they are: they show who is in the table. What is bounded is "
     "what the buckets tell of the sensitive values."
+)
+_LINKED = (
+    "No syntactic guarantee was asked for: {}. What is bounded is how many records are found "
+    "by the attacks that were made, knowing some columns."
 )
 _UNBOUNDED = "No syntactic guarantee was asked for: {}, and nothing bounds what a row reveals."
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from policy_engine.audits.disclosure.measuring import measure_disclosures
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
@@ -82,6 +83,7 @@ def certify(
         expected = evidence.weights if evidence else None
         check_weights(engine.weights(written, plan.sample), expected, plan.sample.weight_column)
     judgements = engine.measure_maskings(written, plan.mask) if plan.mask else ()
+    disclosures = tuple(measure_disclosures(plan, written, judgements, engine))
     maskings = tuple(
         Measurement(bound=bound.name, column=bound.column, sense=bound.sense, asked=0, achieved=one)
         for bound, one in ((one.masking.bound, one.broken) for one in judgements)
@@ -113,6 +115,7 @@ def certify(
         sample=_published_sample(release),
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,
+        disclosures=disclosures,
         attacks=release.attacks,
         attempts=max(len({one.made for one in release.attempts}), bool(release.attacks)),
         models=release.models,

@@ -58,6 +58,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from _measurement_contradictions(certificate)
     yield from _sample_contradictions(certificate)
     yield from masking_contradictions(certificate)
+    yield from _disclosure_contradictions(certificate)
     yield from class_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
@@ -77,6 +78,24 @@ def _attack_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "It has figures of attacks that its plan does not run."
     if any(measured.count(one) > planned.count(one) for one in measured):
         yield "It has several figures for one bound on an attack."
+
+
+def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield figures of attacks on the table that are not planned, or not of its rows."""
+    planned = [
+        (name, step.method.bound, {*step.method.known})
+        for step in certificate.plan.disclosures
+        for name in step.method.attacks
+    ]
+    for one in certificate.disclosures:
+        asked = [k for name, bound, k in planned if (name, bound) == (one.attack, one.bound)]
+        if not any({*one.known} <= known for known in asked):
+            yield "It has figures of attacks on the table that its plan does not make."
+        same = [other for other in certificate.disclosures if other.attack == one.attack]
+        if sum(other.bound == one.bound for other in same) > len(asked):
+            yield "It has several figures for one bound on an attack on the table."
+        if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
+            yield "Its figures of attacks on the table are not of its rows."
 
 
 def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:

@@ -7,6 +7,8 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import check_figures
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.errors import CertificateError, Problem
+from policy_engine.kernels.estimates import Estimate
+from policy_engine.methods.disclosure import DisclosureMeasurement
 
 FIGURES_OF_ROWS = (
     "unchanged",
@@ -39,8 +41,8 @@ def check_figures_again(
     *,
     has_key: bool,
 ) -> None:
-    """Raise CertificateError (V018) for figures of classes and of masked columns that an `earlier`
-    certificate tells, and that are not those found `again`.
+    """Raise CertificateError (V018) for figures of classes, of masked columns and of attacks that
+    an `earlier` certificate tells, and that are not those found `again`.
 
     With bounds besides k, classes depend on how rows with equal quasi-identifiers were told apart:
     only the key forms them again.
@@ -53,6 +55,7 @@ def check_figures_again(
     found = [
         *check_figures(earlier, again, is_decisive=is_formed and (has_key or is_about_rows)),
         *false_figures(earlier.maskings, again.maskings),
+        *false_disclosures(earlier.disclosures, again.disclosures),
     ]
     problems = [Problem("V018", one, _HINT) for one in found]
     if problems:
@@ -71,6 +74,22 @@ def false_figures(told: Sequence[MaskedColumn], found: Sequence[MaskedColumn]) -
             yield from _differences(one.column, one.figures, other.figures)
             if other.matrix and not _is_same_matrix(one, other):
                 yield f"The matrix of {one.column!r} is not the one that the data give."
+
+
+def false_disclosures(
+    told: Sequence[DisclosureMeasurement], found: Sequence[DisclosureMeasurement]
+) -> Iterator[str]:
+    """Yield what attacks on a table are told to reach, and do not."""
+    again = {(one.attack, one.bound): one.reached for one in found}
+    for one in told:
+        other = again.get((one.attack, one.bound), one.reached)
+        if isinstance(one.reached, Estimate) != isinstance(other, Estimate):
+            yield f"The certificate is wrong about whether the attack {one.attack} applies."
+        elif isinstance(one.reached, Estimate) and isinstance(other, Estimate):
+            last_digit = 1.1 * 10.0**-one.bound.decimals
+            if abs(one.reached.value - other.value) > last_digit:
+                message = f"The certificate says that {one.bound.measure} of {one.attack} is "
+                yield f"{message}{one.reached.value:g}; measured again, it is {other.value:g}."
 
 
 def _differences(

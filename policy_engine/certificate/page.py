@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.gate import format_measurement
 from policy_engine.audits.reports.html import Table, html_table
 from policy_engine.certificate.certificate import Certificate
@@ -22,5 +23,7 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield name, f"{one.sense} {one.asked:g}", f"{one.achieved:.6g}"
     for attack in certificate.attacks:
         yield attack.attack, str(attack.bound), format_measurement(attack)
+    for disclosure in certificate.disclosures:
+        yield disclosure.attack, str(disclosure.bound), format_disclosure(disclosure)
     for name, asked, achieved, _ in file_figures(certificate):
         yield name, asked, achieved

@@ -12,13 +12,15 @@ from policy_engine.plan.plan import Plan
 _HINT = "Give the data that it was made from, and the key, if it was made with one."
 
 
-def is_made_again(plan: Plan, *, has_key: bool) -> bool:
+def is_made_again(plan: Plan, *, has_key: bool, is_matched: bool = False) -> bool:
     """Tell whether a release is made again: to count persons, or since the owner's key draws rows,
-    masked columns, buckets and cells to suppress as they were drawn.
+    masked columns, buckets and cells to suppress as they were drawn; or to know whose row each is,
+    unless the rows are matched by what is published as it is.
 
     Raises DataError (V006) for a sample whose rows have to be known, without the key.
     """
     counted = bool(plan.anonymize and plan.anonymize.columns.privacy_unit)
+    counted |= bool(plan.disclosures and not is_matched)
     perturbed = bool(plan.mask and plan.mask.needs_input)
     if plan.sample and not has_key and (counted or perturbed):
         message = "Which rows of the input were sampled follows from the key of the release."

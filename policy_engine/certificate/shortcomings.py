@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policy_engine import terms
+from policy_engine.audits.disclosure.gate import disclosure_shortfalls, format_disclosure
 from policy_engine.audits.gate import format_measurement, shortfalls
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.record import Record
 from policy_engine.errors import Problem, format_count
+from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
 from policy_engine.methods.buckets import BOUNDS
 
@@ -34,6 +36,9 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
             yield Problem("V001", message)
     yield from _attack_shortcomings(certificate)
     yield from _file_shortcomings(certificate)
+    steps = certificate.plan.disclosures if certificate.output_digest else ()
+    for sentence in disclosure_shortfalls(steps, certificate.disclosures):
+        yield Problem("V019", sentence)
     if not certificate.output_digest:
         yield Problem("V004", "Nothing was released: the certificate has no output.")
 
@@ -118,10 +123,15 @@ def proven(certificate: "Certificate") -> str:
         for one in certificate.attacks
         if not one.unfit
     )
+    disclosures = (
+        f"{one.attack} {format_disclosure(one)} ({one.bound})"
+        for one in certificate.disclosures
+        if isinstance(one.reached, Estimate)
+    )
     files = (
         f"{name} {figure} ({required})" for name, required, figure, _ in file_figures(certificate)
     )
-    return ", ".join((*measurements, *attacks, *files))
+    return ", ".join((*measurements, *attacks, *disclosures, *files))
 
 
 def _format_measurement(one: Measurement) -> str:

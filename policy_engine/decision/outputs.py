@@ -14,7 +14,7 @@ from policy_engine.plan.audit_duties import certified_duties
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import products
-from policy_engine.plan.steps import AuditStep
+from policy_engine.plan.steps import AuditStep, DisclosureStep
 from policy_engine.policy import Policy, Rule
 from policy_engine.policy.attestable import attestable
 
@@ -185,13 +185,20 @@ def _comparable_plan(plan: Plan) -> Plan:
     The position of a rule without uid in the text does not matter, nor does the order of its
     parties, purposes and duties.
     """
-    steps = [step.policy_part() for step in plan.public().steps if step.phase != "audit"]
+    attacking = ("audit", "disclosure")
+    steps = [step.policy_part() for step in plan.public().steps if step.phase not in attacking]
     audits = sorted(plan.audits, key=AuditStep.model_dump_json)
+    disclosures = sorted((s.policy_part() for s in plan.disclosures), key=_json)
     sorted_lists = {name: tuple(sorted(getattr(plan, name))) for name in ("assignees", "purposes")}
     rule = plan.rule if _is_uid(plan.rule) else ""
-    changes = {"engine": "local", "rule": rule, "steps": (*steps, *audits), **sorted_lists}
+    changes = {"engine": "local", "rule": rule, **sorted_lists}
+    changes |= {"steps": (*steps, *audits, *disclosures)}
     changes |= {"by_consent": ()}  # whether these are valid is checked when the output is read
     return plan.model_copy(update=changes)
+
+
+def _json(step: DisclosureStep) -> str:
+    return step.model_dump_json()
 
 
 def _is_uid(label: str) -> bool:

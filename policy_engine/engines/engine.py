@@ -24,6 +24,9 @@ from policy_engine.plan.inputs import Join, Read
 from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from policy_engine.data.taxonomy import Taxonomy
     from policy_engine.engines.class_evidence import ClassEvidence
     from policy_engine.engines.masking.columns import ColumnJudgement
@@ -148,6 +151,8 @@ class AnonymizedTable:
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
     digits. `sample`, `masked` and `formed` are what was seen when its rows were sampled, its
     columns masked, and its classes microaggregated; `doubts` is what the owner should know besides.
+    `origins` are the rows of the input that its rows are made from, (rows,), where the input has
+    its rows numbered, and `before` has their values in columns that intruders know.
     `engine_state` is what only the engine needs to write and to measure it, such as the person of
     each row.
     """
@@ -164,6 +169,8 @@ class AnonymizedTable:
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
     formed: "ClassEvidence | None" = field(default=None, repr=False)
     doubts: tuple[str, ...] = ()
+    origins: "NDArray[np.int64] | None" = field(default=None, repr=False)
+    before: Any = field(default=None, repr=False)
     engine_state: Any = field(default=None, repr=False)
 
 
@@ -172,7 +179,8 @@ class WrittenTable:
     """A table that was written, and the anonymised table it was written from, if this run made it.
 
     `masked` and `formed` are what the input tells of masked columns, and of classes by
-    microaggregation, where another run made the table. A release
+    microaggregation, where another run made the table; `before` has the rows of its input, each
+    in the place of its own, as far as they are needed. A release
     in memory keeps its `table`, in its engine's own kind, also after it was written to a place, and
     one by buckets both `tables`, by their names.
     """
@@ -183,6 +191,12 @@ class WrittenTable:
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
     formed: "ClassEvidence | None" = field(default=None, repr=False)
+    before: Any = field(default=None, repr=False)
+
+    @property
+    def rows_before(self) -> Any:
+        """The values that intruders know, row by row as released, None where nobody can tell."""
+        return self.anonymized.before if self.anonymized else self.before
 
     @property
     def evidence(self) -> "MaskingEvidence | None":

@@ -38,6 +38,7 @@ from policy_engine.engines.identifiers import (
     release_key,
 )
 from policy_engine.engines.joining import join_tables
+from policy_engine.engines.origins import origins_of
 from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
 from policy_engine.engines.reading_back import groups
@@ -236,6 +237,7 @@ class LocalEngine:
             salt=self._salt if step.columns.has_own_pseudonyms else None,
             formed=grouping.evidence,
             doubts=grouping.doubts,
+            origins=origins_of(table, classes.order),
             engine_state=None if persons is None else persons[classes.order].astype(np.int64),
         )
 

@@ -1,16 +1,36 @@
 """The duties to audit what a policy has made: by them its release is attacked beforehand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from policy_engine import terms
-from policy_engine.policy import Action, Policy, Rule
+from policy_engine.policy import Action, Constraint, Policy, Rule
 
 AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
+RECORD_LINKAGE = f"{terms.PE}recordLinkage"
+METHODS: Mapping[str, str] = {
+    MEMBERSHIP: "membership-inference",
+    RECORD_LINKAGE: "record-linkage",
+}
+"""The methods of audits by the actions that name them."""
 
 
 def is_audit(action: Action) -> bool:
     """Tell whether an action is one that the engine carries out as an audit."""
-    return action.iri in (AUDIT, MEMBERSHIP)
+    return action.iri == AUDIT or action.iri in METHODS
+
+
+def method_of(action: Action) -> str:
+    """Return the notation of the method by which an action audits, as it is named; empty where an
+    audit names none."""
+    if action.iri in METHODS:
+        return METHODS[action.iri]
+    named = (
+        str(part.right_operands[0].value)
+        for part in action.refinements
+        if isinstance(part, Constraint) and part.right_operands
+        if part.left_operand == f"{terms.MOSAICROWN}method"
+    )
+    return next(named, "").removeprefix(terms.PE)
 
 
 def audit_duties(policy: Policy) -> Iterator[tuple[Rule, Rule]]:

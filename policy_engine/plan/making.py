@@ -7,11 +7,12 @@ from policy_engine import terms
 from policy_engine.data.catalog import Catalog
 from policy_engine.errors import DataError, PlanError, Problem, join_names, place_order
 from policy_engine.methods import Finding, parameters
+from policy_engine.methods.audits.membership_inference import MembershipInference
 from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
-from policy_engine.plan.anonymization import Anonymization, Transformation
+from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
 from policy_engine.plan.inputs import Join, Read, inputs_of
 from policy_engine.plan.joins import MASKED
@@ -21,7 +22,7 @@ from policy_engine.plan.products import Product, chosen
 from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.plan.reading_samples import check_weight_name
 from policy_engine.plan.spelling import column_problems
-from policy_engine.plan.steps import AuditStep, CellStyle, Publish, Train, steps_of
+from policy_engine.plan.steps import AuditStep, CellStyle, DisclosureStep, Publish, Train, steps_of
 from policy_engine.plan.training import Training
 from policy_engine.policy import Policy, Rule
 
@@ -58,7 +59,7 @@ def plan_of(
     """Return the plan that makes a given output of a policy; otherwise as `make_plan`."""
     sanitised, training, audits = product.transformation, product.training, product.audits
     rule, anonymization = product.rule, sanitised.anonymization if sanitised else None
-    _check_engine(policy, sanitised, engine, audited=bool(training or audits))
+    _check_engine(policy, product, engine)
     learnt = [one.modelling for one in audits] + ([training] if training else [])
     generalised = check_read_as_meant(policy, sanitised, learnt, upstream)
     target = (sanitised.rule if sanitised else rule).targets[0].iri
@@ -81,6 +82,8 @@ def plan_of(
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
+    steps += [DisclosureStep(**dict(one)) for one in product.disclosures]
+    _check_known(product, generalised, policy)
     unit = anonymization.columns.privacy_unit if anonymization else ""
     read_columns = join.columns if join else reads[0].columns
     columns = tuple(name for name in read_columns if name != unit)
@@ -120,11 +123,22 @@ def _is_on(rule: Rule, asset: str) -> bool:
     return asset in [target.iri for target in rule.targets]
 
 
-def _check_engine(
-    policy: Policy, transformation: Transformation | None, engine: EngineName, *, audited: bool
-) -> None:
+def _check_known(product: Product, generalised: Sequence[Generalised], policy: Policy) -> None:
+    """Raise PlanError (M013) for known columns that an earlier release generalised: nobody knows
+    the values of persons there."""
+    known = {name for one in product.disclosures for name in one.method.known}
+    names = [one.name for one in generalised if one.name in known]
+    if names:
+        message = f"An earlier release generalised {join_names(names)}: what is known of persons "
+        problem = Problem("M013", f"{message}is not there.", "Name other columns: pe:known.")
+        raise PlanError(problem, source=policy.source)
+
+
+def _check_engine(policy: Policy, product: Product, engine: EngineName) -> None:
     """Raise PlanError (M009) with every method and option that the engine lacks."""
-    problems = []
+    transformation, problems = product.transformation, []
+    methods = {one.method.notation for one in product.disclosures}
+    methods |= {MembershipInference.notation} if product.training or product.audits else set()
     if transformation is not None:
         anonymization = transformation.anonymization
         places = {name: part.place for name, part in parameters_of(transformation.action).items()}
@@ -136,9 +150,10 @@ def _check_engine(
         problems += [
             Problem(one.code, one.message, hint, places[one.parameter]) for one, hint in lacking
         ]
-    for notation, term in terms.audit_methods().items() if audited else ():
-        if engine not in term.texts("engine"):
+    for notation, term in terms.audit_methods().items():
+        if notation in methods and engine not in term.texts("engine"):
             message = f"The {engine} engine has no method {notation!r}."
+            message += f" {_REASONS[notation]}" if notation in _REASONS else ""
             problems.append(Problem("M009", message, f"Instead, {_elsewhere(term)}", policy.place))
     if problems:
         raise PlanError(*sorted(problems, key=place_order), source=policy.source)
@@ -146,9 +161,10 @@ def _check_engine(
 
 _REASONS = {
     "bucketization": "Buckets take all rows in one order: that of their sensitive values, or of "
-    "their quasi-identifiers."
+    "their quasi-identifiers.",
+    "record-linkage": "Which released row is whose is known where one process has all of them.",
 }
-"""Why an engine lacks an option."""
+"""Why an engine lacks an option or a method."""
 
 
 _Lacking = Iterator[tuple[Finding, str]]

@@ -18,7 +18,15 @@ from policy_engine.errors import PlanError
 from policy_engine.methods import Bound
 from policy_engine.plan.inputs import Drop, Join, Read, learnt_from
 from policy_engine.plan.lineage import Consented, Generalised
-from policy_engine.plan.steps import Anonymize, AuditStep, Mask, Publish, Sample, Train
+from policy_engine.plan.steps import (
+    Anonymize,
+    AuditStep,
+    DisclosureStep,
+    Mask,
+    Publish,
+    Sample,
+    Train,
+)
 from policy_engine.plan.training import FEWEST, FileBounds
 
 EngineName = Literal["local", "spark"]
@@ -31,11 +39,13 @@ class _Frozen(BaseModel):
 
 _OF_TABLE = "drop (rows )?(columns )*table "
 _OF_MODEL = "drop (table (model )?|model )(audit )*"
-_ORDER = re.compile(f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})publish ")
+_ORDER = re.compile(
+    f"(read ({_OF_TABLE}|{_OF_MODEL})|(read ){{2,}}join {_OF_TABLE})(disclosure )*publish "
+)
 """The phases of a plan; models do not learn from samples, masked columns or joined
 inputs (M012, M016)."""
 AnyStep = Annotated[
-    Read | Join | Drop | Sample | Mask | Anonymize | Train | AuditStep | Publish,
+    Read | Join | Drop | Sample | Mask | Anonymize | Train | AuditStep | DisclosureStep | Publish,
     Field(discriminator="step"),
 ]
 
@@ -76,6 +86,10 @@ class Plan(_Frozen):
             raise ValueError("masking is asked for, and nothing is masked or sampled")
         if anonymize and anonymize.columns.privacy_unit and not anonymize.models:
             raise ValueError("persons are counted for privacy models alone")
+        if self.disclosures and (self.train or not anonymize):
+            raise ValueError("rows of a table are linked, and a model is made")
+        if any(name not in self.columns for one in self.disclosures for name in one.method.known):
+            raise ValueError("columns are known that are not read")
         if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
             raise ValueError("what is sampled is not what is counted")
         released = [name for step in self.steps for name in step.released]
@@ -220,6 +234,17 @@ class Plan(_Frozen):
         return tuple(step for step in self.steps if isinstance(step, AuditStep))
 
     @property
+    def disclosures(self) -> tuple[DisclosureStep, ...]:
+        """The attacks on the table, in order."""
+        return tuple(step for step in self.steps if isinstance(step, DisclosureStep))
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The columns that intruders know in attacks on the table, in the order of the input."""
+        names = {name for one in self.disclosures for name in one.method.known}
+        return tuple(name for name in self.columns if name in names)
+
+    @property
     def fewest(self) -> int:
         """How many records every figure of a model of this plan is about, at least."""
         return max(FEWEST, self.anonymize.k) if self.anonymize else FEWEST
@@ -252,8 +277,9 @@ class Plan(_Frozen):
         return self._only(Publish)
 
     def without_audits(self) -> "Plan":
-        """Return the plan without the steps that train or attack models."""
-        steps = tuple(step for step in self.steps if not isinstance(step, Train | AuditStep))
+        """Return the plan without the steps that train, or attack models or the table."""
+        left_out = Train | AuditStep | DisclosureStep
+        steps = tuple(step for step in self.steps if not isinstance(step, left_out))
         return self.model_copy(update={"steps": steps})
 
     def public(self) -> "Plan":

@@ -18,6 +18,7 @@ from policy_engine.policy.hierarchy import goes_on
 from policy_engine.policy.model import ANONYMIZE, TRAIN
 
 if TYPE_CHECKING:
+    from policy_engine.plan.disclosure import Disclosure
     from policy_engine.plan.training import Audit, Training
 
 
@@ -32,6 +33,7 @@ class Product(NamedTuple):
     trainer: Rule | None = None
     training: "Training | None" = None
     audits: "tuple[Audit, ...]" = ()
+    disclosures: "tuple[Disclosure, ...]" = ()
 
     @property
     def rule(self) -> Rule:
@@ -147,6 +149,7 @@ def _model(
     problems: list[Problem],
 ) -> Product:
     """Return a model with its audits, and note what is wrong with it."""
+    from policy_engine.plan.reading_disclosure import of_models  # noqa: PLC0415 (as below)
     from policy_engine.plan.training.reading import read_model  # noqa: PLC0415 (slow to import)
 
     targets = [target.iri for target in rule.targets]
@@ -156,7 +159,7 @@ def _model(
     training, audits, wrong = read_model(
         policy, rule, action, transformation, transformations_, outputs
     )
-    problems += wrong
+    problems += [*wrong, *of_models(policy, rule.output)]
     return Product(transformation, rule, training, audits)
 
 
@@ -169,11 +172,13 @@ def _table(
     """Return a table with its audits, and note what is wrong with it."""
     if not any(audit_duties(policy)):
         return Product(transformation)
+    from policy_engine.plan.reading_disclosure import table_disclosures  # noqa: PLC0415 (as below)
     from policy_engine.plan.training.reading import table_audits  # noqa: PLC0415 (slow to import)
 
     audits, wrong = table_audits(policy, transformation, outputs)
-    problems += wrong
-    return Product(transformation, audits=audits)
+    disclosures, more = table_disclosures(policy, transformation, outputs)
+    problems += [*wrong, *more]
+    return Product(transformation, audits=audits, disclosures=disclosures)
 
 
 def _outputs(policy: Policy) -> Iterator[str]:

@@ -22,10 +22,13 @@ from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
 from policy_engine.methods.tail_coding import TailCoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
+from policy_engine.plan.disclosure import Disclosure
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
-Phase = Literal["read", "join", "drop", "rows", "columns", "table", "model", "audit", "publish"]
+Phase = Literal[
+    "read", "join", "drop", "rows", "columns", "table", "model", "audit", "disclosure", "publish"
+]
 """The part of a plan a step belongs to: `rows` are chosen before steps on `columns`, and those come
 before the one on the `table`."""
 
@@ -263,6 +266,24 @@ class AuditStep(Audit, Step):
     def values_read(self) -> tuple[str, ...]:
         """The label and the features of the model that is attacked."""
         return (self.modelling.label, *self.modelling.features)
+
+
+class DisclosureStep(Disclosure, Step):
+    """Attack the table as it was written, and check the results against the bound."""
+
+    phase: ClassVar[Phase] = "disclosure"
+
+    step: Literal["disclosure"] = "disclosure"
+
+    @property
+    def values_read(self) -> tuple[str, ...]:
+        """The columns that the intruder knows."""
+        return self.method.known
+
+    def policy_part(self) -> Self:
+        """Return it with the known columns and the attacks in one order."""
+        names = {name: tuple(sorted(getattr(self.method, name))) for name in ("known", "attacks")}
+        return self.model_copy(update={"method": self.method.model_copy(update=names)})
 
 
 Making = Sample | Mask | Anonymize

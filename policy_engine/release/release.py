@@ -18,6 +18,7 @@ from policy_engine.engines.engine import (
     WrittenTable,
     silent,
 )
+from policy_engine.engines.origins import rows_at, with_origins
 from policy_engine.engines.samples import SampleEvidence, SampleFigures
 from policy_engine.errors import OutputError, join_names
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
@@ -132,6 +133,7 @@ def run_plan(
         source_of_rows = replace(sources[0], rows=table.num_rows)
         release = _model_release(model, plan, source_of_rows, folder, seed, upstream)
         return release.model_copy(update={"doubts": doubts}), model.sanitised
+    table = with_origins(table) if plan.disclosures else table
     sampled, sample = sample_rows(plan, engine, table)
     masked = mask_rows(plan, engine, sampled)
     anonymous = replace(anonymize_rows(plan, engine, masked), sample=sample)
@@ -139,6 +141,9 @@ def run_plan(
     k = plan.anonymization().k
     doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
     doubts += (*_emptied_columns(anonymous), *_whole_sample(plan, sample))
+    if anonymous.origins is not None:
+        before = rows_at(table, plan.known, anonymous.origins)
+        anonymous = replace(anonymous, before=before)
     stored = engine.write(anonymous, destination)
     release = Release(
         plan=plan,

@@ -33,7 +33,7 @@ EXCEPTED = {
     **dict.fromkeys(
         [
             *(f"{PE}{name}" for name in ("Method", "PrivacyModel", "PolicyType", "PartyFunction")),
-            *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "Masking")),
+            *(f"{PE}{name}" for name in ("AuditMethod", "Attack", "LinkageAttack", "Masking")),
             *(f"{PE}LogicalOperator", f"{ODRL}ConflictTerm"),
             *(f"{ODRL}{name}" for name in ("Operator", "RightOperand")),
         ],
@@ -147,8 +147,11 @@ def as_refinements(given):
 
 
 def as_audit(given):
-    """Return the permissions to train a model, and to use it once it is audited."""
+    """Return the permissions to train a model, and to use it once it is audited; or to use a table
+    that is attacked."""
     given = given if isinstance(given, list) else [given]
+    if {"pe:linked", "pe:known"} & {one["leftOperand"] for one in given}:
+        return as_attack(given)
     trained = [one for one in given if one["leftOperand"] in OF_MODEL]
     audited = [one for one in given if one not in trained]
     label = refinement("pe:label", DISEASE)
@@ -170,6 +173,19 @@ def as_audit(given):
             ]
         }
     )
+
+
+def as_attack(given):
+    """Return the permissions to mask a table, and to read it once it is attacked."""
+    masked = {"@id": AGE, "pe:masking": "rank-swapping", "pe:p": 0.1}
+    parts = [refinement("mosaicrown:method", "masking"), refinement("pe:masked", [masked])]
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", parts), "output": "ex:Out"}
+    bound = {"leftOperand": "pe:linked", "operator": "lteq", "rightOperand": 0.1}
+    given += [] if any(one["leftOperand"] == "pe:linked" for one in given) else [bound]
+    duty = {"action": action("pe:audit", given)}
+    named = any(one["leftOperand"] == "mosaicrown:method" for one in given)
+    duty = duty if named else {"action": action("pe:recordLinkage", given)}
+    return as_policy({"permission": [made, {"target": "ex:Out", "action": "use", "duty": duty}]})
 
 
 def action(name, refinements):
@@ -391,7 +407,10 @@ def test_what_a_constraint_comes_to_decides_over_a_rule_as_the_table_says(row):
 # -- every term -----------------------------------------------------------------------------------
 
 
-NAMED = (terms.methods(), terms.maskings(), terms.audit_methods(), terms.attacks())
+NAMED = (
+    *(terms.methods(), terms.maskings(), terms.audit_methods()),
+    *(terms.attacks(), terms.linkage_attacks()),
+)
 
 
 def iris_in(data):

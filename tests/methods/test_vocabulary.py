@@ -9,6 +9,7 @@ from places import ROOT
 from pyld import jsonld
 
 from policy_engine import methods, terms
+from policy_engine.audits.disclosure.auditing import ATTACKS as ATTACKS_ON_TABLES
 from policy_engine.audits.membership.attacks import attack_of
 from policy_engine.errors import InternalError
 from policy_engine.methods import (
@@ -19,14 +20,16 @@ from policy_engine.methods import (
     privacy_model_class,
 )
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
+from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS as LINKAGES
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
+from policy_engine.methods.disclosure import DisclosureMeasure
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
-from policy_engine.plan.training.refining import OF_AUDIT, OF_MODEL, OF_TRAINING
+from policy_engine.plan.training.refining import OF_AUDIT, OF_LINKAGE, OF_MODEL, OF_TRAINING
 from policy_engine.policy.reading.operands import operands, refining_operands
 
 NOTATIONS = sorted(terms.privacy_models())
@@ -191,19 +194,25 @@ def test_a_method_of_audits_has_its_class_its_tests_and_its_entry(notation):
     assert (ROOT / "tests" / "methods" / "audits" / f"test_{name}.py").is_file()
 
 
-def test_a_method_of_audits_allows_what_is_read_of_an_audit():
-    term = terms.audit_methods()["membership-inference"]
-    assert local_names(term, "allows") == {*OF_AUDIT, *OF_MODEL}
-    assert [terms.expand(one.name) for one in audit_parameters("membership-inference")] == [
-        *term.iris("allows")
-    ]
+READ_OF = {"membership-inference": (*OF_AUDIT, *OF_MODEL), "record-linkage": OF_LINKAGE}
+
+
+@pytest.mark.parametrize("notation", terms.audit_methods())
+def test_a_method_of_audits_allows_what_is_read_of_it(notation):
+    term = terms.audit_methods()[notation]
+    assert local_names(term, "allows") == {*READ_OF[notation]}
+    assert [terms.expand(one.name) for one in audit_parameters(notation)] == [*term.iris("allows")]
+
+
+def test_what_is_read_of_audits_is_what_their_methods_allow():
     read = set(refining_operands()) - set(operands()) - {f"{terms.MOSAICROWN}method"}
-    assert read == {*term.iris("allows"), *(f"{terms.PE}{name}" for name in OF_TRAINING)}
+    allowed = {iri for term in terms.audit_methods().values() for iri in term.iris("allows")}
+    assert read == {*allowed, *(f"{terms.PE}{name}" for name in OF_TRAINING)}
 
 
-@pytest.mark.parametrize("name", ["train", "audit", "membershipInference"])
+@pytest.mark.parametrize("name", ["train", "audit", "membershipInference", "recordLinkage"])
 def test_what_refines_an_action_is_what_is_read_of_it(name):
-    allowed = {"train": OF_TRAINING, "audit": ("method", *OF_AUDIT, *OF_MODEL)}
+    allowed = {"train": OF_TRAINING, "audit": ("method", *OF_AUDIT, *OF_LINKAGE, *OF_MODEL)}
     known = terms.instances(f"{terms.ODRL}Action")
     action = known[f"{terms.PE}{name}"]
     refined = {action.iri, *action.iris("includedIn")}
@@ -212,7 +221,7 @@ def test_what_refines_an_action_is_what_is_read_of_it(name):
 
 
 def test_every_measure_that_is_bounded_is_a_number():
-    for name in (*get_args(Measure), "fpr", "trainingShare"):
+    for name in (*get_args(Measure), *get_args(DisclosureMeasure), "fpr", "trainingShare"):
         assert terms.vocabulary()[f"{terms.PE}{name}"].iris("takes") == (f"{terms.XSD}decimal",)
 
 
@@ -234,6 +243,18 @@ def test_an_attack_has_its_class(notation):
     attack = attack_of(notation)
     assert attack.notation == notation
     assert type(attack).__name__ == notation.title().replace("-", "")
+
+
+@pytest.mark.parametrize("notation", terms.linkage_attacks())
+def test_an_attack_on_tables_is_made_and_named_by_its_entry(notation):
+    term = terms.linkage_attacks()[notation]
+    assert term.iri == f"{terms.PE}{notation}"
+    assert term.definition.endswith(".")
+    assert notation in ATTACKS_ON_TABLES
+
+
+def test_the_attacks_on_a_table_are_all_that_policies_can_name_unless_some_are_named():
+    assert {*LINKAGES} <= {*terms.linkage_attacks()}
 
 
 def test_a_calibrated_attack_ranks_records_by_models_that_have_not_seen_them():

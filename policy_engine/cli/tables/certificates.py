@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from rich.markup import escape
 from rich.table import Table
 
+from policy_engine.audits.disclosure.gate import format_disclosure
 from policy_engine.audits.gate import format_measurement, measurement_state
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.figure_checks import FIGURES_OF_ROWS
@@ -36,6 +37,15 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
             name = f"{one.bound.measure} {one.bound.fpr:g} of {one.attack}"
         bound = f"{one.bound.sense} {one.bound.asked:g}"
         table.add_row(escape(name), bound, format_measurement(one), _STATES[measurement_state(one)])
+    for disclosure in certificate.disclosures:
+        state = "holds" if disclosure.holds else "broken"
+        is_none = isinstance(disclosure.reached, NotApplicable)
+        table.add_row(
+            escape(f"{disclosure.bound.measure} by {disclosure.attack}"),
+            f"{disclosure.bound.sense} {disclosure.bound.asked:g}",
+            escape(format_disclosure(disclosure)),
+            _STATES["no evidence" if is_none else state],
+        )
     for name, bound, achieved, holds in file_figures(certificate):
         table.add_row(name, bound, achieved, "[green]holds[/]" if holds else "[red]broken[/]")
     table.add_section()

@@ -12,7 +12,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
 from policy_engine.methods.columns import QuasiIdentifier
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Anonymize, AuditStep
+from policy_engine.plan.steps import Anonymize, AuditStep, DisclosureStep
 from policy_engine.plan.training import Modelling
 
 if TYPE_CHECKING:
@@ -41,8 +41,10 @@ def plan_table(plan: Plan) -> Table:
         table.add_row("train", *_training(plan.train))
     for audit in plan.audits:
         _add_audit(table, audit, plan)
+    for one in plan.disclosures:
+        table.add_row("attack", f"{one.method.notation}: {one.method.bound}", _attacking(one))
     condition = "every bound is measured on what was written"
-    if plan.audits:
+    if plan.audits or plan.disclosures:
         condition += ", and every attack stays below its bounds"
     table.add_row("publish", escape(plan.publish.asset), f"once {condition}")
     for consent in plan.by_consent:
@@ -120,6 +122,12 @@ def _add_audit(table: Table, audit: AuditStep, plan: Plan) -> None:
         table.add_row("", "of a model", " ".join(_training(audit.modelling)))
     unseen = f"{1 - audit.modelling.share:.0%} of the records, which the model never sees"
     table.add_row("", "against", unseen)
+
+
+def _attacking(step: DisclosureStep) -> str:
+    """Return with what a table is attacked, and by which columns."""
+    method = step.method
+    return f"{', '.join(method.attacks)}, by {printed_list(method.known)}"
 
 
 def cost_line(cost: "Cost | NotApplicable") -> str:

@@ -26,6 +26,7 @@ from policy_engine.engines.masking.surveys import (
     is_present,
     ranks_of,
 )
+from policy_engine.engines.origins import ORIGIN
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.errors import DataError
 from policy_engine.kernels.streams import count_repeats, draw
@@ -68,7 +69,7 @@ class RowKeys:
 
 def content_keys(table: pa.Table, key: bytes) -> NDArray[np.uint64]:
     """Return the keyed hash of each row's content, whatever the order of the columns, (rows, 2)."""
-    names = sorted(table.column_names)
+    names = sorted(name for name in table.column_names if name != ORIGIN)
     return row_keys([table.column(name) for name in names], key)
 
 

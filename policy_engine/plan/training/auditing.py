@@ -10,7 +10,7 @@ from policy_engine.methods.audits.membership_inference import (
     Measure,
     MembershipInference,
 )
-from policy_engine.plan.audit_duties import AUDIT, audit_duties, is_audit
+from policy_engine.plan.audit_duties import AUDIT, METHODS, audit_duties, is_audit, method_of
 from policy_engine.plan.reading_parameters import parameters_of
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Audit, Modelling, Training
@@ -52,17 +52,15 @@ class AuditReader:
             for rule, duty in audit_duties(self.refinements.policy)
             if self._is_of(rule, output)
         ]
-        for _, duty in audited:
-            for action in filter(is_audit, duty.actions):
-                parts = self.refinements.constraints_by_name(
-                    action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL))
-                )
-                modelling = (
-                    training if of_model else self.trainings.modelling(action, parts, output)
-                )
-                one = self._audit(duty, action, parts, output, modelling)
-                audit_list += [one] if one else []
-        if audited:
+        attacking = [(d, a) for _, d in audited for a in d.actions if _is_of_model(a)]
+        for duty, action in attacking:
+            parts = self.refinements.constraints_by_name(
+                action, ("method", *OF_AUDIT, *(() if of_model else OF_MODEL))
+            )
+            modelling = training if of_model else self.trainings.modelling(action, parts, output)
+            one = self._audit(duty, action, parts, output, modelling)
+            audit_list += [one] if one else []
+        if attacking:
             self._check_countable()
         return tuple(audit_list)
 
@@ -121,6 +119,9 @@ class AuditReader:
                     f"The method {notation!r} is not one of audits. Known are {join_names(known)}."
                 )
                 self.refinements.add("M013", message, did_you_mean(notation, known), part.place)
+            elif notation != METHODS.get(action.iri, notation):
+                message = f"{terms.compact(action.iri)} is not the method {notation!r}."
+                self.refinements.add("M013", message, "Leave the method out.", part.place)
         elif action.iri == AUDIT:
             message = f"The audit names no method. Known are {join_names(known)}."
             hint = "Add a refinement with the leftOperand mosaicrown:method."
@@ -252,6 +253,16 @@ class AuditReader:
             self.refinements.add(
                 "M013", message, "Leave out pe:privacyUnit.", places["privacyUnit"]
             )
+
+
+def _is_of_model(action: Action) -> bool:
+    """Tell whether an audit is of a model: by membership inference, or by no method that is
+    known."""
+    is_of_table = method_of(action) in (*METHODS.values(),) and method_of(action) != _OWN
+    return is_audit(action) and not is_of_table
+
+
+_OWN = MembershipInference.notation
 
 
 def _notations(part: Constraint) -> Iterator[tuple[str, Value]]:

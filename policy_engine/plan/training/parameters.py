@@ -1,9 +1,12 @@
 """What an audit can be asked for: its parameters, each with what it may be and its default."""
 
+from collections.abc import Mapping
+
 from policy_engine import terms
 from policy_engine.methods import describe_allowed
 from policy_engine.methods.audits.classifier import FEW, MANY
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
+from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
 from policy_engine.methods.reference import Parameter
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
@@ -16,17 +19,21 @@ def audit_parameters(notation: str) -> list[Parameter]:
     Where a policy has the model trained, its training says what that model is.
     """
     term = terms.audit_methods()[notation]
-    return [_parameter(iri, term.texts("engine")) for iri in term.iris("allows")]
+    others = _of_linkage() if notation == RecordLinkage.notation else _other_parameters()
+    return [_parameter(iri, term.texts("engine"), others) for iri in term.iris("allows")]
 
 
 def training_parameters() -> list[Parameter]:
     """Return the parameters of a training."""
-    return [_parameter(f"{terms.PE}{name}", ("local",)) for name in OF_TRAINING]
+    others = _other_parameters()
+    return [_parameter(f"{terms.PE}{name}", ("local",), others) for name in OF_TRAINING]
 
 
-def _parameter(iri: str, engines: tuple[str, ...]) -> Parameter:
+def _parameter(
+    iri: str, engines: tuple[str, ...], others: Mapping[str, tuple[str, str]]
+) -> Parameter:
     name = terms.local_name(iri)
-    kind, default = _bound(name) if name in MEASURES else _other_parameters()[name]
+    kind, default = _bound(name) if name in MEASURES else others[name]
     definition = terms.vocabulary()[iri].definition
     return Parameter(terms.compact(iri), kind, default, definition, engines)
 
@@ -34,6 +41,15 @@ def _parameter(iri: str, engines: tuple[str, ...]) -> Parameter:
 def _bound(name: str) -> tuple[str, str]:
     lowest = "fpr" if name == "tprAtFpr" else f"{AttackBound(measure='auc', asked=0.5).chance:g}"
     return f"a bound from {lowest} on, below 1", "none"
+
+
+def _of_linkage() -> dict[str, tuple[str, str]]:
+    """Return what record linkage takes by name: what it may be, and what it is otherwise."""
+    return {
+        "linked": ("a bound above 0 and below 1", "required"),
+        "known": ("columns", "all that are generalised or masked"),
+        "attack": ("attacks", f"{', '.join(DEFAULT_ATTACKS)}, as far as they apply"),
+    }
 
 
 def _other_parameters() -> dict[str, tuple[str, str]]:

@@ -16,16 +16,19 @@ OF_MODEL = ("label", "feature", "model", "trainingShare")
 OF_TRAINING = (*OF_MODEL, "generators")
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
+OF_LINKAGE = ("linked", "known", "attack")
 BELOW = f"{terms.ODRL}lt"
 DEFAULT_FPR = 0.001
 _AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
 _EQ, _ALL = f"{terms.ODRL}eq", f"{terms.ODRL}isAllOf"
+_ANY = f"{terms.ODRL}isAnyOf"
 _OPERATORS = {
     "smallestLeaf": [_AT_LEAST],
     "generators": [_AT_LEAST],
     "rareValues": [_AT_MOST],
 }
-_SEVERAL = ("attack", "feature")
+_BOUNDED = (*MEASURES, "linked")
+_SEVERAL = ("attack", "feature", "known")
 
 
 class Refinements:
@@ -79,8 +82,9 @@ class Refinements:
         return constraints
 
     def _takes_operator(self, name: str, part: Constraint) -> bool:
-        allowed = [_AT_MOST, BELOW] if name in MEASURES else [_EQ]
+        allowed = [_AT_MOST, BELOW] if name in _BOUNDED else [_EQ]
         allowed += [_ALL] if name in _SEVERAL else []
+        allowed += [_ANY] if name == "attack" else []
         allowed = _OPERATORS.get(name, allowed)
         if part.operator in allowed and part.right_operands:
             return True

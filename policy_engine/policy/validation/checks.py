@@ -182,6 +182,8 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
     }
     others = {term.iri: notation for notation, term in terms.methods().items()}
     for rule in policy.permissions:
+        if _is_attacked(rule.output, policy):
+            continue
         for action in rule.actions if any(one.iri == ANONYMIZE for one in rule.actions) else ():
             named = _methods(action)
             for value in named if not models & {str(one.value) for one in named} else ():
@@ -189,8 +191,21 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
                 if notation in others.values():
                     alone = notation if notation != "masking" or _masks(action) else "a sample"
                     message = f"No syntactic guarantee is asked for: {alone} alone bounds nothing."
-                    hint = "Ask for a privacy model as well, such as k-anonymity."
+                    hint = "Ask for a privacy model as well, such as k-anonymity, or bound what "
+                    hint += "attacks reach: add the duty pe:recordLinkage to a permission on the "
+                    hint += "output."
                     yield Problem("W005", message, hint, value.place)
+
+
+def _is_attacked(output: str, policy: Policy) -> bool:
+    """Tell whether a duty bounds what attacks on an output reach."""
+    duties = (
+        duty
+        for rule in policy.permissions
+        if output in [target.iri for target in rule.targets]
+        for duty in rule.duties
+    )
+    return any(action.iri == _LINKAGE for duty in duties for action in duty.actions)
 
 
 def _overlapping(policy: Policy) -> Iterator[Problem]:
@@ -246,6 +261,7 @@ def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
 
 
 _MASKED = f"{terms.PE}masked"
+_LINKAGE = f"{terms.PE}recordLinkage"
 _SPREADS = {"sdShare": "standard deviation", "varianceShare": "variance"}
 _ALGORITHM = f"{terms.PE}algorithm"
 _PRESENT = "Quasi-identifiers are released as they are: they show who is in the table."

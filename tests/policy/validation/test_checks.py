@@ -213,6 +213,19 @@ def test_a_method_that_bounds_nothing_gives_a_warning_unless_a_model_is_beside_i
     assert warnings_of(asking("eq", "k-anonimity")) == []  # refused when it is planned
 
 
+def test_masking_of_which_a_duty_bounds_what_attacks_reach_gives_no_warning():
+    method = {"leftOperand": "mosaicrown:method", "operator": "eq", "rightOperand": "masking"}
+    action = {"rdf:value": {"@id": "odrl:anonymize"}, "refinement": [method]}
+    made = {"target": "ex:T", "action": action, "output": "ex:O"}
+
+    def codes(target):
+        used = {"target": target, "action": "use", "duty": {"action": "pe:recordLinkage"}}
+        return [code for code, _ in warnings_of(made, used)]
+
+    assert codes("ex:O") == []
+    assert "W005" in codes("ex:T")
+
+
 def test_what_is_named_jointly_and_not_covered_gives_a_warning():
     def named(*assets):
         said = {"leftOperand": "pe:jointly", "operator": "isAnyOf", "rightOperand": [*assets]}

@@ -1,0 +1,36 @@
+"""Record linkage: how many persons' own records an intruder finds in a released table."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from policy_engine.methods.disclosure import DisclosureBound
+
+DEFAULT_ATTACKS = (
+    "distance-linkage",
+    "probabilistic-linkage",
+    "intersection-linkage",
+    "likelihood-linkage",
+    "assignment-linkage",
+)
+
+
+class RecordLinkage(BaseModel):
+    """The attacks of an intruder who knows some columns of persons, and the bound on them all.
+
+    The intruder knows the first column in `known`, the first two, and so on, in the order of the
+    table, exactly, and by the certificate how each was made. The bound is about every attack that
+    applies, by however many of the columns, and holds where the upper end of the figure's 95%
+    interval does. The share is that of the released records: whoever is not in the release does not
+    make it smaller.
+    Domingo-Ferrer, Torra: Disclosure risk assessment in statistical microdata protection via
+    advanced record linkage, Statistics and Computing 13, 2003.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    notation: ClassVar[str] = "record-linkage"
+
+    kind: Literal["record-linkage"] = "record-linkage"
+    bound: DisclosureBound
+    known: Annotated[tuple[str, ...], Field(min_length=1)]
+    attacks: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_ATTACKS

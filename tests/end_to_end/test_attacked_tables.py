@@ -1,0 +1,257 @@
+"""Tables that are attacked before anybody sees them, from the policy to who may read them."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from applying import applied, rows_of
+from attacked import NOISY, attacked, bounded, by, known
+from building import ANALYST, DATASET, OUTPUT, column
+
+from policy_engine import apply_policy, audit_disclosure, certify_output, query_data
+from policy_engine.certificate.certificate import read_certificate
+from policy_engine.certificate.page import certificate_html
+from policy_engine.cli.tables.certificates import certificate_table
+from policy_engine.cli.tables.plans import plan_table
+from policy_engine.errors import CertificateError, DataError
+from policy_engine.kernels.estimates import Estimate
+
+ROWS = 300
+KEY = b"k" * 32
+EXACT = [column("pay", masking="rounding", base=1)]
+CLASSES = {"method": "k-anonymity", "k": 5, "quasi": ["age", "pay"]}
+
+
+@pytest.fixture
+def table():
+    random = np.random.default_rng(5)
+    ages, pays = random.integers(20, 80, ROWS), random.permutation(ROWS) * 100 + 1000
+    return pa.table({"id": [f"p{row}" for row in range(ROWS)], "age": ages, "pay": pays})
+
+
+@pytest.fixture
+def data(table, tmp_path):
+    pyarrow.csv.write_csv(table, tmp_path / "in.csv")
+    return tmp_path / "in.csv"
+
+
+def figures(release):
+    return {one.attack: (one.known, one.reached) for one in release.certificate.disclosures}
+
+
+def broken(table, *refinements, **parts):
+    """Return the sentences by which a release is refused."""
+    with pytest.raises(CertificateError) as caught:
+        apply_policy(attacked(*refinements, **parts), {DATASET: table}, key=KEY)
+    assert {one.code for one in caught.value.problems} == {"V019"}
+    return [one.message for one in caught.value.problems]
+
+
+def test_the_figures_of_the_certificate_are_those_of_the_audit(data):
+    policy = attacked(bounded(0.9), known("age", "pay"), masked=NOISY, **WITH_AGE)
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv", key=KEY)
+    audit = audit_disclosure(data, made.path, known=["age", "pay"], match=["id"])
+    for attack, (names, reached) in figures(made).items():
+        found = [one for one in audit.attacks if one.attack == attack]
+        worst = max(found, key=lambda one: one.linked.high, default=None)
+        assert isinstance(reached, Estimate) == (worst is not None)
+        if worst:
+            assert (names, reached) == (worst.known, worst.linked.rounded(3))
+
+
+WITH_AGE = {"method": "masking", "insensitive": ["id", "age"]}
+
+
+def test_a_bound_that_is_broken_lets_nothing_be_written_and_says_by_how_much(data):
+    before = sorted(data.parent.rglob("*"))
+    with pytest.raises(CertificateError) as caught:
+        apply_policy(attacked(bounded(0.01)), {DATASET: data}, data.parent / "out" / "a.csv")
+    assert sorted(data.parent.rglob("*")) == before
+    first = caught.value.problems[0]
+    assert first.code == "V019"
+    told = "linked at most 0.01 is required, but the attack distance-linkage "
+    assert first.message.startswith(told)
+    assert "The end of its interval is 0.0" in first.message
+
+
+def test_a_figure_within_the_bound_does_not_show_it_where_its_interval_does_not(table):
+    few = table.slice(0, 10)
+    masked = [column("pay", masking="rounding", base=1_000_000)]
+    [told] = broken(few, bounded(0.15), by("distance-linkage"), method="masking", masked=masked)
+    assert "distance-linkage may link more: 0.1 (95% interval" in told
+    assert "10 records show no such bound; 23 may." in told
+
+
+def test_a_bound_below_guessing_is_told_of(table):
+    [told] = broken(table.slice(0, 20), bounded(0.01), by("distance-linkage"))
+    assert told.endswith("Guessing alone links 0.05 of 20 records.")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"method": "masking", "masked": EXACT},
+        {"method": "masking", "masked": EXACT, "sampleShare": 0.5},
+        {"method": "masking", "masked": EXACT, "pseudonymize": ["id"]},
+        {"method": ["masking", "k-anonymity"], "k": 5, "quasi": ["age"], "masked": EXACT},
+        {
+            "method": ["masking", "k-anonymity"],
+            "k": 5,
+            "quasi": ["age"],
+            "masked": EXACT,
+            "algorithm": "full-domain",
+            "maxSuppression": 0.2,
+        },
+    ],
+    ids=["masked", "sampled", "pseudonyms", "classes", "suppressed"],
+)
+def test_rows_with_a_value_of_their_own_are_all_linked_whatever_becomes_of_the_others(table, parts):
+    [told] = broken(table, bounded(0.9), known("pay"), by("distance-linkage"), **parts)
+    assert "distance-linkage links 1 (95% interval" in told
+
+
+def test_whose_row_is_whose_decides_nothing_of_the_release(data):
+    parts = {"method": "masking", "masked": NOISY, "insensitive": ["id"], "sampleShare": 0.5}
+    with_attack = apply_policy(attacked(bounded(0.9), **parts), {DATASET: data}, key=KEY)
+    without = applied(data, key=KEY, **parts)
+    assert rows_of(with_attack) == rows_of(without)
+
+
+def test_the_order_of_rows_decides_no_figure(table):
+    random = np.random.default_rng(1)
+    policy = attacked(bounded(0.9))
+    one = apply_policy(policy, {DATASET: table}, key=KEY)
+    other = apply_policy(policy, {DATASET: table.take(random.permutation(ROWS))}, key=KEY)
+    assert figures(one) == figures(other)
+
+
+@pytest.mark.parametrize("cells", ["text", "bounds"])
+def test_classes_are_attacked_too(data, cells):
+    policy = attacked(bounded(0.5), **CLASSES)
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv", cells=cells)
+    [names, reached] = figures(made)["likelihood-linkage"]
+    assert names in (("age", "pay"), ("pay",), ("age",))
+    assert 1 / ROWS < reached.value <= 1 / 5
+
+
+def test_a_release_in_memory_is_attacked_again_where_it_is_written(table, tmp_path):
+    made = apply_policy(attacked(bounded(0.5)), {DATASET: table}, key=KEY)
+    written = made.write(tmp_path / "out" / "a.csv")
+    assert figures(written) == figures(made)
+    assert figures(made)
+
+
+# -- certified again --------------------------------------------------------------------------
+
+
+def certified(made, policy, data=None, **options):
+    return certify_output(made.path, policy, data, **options).disclosures
+
+
+def test_rows_that_match_by_what_is_published_give_the_figures_again(data):
+    policy = attacked(bounded(0.5))
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv")
+    assert certified(made, policy, {DATASET: data}) == made.certificate.disclosures
+
+
+def test_rows_that_do_not_match_give_the_figures_again_by_the_key(data):
+    policy = attacked(bounded(0.5), method="masking", masked=NOISY)
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv", key=KEY)
+    assert certified(made, policy, {DATASET: data}, key=KEY) == made.certificate.disclosures
+    with pytest.raises(DataError, match="V006 How 'pay' was masked follows from the key"):
+        certified(made, policy, {DATASET: data})
+
+
+def test_classes_give_the_figures_again_without_a_key(data):
+    policy = attacked(bounded(0.5), **CLASSES)
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv")
+    assert certified(made, policy, {DATASET: data}) == made.certificate.disclosures
+
+
+def test_without_the_input_nobody_can_tell(data):
+    masked = [column("pay", masking="rounding", base=10_000)]
+    policy = attacked(bounded(0.5), method="masking", masked=masked, insensitive=["id"])
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv")
+    with pytest.raises(DataError, match=r"V006 .* does not show whose row each is"):
+        certified(made, policy)
+
+
+def test_figures_that_are_not_found_again_are_refused(data):
+    policy = attacked(bounded(0.9), by("distance-linkage"))
+    made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv", key=KEY)
+    [one] = made.certificate.disclosures
+    reached = Estimate(value=0.0, low=0.0, high=0.013)
+    changes = {"disclosures": (one.model_copy(update={"reached": reached}),)}
+    told = made.certificate.model_copy(update=changes)
+    (made.path.parent / "certificate.jsonld").write_text(told.to_jsonld())
+    with pytest.raises(CertificateError, match="V018 The certificate says that linked of distance"):
+        certified(made, policy, {DATASET: data})
+
+
+def test_an_output_of_which_more_are_linked_is_not_certified(data):
+    lax, strict = attacked(bounded(0.9)), attacked(bounded(0.01))
+    made = apply_policy(lax, {DATASET: data}, data.parent / "out" / "a.csv")
+    with pytest.raises(CertificateError, match=r"V019 linked at most 0\.01 is required"):
+        certified(made, strict, {DATASET: data})
+
+
+# -- read -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def made(data):
+    policy = attacked(bounded(0.5))
+    return apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv", key=KEY)
+
+
+def printed(table_):
+    from rich.console import Console
+
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(table_)
+    return capture.get()
+
+
+def test_the_plan_and_the_certificate_tell_of_the_attacks(made):
+    assert "record-linkage: linked at most 0.5" in printed(plan_table(made.plan))
+    told = printed(certificate_table(made.certificate))
+    assert "linked by distance-linkage" in told
+    assert "What is bounded is how many records" in " ".join(told.split())
+    assert "likelihood-linkage" in certificate_html(made.certificate)
+    assert "linked at most 0.5" in repr(made)
+
+
+def test_the_duty_is_fulfilled_by_the_certificate(made):
+    def is_read(asked):
+        policies, given = [attacked(bounded(asked))], {OUTPUT: made.path}
+        by_certificate = {"purpose": "marketing", "certificates": [made.path.parent]}
+        sql = "SELECT id, pay FROM anonPeople"
+        return query_data(sql, policies, ANALYST, given, **by_certificate).permitted
+
+    assert is_read(0.5)
+    assert not is_read(0.2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"attack": "distance-linkage"', '"attack": "some-linkage"'),
+        ('"records": 300', '"records": 3000'),
+        ('"pay"', '"id"'),
+    ],
+)
+def test_figures_that_no_such_release_has_are_refused(made, old, new):
+    text = made.certificate.to_jsonld()
+    head, mark, facts = text.rpartition('"disclosures"')
+    assert old in facts
+    with pytest.raises(CertificateError, match="V005"):
+        read_certificate(head + mark + facts.replace(old, new, 1))
+
+
+def test_a_certificate_that_lacks_a_figure_does_not_hold(made):
+    certificate = made.certificate
+    assert certificate.holds
+    one_less = certificate.model_copy(update={"disclosures": certificate.disclosures[1:]})
+    assert not one_less.holds
+    assert certificate.as_refusal().disclosures == ()
