@@ -1,7 +1,10 @@
 """Transitive closures of the hierarchies, memoised."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import partial
 
+from policy_engine import terms
+from policy_engine.policy.gathering import Circles
 from policy_engine.policy.hierarchy import PARTS, Hierarchy, Laid, Part, Ways
 from policy_engine.policy.validation.conflicts import iri_prefixes
 
@@ -11,12 +14,14 @@ _MOST = 100_000
 class Closures:
     """The memoised closures of a hierarchy: everything that includes an IRI, and by which path."""
 
-    __slots__ = ("_above", "_needs", "_reach", "hierarchy")
+    __slots__ = ("_above", "_circles", "_needs", "_reach", "_stated", "hierarchy")
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self._above: dict[Part, dict[str, Ways]] = {part: {} for part in PARTS}
         self._reach: dict[Part, dict[str, frozenset[str]]] = {part: {} for part in PARTS}
+        self._stated: dict[tuple[Part, str], frozenset[str]] = {}
+        self._circles: dict[Part, Circles] = {}
         self._needs: dict[str, tuple[str, ...]] = {}
 
     def extended(self, more: Hierarchy) -> "Closures":
@@ -73,5 +78,52 @@ class Closures:
 
     def has_members(self, part: Part, iri: str) -> bool:
         """Return whether edges put something into an IRI that does not include that IRI in turn."""
-        below = list(self.hierarchy.below(part, iri))
-        return bool(below) and not self.up(part, iri).keys() >= {*below}
+        below = [*self.hierarchy.below(part, iri)]
+        dataset = terms.dataset_of(iri) if below and part == "asset" else ""
+        wider = self._stated_above(part, dataset) if dataset else frozenset()
+        circles = self._circles.setdefault(part, Circles(partial(self.hierarchy.above, part)))
+        return not all(one in wider or circles.are_joined(one, iri) for one in below)
+
+    def _stated_above(self, part: Part, iri: str) -> frozenset[str]:
+        """Return an IRI and everything that edges put it into: not the dataset of a column."""
+        names = self._stated.get((part, iri))
+        if names is None:
+            if len(self._stated) >= _MOST:
+                self._stated.clear()
+            names = self._stated[part, iri] = frozenset(_walked(part, [iri], self.hierarchy))
+        return names
+
+    def within(self, part: Part, names: Collection[str], wide: str) -> set[str]:
+        """Return those of some parties or assets that `wide` includes, or may, as `reach` tells.
+
+        All are looked at in one walk over the edges above them.
+        """
+        is_asset = part == "asset"
+        datasets = {one: terms.dataset_of(one) for one in names} if is_asset else {}
+        starts = [*names, *filter(None, datasets.values())]
+        below = _walked(part, starts, self.hierarchy)
+        inside, queue = {wide}, [wide]
+        for here in queue:
+            new = {*below.get(here, ())} - inside
+            inside |= new
+            queue += new
+        return {
+            one
+            for one in names
+            if one in inside
+            or datasets.get(one) in inside
+            or (is_asset and wide in iri_prefixes(one))
+        }
+
+
+def _walked(part: Part, starts: Iterable[str], hierarchy: Hierarchy) -> dict[str, list[str]]:
+    """Return some IRIs and everything that edges put them into, each with what is right below."""
+    below: dict[str, list[str]] = {one: [] for one in starts}
+    queue = [*below]
+    for here in queue:
+        for up in hierarchy.above(part, here):
+            if up not in below:
+                below[up] = []
+                queue.append(up)
+            below[up].append(here)
+    return below

@@ -88,7 +88,11 @@ class RefinedMembers:
         self, part: Part, name: str, source: str, operands: set[str], closures: Closures
     ) -> Iterator[str]:
         dataset = terms.dataset_of(name) if part == "asset" else ""
-        for one in closures.reach(part, name) - {name, source}:
-            is_stated = not operands.isdisjoint(self._stated_operands.get(one, ()))
-            if (is_stated or one == dataset) and source in closures.reach(part, one):
-                yield one
+        wider = closures.reach(part, name) - {name, source}
+        meant = [
+            one
+            for one in wider
+            if one == dataset or not operands.isdisjoint(self._stated_operands.get(one, ()))
+        ]
+        within = closures.within(part, meant, source)
+        yield from (one for one in meant if one in within)

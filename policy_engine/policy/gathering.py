@@ -19,6 +19,26 @@ def gather_bits(starts: Iterable[str], edges: Edges, own: Mapping[str, int]) -> 
     return walk.found
 
 
+class Circles:
+    """The nodes of a directed graph that lead to one another.
+
+    Each edge is walked once, however many nodes are asked for.
+    """
+
+    def __init__(self, edges: Edges) -> None:
+        self._walk = _DepthFirstWalk(edges, {})
+
+    def are_joined(self, one: str, other: str) -> bool:
+        """Tell whether two nodes lead to one another, as each node does to itself."""
+        return self._circle(one) == self._circle(other)
+
+    def _circle(self, node: str) -> str:
+        """Return the node of a circle that was entered first, itself where it is on none."""
+        if node not in self._walk.number:
+            self._walk.all_from(node)
+        return self._walk.circles[node]
+
+
 class _DepthFirstWalk:
     """A walk in depth, which remembers the nodes that are not done."""
 
@@ -27,6 +47,7 @@ class _DepthFirstWalk:
         self.own = own
         self.number: dict[str, int] = {}
         self.found: dict[str, int] = {}
+        self.circles: dict[str, str] = {}
         self._low: dict[str, int] = {}
         self._bits: dict[str, int] = {}
         self._open: list[str] = []
@@ -70,3 +91,4 @@ class _DepthFirstWalk:
         for one in circle:
             bits |= self._bits.pop(one)
         self.found.update(dict.fromkeys(circle, bits))
+        self.circles.update(dict.fromkeys(circle, node))

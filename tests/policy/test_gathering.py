@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.policy.gathering import gather_bits
+from policy_engine.policy.gathering import Circles, gather_bits
 
 NODES = "abcdef"
 EDGES = st.dictionaries(
@@ -31,3 +31,14 @@ def test_a_long_way_is_walked_without_recursion():
         ["0"], lambda node: [str(int(node) + 1)][: int(node) < 50_000], {"50000": 1}
     )
     assert found["0"] == 1
+
+
+@given(EDGES)
+def test_nodes_are_joined_where_each_leads_to_the_other(edges):
+    own = {node: 1 << number for number, node in enumerate(NODES)}
+    leads_to = {node: slowly(node, edges, own) for node in NODES}
+    circles = Circles(lambda node: edges.get(node, ()))
+    for one in NODES:
+        for other in NODES:
+            both = bool(leads_to[one] & own[other] and leads_to[other] & own[one])
+            assert circles.are_joined(one, other) == both

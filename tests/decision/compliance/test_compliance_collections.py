@@ -5,6 +5,7 @@ from compliance_texts import PREFIXES, constrained, limit, policy, request, worl
 
 from policy_engine.decision.compliance import compliance_report
 from policy_engine.errors import PolicyEngineError, RequestError
+from policy_engine.policy.hierarchy import Hierarchy
 
 IN_ITALY = f"odrl:refinement [ {limit('odrl:spatial', 'eq', ':IT')} ]"
 COLLECTION = f":coll odrl:source :staff ; {IN_ITALY} ."
@@ -71,3 +72,25 @@ def test_refined_collection_holds_where_a_rule_names_it(place, is_active):
     for policies, known in ((text, world(told)), (combined, combined)):
         [report] = compliance_report(policies, request(), known).policies
         assert [rule.active for rule in report.rules] == [is_active]
+
+
+def chain_steps(links, monkeypatch):
+    """Return how many edges a report follows whose members are a chain, refined at its end."""
+    steps, above = [], Hierarchy.above
+
+    def counted(self, part, iri):
+        steps.append(iri)
+        return above(self, part, iri)
+
+    monkeypatch.setattr(Hierarchy, "above", counted)
+    chain = " ".join(f":m{at} odrl:partOf :m{at + 1} ; odrl:spatial :IT ." for at in range(links))
+    text = policy(OF_COLL.replace(":coll", f"[ odrl:source :m{links} ; {IN_ITALY} ]"))
+    for party in (":m0", f":m{links}"):
+        [report] = compliance_report(text, request(party=party), world(chain)).policies
+        assert [one.active for one in report.rules] == [True]
+    monkeypatch.undo()
+    return len(steps)
+
+
+def test_members_in_a_chain_take_steps_by_its_links(monkeypatch):
+    assert chain_steps(200, monkeypatch) <= 2.1 * chain_steps(100, monkeypatch)
