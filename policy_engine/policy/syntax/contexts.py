@@ -305,3 +305,14 @@ def _is_indirect(entry: Any, entries: Mapping[str, Any]) -> bool:
     iri = entry.get("@id", "") if isinstance(entry, Mapping) else entry
     prefix_entry = entries.get(iri.partition(":")[0]) if isinstance(iri, str) else None
     return isinstance(prefix_entry, str) and prefix_entry.partition(":")[0] in entries
+
+
+def undeclared_prefix(prefix: str, name: str, *, has_contexts: bool) -> tuple[str, str]:
+    """Return what is wrong with a name whose prefix is not declared, and what to write instead."""
+    if has_contexts:
+        namespace = terms.PREFIXES.get(prefix, "http://...")
+        hint = f'Add {{"{prefix}": "{namespace}"}} to the @context, or write the whole IRI.'
+        return f"No context declares the prefix {prefix!r} of {name!r}.", hint
+    message = f"The IRI {name!r} has the scheme {prefix!r}, which is not known: is it a prefix?"
+    hint = "Write the whole IRI; in Turtle, a name with a prefix has no < > around it."
+    return message, hint

@@ -21,6 +21,7 @@ from policy_engine.policy.syntax.contexts import (
     is_compact,
     read_contexts,
     replacement_fix,
+    undeclared_prefix,
 )
 from policy_engine.policy.syntax.json_text import Document, escape
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
@@ -255,9 +256,7 @@ def _undeclared_prefix_problems(
     if prefix:
         known = context.prefixes()
         nearest_prefix = nearest(prefix, known)
-        namespace = terms.PREFIXES.get(prefix, "http://...")
-        hint = f'Add {{"{prefix}": "{namespace}"}} to the @context, or write the whole IRI.'
-        message = f"No context declares the prefix {prefix!r} of {name!r}."
+        message, hint = undeclared_prefix(prefix, name, has_contexts=document.has_contexts)
         place = document.place(pointer, of_key=of_key)
         corrected = nearest_prefix and nearest_prefix + name.removeprefix(prefix)
         fix = replacement_fix(document, pointer, corrected, of_key=of_key)

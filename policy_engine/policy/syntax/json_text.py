@@ -36,6 +36,11 @@ class Document:
     problems: tuple[Problem, ...]
     lines: list[int] = field(repr=False)
 
+    @property
+    def has_contexts(self) -> bool:
+        """Whether contexts declare the prefixes of its names, as in JSON-LD alone."""
+        return True
+
     def place(self, pointer: str, *, of_key: bool = False) -> Place:
         """Return the place of the value (or of its key) that the pointer names."""
         offsets = self.keys if of_key and pointer in self.keys else self.values

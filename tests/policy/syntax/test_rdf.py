@@ -867,3 +867,16 @@ def test_syntax_is_told_by_the_name_or_by_how_the_text_begins(name, text, syntax
 )
 def test_relative_reference_is_resolved_as_rfc_3986_section_5_4_says(reference, found):
     assert resolve("http://a/b/c/d;p?q", reference) == found
+
+
+@pytest.mark.parametrize("iri", ["x:", "x:y"])
+def test_an_iri_of_a_scheme_that_is_not_known_is_not_blamed_on_a_context(iri):
+    text = (
+        f"{HEAD}ex:p a odrl:Set ; odrl:permission [ odrl:target <{iri}> ; odrl:action odrl:read ] ."
+    )
+    with pytest.raises(PolicyError) as caught:
+        read_policies(text, syntax="turtle")
+    [problem] = caught.value.problems
+    assert (problem.code, problem.place.line) == ("L007", 5)
+    assert problem.message.startswith(f"The IRI {iri!r} has the scheme 'x', which is not known")
+    assert "context" not in problem.message + problem.hint

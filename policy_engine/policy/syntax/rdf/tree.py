@@ -41,6 +41,11 @@ class Converted(Document):
     spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
     key_spots: Mapping[str, Spot] = field(default_factory=dict, repr=False)
 
+    @property
+    def has_contexts(self) -> bool:
+        """Whether contexts declare the prefixes of its names: its IRIs are all whole."""
+        return False
+
     def place(self, pointer: str, *, of_key: bool = False) -> Place:
         """Return the place of the statement that a value (or its key) was made of."""
         spots = self.key_spots if of_key and pointer in self.key_spots else self.spots
