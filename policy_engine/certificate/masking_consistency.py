@@ -1,9 +1,10 @@
 """Contradictions in what a certificate says of masked columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from policy_engine.methods.masking import ColumnMasking
+from policy_engine.methods.perturbation import Perturbation
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate, MaskedColumn
@@ -20,6 +21,7 @@ def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
     if told != [(one.name, one.masking) for one in planned]:
         yield "It does not describe exactly the masked columns of its plan."
         return
+    broken = {(one.bound, one.column): one.achieved for one in certificate.measurements}
     for masking, one in zip(planned, certificate.maskings, strict=True):
         found = [*_figure_contradictions(masking, one), *_matrix_contradictions(masking, one)]
         if not found and not masking.may_have_together(one.figures, one.matrix):
@@ -27,7 +29,7 @@ def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
         elif not found and not masking.may_have_of_rows(one.figures, certificate.rows_out):
             rows = f"{certificate.rows_out:,} rows"
             found = [f"The figures of {one.column!r} cannot be those of {rows} by {masking.how}."]
-        yield from found
+        yield from found or _class_contradictions(masking, one, broken)
 
 
 def _figure_contradictions(masking: ColumnMasking, one: "MaskedColumn") -> Iterator[str]:
@@ -39,6 +41,17 @@ def _figure_contradictions(masking: ColumnMasking, one: "MaskedColumn") -> Itera
         low, high = ranges[name]
         if not low <= value <= round(high, _DIGITS):
             yield f"{name} of {one.column!r} cannot be {value:g}."
+
+
+def _class_contradictions(
+    masking: ColumnMasking, one: "MaskedColumn", broken: Mapping[tuple[str, str], float]
+) -> Iterator[str]:
+    """Yield that fewer rows share their values than have to, and no cell is broken."""
+    smallest = one.figures.get("smallestClass")
+    least = masking.shared_by if isinstance(masking, Perturbation) else 1
+    is_kept = broken.get((one.masking, one.column)) == 0
+    if smallest is not None and smallest < least and is_kept:
+        yield f"smallestClass of {one.column!r} cannot be {smallest:g} if {masking.how} is kept."
 
 
 def _matrix_contradictions(masking: ColumnMasking, one: "MaskedColumn") -> Iterator[str]:

@@ -24,6 +24,7 @@ MASKED = [
     column("kim", masking="correlated-noise", sdShare=0.1, variant="kim"),
 ]
 LARGE = "The figures of 'rent' cannot be those of 40 rows by microaggregation, groupSize 3."
+SMALL = "smallestClass of 'rent' cannot be 2 if microaggregation, groupSize 3 is kept."
 MOVED = "The figures of 'bonus' cannot be those of 40 rows by rank-swapping, p 0.2."
 NUMBERS = ("pay", "bonus", "shares", "car", "rent", "tiny", "kim")
 NAMES = [one["@id"].rpartition("/")[2] for one in MASKED]
@@ -69,6 +70,7 @@ def told(text, change):
         ("rent", "varianceRatio", 0.5, "The figures of 'rent' contradict one another."),
         ("rent", "varianceRatio", 1.5, "The figures of 'rent' contradict one another."),
         ("rent", "largestClass", 39, LARGE),
+        ("rent", "smallestClass", 2, SMALL),
         ("bonus", "largestRankMove", 0.02, MOVED),
         ("pay", "varianceRatio", 1000, "The figures of 'pay' contradict one another."),
         ("tiny", "correlation", -1, "The figures of 'tiny' contradict one another."),
