@@ -16,6 +16,7 @@ from policy_engine.audits.disclosure.files import (
     tells_apart,
     unpaired,
 )
+from policy_engine.audits.disclosure.simulation import Simulation, masked_again
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import find_taxonomies
 from policy_engine.engines import tables
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from policy_engine.certificate.certificate import Certificate
+    from policy_engine.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     problems += risk_input_problems(given, names, asked.weights, asked.threshold)
     if problems:
         raise DataError(*problems)
-    trees = _taxonomies(certificate, asked.taxonomies or {}, given.path.parent)
+    trees = _taxonomies(certificate, asked.taxonomies or {}, given.path.parent, names)
     plan = certificate.plan if certificate else None
     columns = known_columns(before, after, [*names, *matching, *secret], plan, trees)
     matched, learned = columns[len(names) :][: len(matching)], columns[len(names) + len(matching) :]
@@ -90,6 +92,7 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
         after.num_rows,
         is_published=plan is not None,
         drawn={n: Transitions(one.categories, one.matrix) for n, one in drawn.items()},
+        again=_simulations(before, columns[: len(names)], plan, trees),
     )
     return AttackedFiles(
         given,
@@ -101,6 +104,20 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
         trees,
         _outside(given, files, asked.holdout, trees) if asked.holdout else None,
     )
+
+
+def _simulations(
+    original: "pa.Table",
+    columns: Sequence[KnownColumn],
+    plan: "Plan | None",
+    taxonomies: Mapping[str, Any],
+) -> dict[str, Simulation]:
+    """Return how columns of numbers are masked again; none of a sample, whose rows were drawn
+    first."""
+    if plan is None or plan.mask is None or plan.sample is not None:
+        return {}
+    again = masked_again(original.select(list(plan.mask.values_read)), plan.mask, taxonomies)
+    return {one.name: Simulation(one, again) for one in columns if one.masking and one.is_number}
 
 
 def _outside(
@@ -157,10 +174,9 @@ def _known(
 
 
 def _unread(certificate: "Certificate | None") -> set[str]:
-    """Return the columns that no attack reads: labels of a taxonomy, and images."""
+    """Return the columns that no attack reads: images."""
     mask = certificate.plan.mask if certificate else None
-    columns = (*mask.recodings, *mask.image_maskings) if mask else ()
-    return {one.name for one in columns}
+    return {one.name for one in (mask.image_maskings if mask else ())}
 
 
 def _sensitive(certificate: "Certificate | None") -> tuple[str, ...]:
@@ -207,12 +223,21 @@ def _changed(certificate: "Certificate") -> set[str]:
 
 
 def _taxonomies(
-    certificate: "Certificate | None", given: Mapping[str, Any], folder: Path
+    certificate: "Certificate | None",
+    given: Mapping[str, Any],
+    folder: Path,
+    known: Sequence[str],
 ) -> Mapping[str, Any]:
-    """Return the taxonomies of a release. Raises DataError (C012) with all that are missing."""
+    """Return the taxonomies of classes, and of the recoded columns that are known.
+
+    Raises DataError (C012) with all that are missing.
+    """
     if certificate is None:
         return {}
-    names = certificate.plan.anonymization().columns.taxonomies
+    plan = certificate.plan
+    recoded = [one for one in (plan.mask.recodings if plan.mask else ()) if one.name in known]
+    names = plan.anonymization().columns.taxonomies
+    names = tuple(dict.fromkeys([*names, *(one.taxonomy for one in recoded)]))
     found = find_taxonomies(names, given, folder)
     problems: list[PolicyEngineError] = [
         DataError.of("C012", f"No taxonomy is given for {name!r}.", "Give taxonomies={NAME: FILE}.")

@@ -219,3 +219,39 @@ def test_a_second_release_adds_to_the_first(original, tmp_path):
     page = (tmp_path / "out" / "disclosure.html").read_text()
     assert "Risk and utility of the releases" in page
     assert "With two/a.csv, a choice at random" in page
+
+
+def test_shuffled_columns_are_attacked_by_how_ranks_move_when_they_are_shuffled_again(original):
+    # Pay follows age closely, so that shuffling given age moves it little.
+    table = pd.read_csv(original)
+    table["pay"] = table["age"] * 100 + np.arange(ROWS) % 50
+    table.to_csv(original, index=False)
+    shuffled = column("pay", masking="shuffling", given={"@id": f"{DATASET}/age"})
+    release = released(original, masked=[shuffled], insensitive=["row", "age"])
+    audit = audit_disclosure(original, release, known=["pay"])
+    [found] = linked(audit, "likelihood-linkage")
+    assert found > 2 * audit.attacks[0].baseline
+    assert audit_disclosure(original, release, known=["pay"]) == audit
+
+
+def test_coded_tails_are_read_as_the_coding_makes_them(original):
+    masked = [column("pay", masking="top-coding", tail=30, replacement="mean")]
+    audit = audit_disclosure(original, released(original, masked=masked))
+    # All others are as they were; of thirty in the tail, one is found.
+    assert linked(audit, "likelihood-linkage") == [round((ROWS - 30 + 1) / ROWS, 5)]
+
+
+def test_recoded_columns_are_read_by_the_values_below_a_label(original, tmp_path):
+    tree = tmp_path / "city.csv"
+    tree.write_text("Bern;south;any\nRome;south;any\nOslo;north;any\n")
+    masked = [column("city", masking="recoding", taxonomy="city.csv", level=1)]
+    policy = asking(method="masking", insensitive=["row"], masked=masked)
+    trees = {"city.csv": tree}
+    given = {DATASET: original}
+    release = apply_policy(policy, given, tmp_path / "out" / "a.csv", taxonomies=trees).path
+    audit = audit_disclosure(original, release, taxonomies=trees)
+    assert (audit.known, audit.unread) == (("city",), ())
+    # One person is found of each of the two labels.
+    assert linked(audit, "likelihood-linkage") == [round(2 / ROWS, 5)]
+    with pytest.raises(PolicyEngineError, match=r"C012 .*'city.csv'"):
+        audit_disclosure(original, release)

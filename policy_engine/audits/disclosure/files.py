@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.simulation import Simulation, masked_columns
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
 from policy_engine.data.taxonomy import Taxonomy
@@ -21,6 +22,7 @@ from policy_engine.kernels.spread import Spread
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.plan.plan import Plan
+from policy_engine.plan.steps import Mask
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -90,7 +92,8 @@ class TwoFiles:
 
     `own` (persons,) are rows of the release, -1 for a person who is not in it. `is_published` tells
     whether anybody knows how the release was made; `drawn` has the transitions of columns that were
-    drawn by a matrix. The last `absent` persons were never in the original.
+    drawn by a matrix, and `again` what masking columns again makes of them. The last `absent`
+    persons were never in the original.
     """
 
     columns: tuple[KnownColumn, ...]
@@ -98,6 +101,7 @@ class TwoFiles:
     released: int
     is_published: bool = False
     drawn: Mapping[str, Transitions] = field(default_factory=dict, repr=False)
+    again: Mapping[str, Simulation] = field(default_factory=dict, repr=False)
     absent: int = 0
 
     def first(self, count: int) -> "TwoFiles":
@@ -130,12 +134,16 @@ def known_columns(
     as `encode` does.
     """
     maskings = {one.name: one for one in plan.mask.columns} if plan and plan.mask else {}
+    recoded = {one.name for one in plan.mask.recodings} if plan and plan.mask else set()
     matched: dict[str, MatchedColumn] = {}
     if plan:
         step = plan.anonymization()
         named = step.model_copy(update={"columns": _among(step.columns, names)})
-        masked = [name for name in maskings if name in names]
+        masked = [name for name in maskings if name in names and name not in recoded]
         matched = {one.name: one for one in match(original, release, named, taxonomies, masked)}
+        if plan.mask:
+            for name in recoded.intersection(names):
+                matched[name] = _recoded(name, original, release, plan.mask, taxonomies)
     return tuple(
         _known(
             matched.get(name) or match_values(name, "insensitive", "kept", original, release),
@@ -143,6 +151,21 @@ def known_columns(
         )
         for name in names
     )
+
+
+def _recoded(
+    name: str,
+    original: pa.Table,
+    release: pa.Table,
+    step: Mask,
+    taxonomies: Mapping[str, Taxonomy],
+) -> MatchedColumn:
+    """Return a recoded column over its labels, of which each stands for the values below it."""
+    labels = masked_columns(original.select([name]), step, name, taxonomies).column(name)
+    before = original.set_column(
+        original.schema.get_field_index(name), pa.field(name, labels.type), labels
+    )
+    return match_values(name, "masked", "masked", before, release)
 
 
 def _among(columns: Columns, names: Sequence[str]) -> Columns:

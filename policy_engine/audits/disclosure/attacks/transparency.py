@@ -40,6 +40,7 @@ from policy_engine.methods.maskings.noise import Noise, noise_variance
 from policy_engine.methods.maskings.pram import Pram
 from policy_engine.methods.maskings.random_rounding import RandomRounding
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
+from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.methods.maskings.rounding import Rounding
 
 Floats = NDArray[np.float64]
@@ -140,8 +141,10 @@ def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
     for kind, model in _MODELS.items():
         if isinstance(masking, kind):
             return model(group, files)
+    if isinstance(masking, Recoding):
+        return [became(*_codes(one)) for one in group]
     if masking is not None:
-        return [distance_column(one) for one in group]
+        return [_simulated(one, files) for one in group]
     if column.is_exact:
         return [became(*_codes(one)) for one in group]
     return [part for one in group for part in _cells(one)]
@@ -166,6 +169,14 @@ def _numbers(column: KnownColumn) -> tuple[Floats, Floats]:
     known, (released, _) = column.known_numbers(), column.released_numbers()
     middle = float(np.nanmean(released)) if not np.isnan(released).all() else 0.0
     return tuple(np.where(np.isnan(one), middle, one) for one in (known, released))  # type: ignore[return-value]
+
+
+def _simulated(column: KnownColumn, files: TwoFiles) -> ColumnLikelihood:
+    """Return a column by how ranks move when it is masked again, by distance if it cannot be."""
+    simulation = files.again.get(column.name)
+    if simulation is None or not column.is_exact or simulation.moves is None:
+        return distance_column(column)
+    return moved(*_numbers(column), simulation.moves, is_middle=True, missing=files.lost)
 
 
 def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
@@ -240,17 +251,38 @@ def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihoo
     return nearest_means(known, released, np.where(scales > 0, scales, 1.0))
 
 
-def _computed(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
+def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     """Return a column that was masked value by value, as the intruder masks what is known."""
     [column] = group
     if not column.is_exact:
         return _cells(column)
     if not isinstance(column.masking, Rounding):
-        return [distance_column(column)]
+        return [_coded(column, files)]
     known, released = _numbers(column)
     distinct, place = np.unique(known, return_inverse=True)
     made = [float(column.masking.mask(Decimal(repr(float(one))))) for one in distinct]
     return [became(np.array(made)[place.reshape(-1)], released)]
+
+
+def _coded(column: KnownColumn, files: TwoFiles) -> ColumnLikelihood:
+    """Return a column with coded tails, as the same coding makes them of the original."""
+    simulation = files.again.get(column.name)
+    if simulation is None or simulation.made is None:
+        return distance_column(column)
+    known, released = _numbers(column)
+    return became(_like_the_nearest(known, column.present, simulation.made), released)
+
+
+def _like_the_nearest(known: Floats, present: slice, made: Floats) -> Floats:
+    """Return what known values become, (persons,), if the `present` ones, (rows,), are `made`.
+
+    A value that none of these has is kept if the next greater one is, or else becomes the same.
+    """
+    order = np.argsort(known[present])
+    ordered, after = known[present][order], made[order]
+    place = np.searchsorted(ordered, known).clip(0, len(ordered) - 1)
+    is_kept = (after == ordered) | np.isnan(after)
+    return np.where(is_kept[place], known, after[place])
 
 
 _MODELS: dict[

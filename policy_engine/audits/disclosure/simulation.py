@@ -1,0 +1,98 @@
+"""An original masked again, as anybody can by a published method and its parameters."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from policy_engine.data.taxonomy import Taxonomy
+from policy_engine.engines.arrays import to_numpy, unchunk
+from policy_engine.engines.masking.whole_tables import mask_table
+from policy_engine.kernels.linkage.shifts import RankMoves, simulated_moves
+from policy_engine.methods.masking import ColumnMasking
+from policy_engine.plan.steps import Mask
+
+if TYPE_CHECKING:
+    from policy_engine.audits.disclosure.files import KnownColumn
+
+Floats = NDArray[np.float64]
+
+
+def masked_columns(
+    table: pa.Table, step: Mask, name: str, taxonomies: Mapping[str, Taxonomy], draw: int = 0
+) -> pa.Table:
+    """Return a table with a column masked again, and those that are masked together with it.
+
+    What is random is drawn anew by the number of the draw. Raises DataError as the masking does.
+    """
+    [own] = [one for one in step.columns if one.name == name]
+    together = tuple(one for one in step.columns if one is own or _is_joint(one, own))
+    # No secret: any other draws than those of the release will do.
+    key = hashlib.sha256(f"policy-engine simulation {draw}".encode()).digest()
+    part = step.model_copy(update={"columns": together})
+    return mask_table(table, part, key, taxonomies)[0]
+
+
+def _is_joint(one: ColumnMasking, own: ColumnMasking) -> bool:
+    group = getattr(own, "group", "")
+    return bool(group) and getattr(one, "group", "") == group
+
+
+def masked_again(
+    table: pa.Table, step: Mask, taxonomies: Mapping[str, Taxonomy]
+) -> Callable[[str, int], Floats | None]:
+    """Return what gives the numbers of a column after another masking, (rows,), by its name and the
+    number of the draw: nan where there is none, None where they are not all numbers."""
+
+    @lru_cache(maxsize=_KEPT)
+    def drawn(first: str, draw: int) -> dict[str, pa.ChunkedArray]:
+        made = masked_columns(table, step, first, taxonomies, draw)
+        return {name: made.column(name) for name in step.names}
+
+    def numbers(name: str, draw: int) -> Floats | None:
+        [own] = [one for one in step.columns if one.name == name]
+        first = next(one.name for one in step.columns if one is own or _is_joint(one, own))
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            column = unchunk(drawn(first, draw)[name]).cast(pa.float64())
+            return np.asarray(to_numpy(column, missing=np.nan), dtype=np.float64)
+        return None
+
+    return numbers
+
+
+_KEPT = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A column of numbers, and what gives them after another masking, by the number of a draw."""
+
+    column: "KnownColumn"
+    mask: Callable[[str, int], Floats | None]
+
+    @cached_property
+    def made(self) -> Floats | None:
+        """What the values of the original become in the first draw, (persons,)."""
+        return self.mask(self.column.name, 0)
+
+    @cached_property
+    def moves(self) -> RankMoves | None:
+        """How ranks move, None where that cannot be simulated."""
+        known = self.column.known_numbers()[self.column.present]
+        released, _ = self.column.released_numbers()
+        present = ~np.isnan(known)
+        if self.made is None or np.isnan(self.made[present]).any() or not present.any():
+            return None
+
+        def again(draw: int) -> Floats:
+            made = self.mask(self.column.name, draw)
+            assert made is not None  # noqa: S101 (as in the first draw)
+            return made[present]
+
+        return simulated_moves(known[present], released[~np.isnan(released)], again)
