@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.numbers import match_numbers
 from policy_engine.audits.disclosure.simulation import Simulation, masked_columns
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
@@ -21,6 +22,8 @@ from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.spread import Spread
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.masking import ColumnMasking
+from policy_engine.methods.maskings.pram import Pram
+from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Mask
 
@@ -135,12 +138,17 @@ def known_columns(
     """
     maskings = {one.name: one for one in plan.mask.columns} if plan and plan.mask else {}
     recoded = {one.name for one in plan.mask.recodings} if plan and plan.mask else set()
-    matched: dict[str, MatchedColumn] = {}
+    spelled = {name for name, one in maskings.items() if isinstance(one, Pram | Recoding)}
     if plan:
-        step = plan.anonymization()
-        named = step.model_copy(update={"columns": _among(step.columns, names)})
-        masked = [name for name in maskings if name in names and name not in recoded]
-        matched = {one.name: one for one in match(original, release, named, taxonomies, masked)}
+        spelled |= set(plan.anonymization().columns.quasi_names)
+    numbers = {n: match_numbers(n, original, release) for n in names if n not in spelled}
+    matched = {name: one for name, one in numbers.items() if one is not None}
+    if plan:
+        step, left = plan.anonymization(), [name for name in names if name not in matched]
+        named = step.model_copy(update={"columns": _among(step.columns, left)})
+        masked = [name for name in maskings if name in left and name not in recoded]
+        others = match(original, release, named, taxonomies, masked)
+        matched |= {one.name: one for one in others}
         if plan.mask:
             for name in recoded.intersection(names):
                 matched[name] = _recoded(name, original, release, plan.mask, taxonomies)
