@@ -1,9 +1,10 @@
 """Read CSV with Spark, exactly as the local engine reads it."""
 
+import codecs
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,7 +58,9 @@ def read_csv(session: SparkSession, location: str, folders: Sequence[str]) -> Da
     files = _count_lines(session, location, names)
     _check_readable(files)
     _check_headers(session, files, names, first)
-    if any(file.odd or file.spaced for file in files):
+    # Spark's reader would leave out a second byte-order mark too, which is part of a name.
+    is_marked = any(name.startswith("\ufeff") for name in names[:1])
+    if is_marked or any(file.odd or file.spaced for file in files):
         return _read_line_by_line(session, location, names, folders)
     _check_lines(files, len(names))
     if any(file.quotes for file in files):
@@ -77,7 +80,8 @@ def _header(session: SparkSession, location: str) -> tuple[str, tuple[str, ...]]
         if not rows:
             raise DataError.of("C010", "The table has no columns.", source=location)
         file = rows[0].file_path
-        text = "\n".join(row[0] for row in rows).removeprefix("\ufeff")
+        # Hadoop has left out a byte-order mark: if there is another one, it is part of a name.
+        text = "\n".join(row[0] for row in rows)
         try:
             names = tuple(next(csv.reader(io.StringIO(text, newline=""), strict=True), ()))
         except csv.Error as error:
@@ -294,7 +298,8 @@ def _rows(
     """Yield the rows of a file, as `tables.read_table` reads them."""
     try:
         yield from pacsv.open_csv(
-            pa.PythonFile(_PieceReader(pieces), "r"),
+            # Of two byte-order marks, Hadoop has left one out, and Arrow would the other.
+            pa.PythonFile(_PieceReader(chain([codecs.BOM_UTF8], pieces)), "r"),
             read_options=pacsv.ReadOptions(block_size=_BLOCK, use_threads=False),
             parse_options=pacsv.ParseOptions(
                 newlines_in_values=True,

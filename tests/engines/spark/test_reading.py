@@ -169,6 +169,17 @@ def test_cells_of_csv_are_those_of_the_local_engine(spark, tmp_path, files):
     assert all_of(spark, location) == sorted(expected, key=str)
 
 
+@pytest.mark.parametrize("text", ["\ufeffa,b\n1,2\n", '\ufeff\ufeff"a",b\n"1\n2",3\n'])
+def test_byte_order_marks_of_csv_are_read_as_by_the_local_engine(spark, tmp_path, text):
+    (tmp_path / "data.csv").write_text(text, encoding="utf-8", newline="")
+    location, table = str(tmp_path / "data.csv"), read_table(tmp_path / "data.csv")
+    names = describe_dataset(spark, IRI, location).columns
+    assert names == tuple(table.column_names)
+    assert rows(read(spark, location, "csv", names)) == [
+        *zip(*table.to_pydict().values(), strict=True)
+    ]
+
+
 def test_csv_gives_the_columns_asked_for_in_their_order(spark, tmp_path):
     location = table_of(tmp_path, "a,b,c\n1,2,3\n", 'a,b,c\n4,"5",6\n')
     assert rows(read(spark, location, "csv", ("c", "a"))) == [("3", "1"), ("6", "4")]
