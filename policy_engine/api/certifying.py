@@ -8,8 +8,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from policy_engine.api.binding import add_learnt_taxonomies, permitted_makers, published_certificate
+from policy_engine.api.certifying_models import Launched, certify_model
 from policy_engine.api.inputs import InputOptions, Inputs
-from policy_engine.api.outputs import open_record, output_product, published_output
+from policy_engine.api.outputs import (
+    check_input,
+    open_record,
+    output_product,
+    published_output,
+)
 from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
@@ -78,7 +84,8 @@ def certify_output(
     random maskings (otherwise DataError, V006), the release is made again and must be identical
     (V004), byte by byte, or row by row on Spark (V003). The
     `engine` and `attempts` are as for `apply_policy`: models are made and attacked again if the
-    policy asks for audits of a table.
+    policy asks for audits of a table. A model is trained again, if `data` and a `record` with a
+    seed are given (otherwise DataError, V006), and must be the same to the byte (V004).
 
     With `write`, the certificate beside the output is renewed: the new one keeps the commitment to
     the owner's record, and facts that cannot be measured. These must agree with the policy (V014).
@@ -103,7 +110,10 @@ def certify_output(
         permitted_makers(making, [product], launcher, inputs)
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
         plan = plan_of(source_policy, product, engine=launcher.name)
-        _check_measurable(plan)
+        if plan.train:
+            launched = Launched(launcher, catalog, inputs, key)
+            files = (record, attempts)
+            return certify_model(making, product, launched, location, earlier, files, renews=write)
         stored = launcher.stored_data(location)
         cells = _cell_style(launcher, location, plan)
         if write:
@@ -124,11 +134,8 @@ def certify_output(
         )
         run = launch()
         try:
-            opened = _open_record(record, earlier, location, release.plan, run if data else None)
-            if earlier:
-                check_making(earlier, release.plan, opened, location, renews=write)
-            if write:
-                _check_known_input(release.plan, opened)
+            engine = run if data else None
+            opened = _known_making(record, earlier, location, release.plan, engine, renews=write)
             release = _repeat_audits(release, run, attempts, has_data=bool(data))
             before, is_made = (
                 _matched_or_made(release, run, earlier, has_key=key is not None)
@@ -165,6 +172,24 @@ def certify_output(
     return certificate
 
 
+def _known_making(
+    record: str | Path | None,
+    earlier: Certificate | None,
+    output: Location,
+    plan: Plan,
+    engine: Engine | None,
+    *,
+    renews: bool,
+) -> Record | None:
+    """Return the opened record, after checking that the release was made as the plan says."""
+    opened = _open_record(record, earlier, output, plan, engine)
+    if earlier:
+        check_making(earlier, plan, opened, output, renews=renews)
+    if renews:
+        _check_known_input(plan, opened)
+    return opened
+
+
 def _open_record(
     record: str | Path | None,
     earlier: Certificate | None,
@@ -177,7 +202,7 @@ def _open_record(
         return None
     opened = open_record(load_record(parse_location(record)), earlier, output, str(record))
     if engine is not None:
-        _check_input(opened, plan, engine, str(record))
+        check_input(opened, plan, engine, str(record))
     return opened
 
 
@@ -187,13 +212,6 @@ def _output_location(output: str | Path) -> Location:
         location = single_output(location)
         check_name(storage.name(location), "An output")
     return location
-
-
-def _check_measurable(plan: Plan) -> None:
-    """Raise DataError (V006) for a model."""
-    if plan.train:
-        message = "A model does not show whom it was trained on: it is audited when it is made."
-        raise DataError.of("V006", message, "Make it again: policy-engine apply.")
 
 
 def _unmeasured_fields(
@@ -225,16 +243,6 @@ def _check_carried(launcher: Launcher, location: Location) -> None:
     """Raise CertificateError (V002) if a file has more than its table, however it was made."""
     if launcher.spark is None:
         check_file_extras(Path(location))
-
-
-def _check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
-    """Raise CertificateError (V009) if the data is not the input that a record names."""
-    for step, recorded in zip(plan.reads, record.inputs, strict=True):
-        _, stored = engine.read(step)
-        if stored.digest != recorded.digest:
-            message = "The data given are not the input that the certificate commits to."
-            hint = f"That was read by the {record.engine} engine from {recorded.location!r}."
-            raise CertificateError.of("V009", message, hint, source)
 
 
 def _check_known_input(plan: Plan, record: Record | None) -> None:

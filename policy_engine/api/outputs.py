@@ -13,11 +13,13 @@ from policy_engine.data.catalog import (
     TABLE,
 )
 from policy_engine.data.storage import Location
+from policy_engine.engines.engine import Engine
 from policy_engine.errors import (
     CertificateError,
     DataError,
     Problem,
 )
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import Product, one_of
 from policy_engine.policy import (
     Policy,
@@ -55,6 +57,16 @@ def open_record(
     if problems:
         raise CertificateError(*problems, source=source)
     return matching
+
+
+def check_input(record: Record, plan: Plan, engine: Engine, source: str) -> None:
+    """Raise CertificateError (V009) if the data is not the input that a record names."""
+    for step, recorded in zip(plan.reads, record.inputs, strict=True):
+        _, stored = engine.read(step)
+        if stored.digest != recorded.digest:
+            message = "The data given are not the input that the certificate commits to."
+            hint = f"That was read by the {record.engine} engine from {recorded.location!r}."
+            raise CertificateError.of("V009", message, hint, source)
 
 
 def _other_output(certificate: Certificate, record: Record) -> Iterator[Problem]:

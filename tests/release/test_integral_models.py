@@ -1,14 +1,17 @@
 """Policies that release a tree only if several samples of the records lead to it."""
 
+import shutil
+
 import pytest
 from building import DATASET, OUTPUT, policy
-from modelled import anonymised, file_names, train, use
+from modelled import anonymised, file_names, people_table, train, use
 
 from policy_engine import apply_policy
+from policy_engine.api.certifying import certify_output
 from policy_engine.api.planning import plan_policy
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.shortcomings import proven, shortcomings
-from policy_engine.errors import CertificateError, PlanError, PolicyEngineError
+from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
 from policy_engine.plan.plan import Plan
 
 LEAST = {"leftOperand": "pe:generators", "operator": "gteq", "rightOperand": 4}
@@ -27,7 +30,8 @@ def of_generators(part=LEAST, model="DecisionTreeClassifier", **audited):
 @pytest.fixture(scope="module")
 def released(table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("integral") / "out"
-    return apply_policy(of_generators(), {DATASET: table}, folder, seed=1), folder
+    record = folder.parent / "record.json"
+    return apply_policy(of_generators(), {DATASET: table}, folder, seed=1, record=record), folder
 
 
 def test_a_tree_is_released_with_the_number_of_generators_that_was_asked_for(released):
@@ -95,3 +99,42 @@ def test_the_audit_of_a_table_takes_no_generators(table):
     given = {"label": f"{OUTPUT}/disease", "model": "DecisionTreeClassifier", "generators": 4}
     with pytest.raises(PlanError, match="M013 pe:membershipInference takes no pe:generators"):
         plan_policy(policy([anonymised(), use(OUTPUT, **given)]), {DATASET: table})
+
+
+def test_a_released_tree_is_certified_again_from_its_data_and_record(released, table):
+    release, folder = released
+    record = folder.parent / "record.json"
+    found = certify_output(folder, of_generators(), {DATASET: table}, record=record)
+    assert found.model_copy(update={"time": release.certificate.time}) == release.certificate
+    assert found.files.generators == 4
+
+
+def test_a_tree_is_not_certified_again_without_what_it_takes(released, table):
+    folder, data = released[1], {DATASET: table}
+    record = folder.parent / "record.json"
+    for given in (
+        {"data": data},
+        {"record": record},
+        {"data": data, "record": record, "write": True},
+    ):
+        with pytest.raises(DataError, match="V006 A model does not show whom it was trained on"):
+            certify_output(folder, of_generators(), **given)
+
+
+def test_other_data_and_forgotten_seeds_certify_no_tree(released, table, tmp_path):
+    folder, record = released[1], released[1].parent / "record.json"
+    other = people_table(tmp_path / "other.csv", seed=8)
+    with pytest.raises(CertificateError, match="V009"):
+        certify_output(folder, of_generators(), {DATASET: other}, record=record)
+    forgotten = tmp_path / "forgotten.json"
+    apply_policy(of_generators(), {DATASET: table}, tmp_path / "out", record=forgotten)
+    with pytest.raises(DataError, match=r"V006 The seed .* was drawn and forgotten"):
+        certify_output(tmp_path / "out", of_generators(), {DATASET: table}, record=forgotten)
+
+
+def test_a_changed_tree_is_not_certified(released, table, tmp_path):
+    folder = shutil.copytree(released[1], tmp_path / "out")
+    (folder / "model" / "encoding.json").write_text("{}")
+    record = released[1].parent / "record.json"
+    with pytest.raises(CertificateError, match="V004"):
+        certify_output(folder, of_generators(), {DATASET: table}, record=record)

@@ -246,6 +246,16 @@ def test_a_model_cannot_be_certified_again(table, released):
         certify_output(released[1], of_release(), data={DATASET: table})
 
 
+def test_a_model_is_certified_again_with_its_input_and_a_record_that_has_its_seed(table, tmp_path):
+    record = tmp_path / "record.json"
+    made = apply_policy(of_release(), {DATASET: table}, tmp_path / "out", seed=1, record=record)
+    again = certify_output(tmp_path / "out", of_release(), {DATASET: table}, record=record)
+    same = {"time": made.certificate.time}
+    assert again.model_copy(update=same) == made.certificate
+    assert again.attacks
+    assert again.attempts == 1
+
+
 def test_the_same_seed_gives_the_same_figures_and_is_not_told(table, tmp_path):
     made = [
         apply_policy(of_release(), {DATASET: table}, tmp_path / name, seed=86_420_531)

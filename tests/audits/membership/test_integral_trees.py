@@ -63,6 +63,11 @@ def test_a_decision_that_rests_on_one_person_is_not_released():
     assert count_generators(alone, TREE, features, labels, 3) == 0
 
 
+def test_a_decision_with_a_leaf_of_too_few_records_is_not_released():
+    assert fit_integral(TREE, FEATURES, LABELS, 3, fewest=5).get_n_leaves() == 2
+    assert fit_integral(TREE, FEATURES, LABELS, 3, fewest=6).get_n_leaves() == 1
+
+
 @given(st.permutations(range(10)), st.integers(0, 2**10 - 1))
 def test_the_order_of_the_records_decides_nothing(order, bits):
     labels = np.array([bits >> place & 1 for place in range(10)])

@@ -5,6 +5,7 @@ model selection for decision trees, Computers and Security 83, 2019.
 """
 
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,12 +68,15 @@ def generated_trees(
     return generated_models(models, [rows for _, rows in pairs], [accuracy[one] for one in models])
 
 
-def fit_integral(estimator: Any, features: Floats, labels: Ints, k: int) -> Any:
+def fit_integral(estimator: Any, features: Floats, labels: Ints, k: int, fewest: int = 0) -> Any:
     """Return a fitted classifier: the most accurate tree that k samples lead to.
 
-    No record is in all of them. Raises AuditError (A026) where no such tree is found.
+    No record is in all of them, and at least `fewest` records are in every leaf. Raises AuditError
+    (A026) where no such tree is found.
     """
-    found = most_accurate(generated_trees(estimator, features, labels, k), k)
+    trees = generated_trees(estimator, features, labels, k)
+    cells = features.astype(np.float64)
+    found = most_accurate([one for one in trees if _least(one.model, cells) >= fewest], k)
     if isinstance(found, NotApplicable):
         message = f"No tree can be released: {found.reason}."
         raise AuditError.of("A026", message, "Give more records, or ask for fewer generators.")
@@ -88,6 +92,14 @@ def count_generators(model: Any, estimator: Any, features: Floats, labels: Ints,
     tree = _tree_of(model.tree_, model.tree_.children_left, model.classes_)
     found = generated_trees(estimator, features, labels, k)
     return next((one.generators for one in found if one.model == tree and not one.common), 0)
+
+
+def _least(tree: Hashable, cells: NDArray[np.float64]) -> int:
+    """Return how many records are in the leaf with the fewest."""
+    if not isinstance(tree, Split):
+        return len(cells)
+    is_below = cells[:, tree.column] <= tree.threshold
+    return min(_least(tree.below, cells[is_below]), _least(tree.above, cells[~is_below]))
 
 
 def _samples(records: int, k: int) -> list[Ints]:

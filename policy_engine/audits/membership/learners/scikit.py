@@ -145,7 +145,8 @@ class EstimatorLearner:
     def _fit_one(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
         if self.generators:
             given = records.features[rows].astype(np.float32), records.labels[rows]
-            model = _call_model(fit_integral, self.estimator, *given, self.generators)
+            own = (self.generators, self.fewest)
+            model = _call_model(fit_integral, self.estimator, *given, *own)
         else:
             model = _fit(self.estimator, records, rows, seed)
         if not self.fewest:
