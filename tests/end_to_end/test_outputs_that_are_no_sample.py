@@ -152,3 +152,34 @@ def test_buckets_of_sampled_rows_are_certified_without_the_key(tmp_path, key):
     path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", key=key, **asked).path
     data = {DATASET: tmp_path / "in.csv"}
     assert certify_output(path, asking(**asked), data).sample.rows == 40
+
+
+STRATA = {
+    "spelled": ["1", "1.0", "2", "02"],
+    "blanks": ["a", " a", "b", "b"],
+    "long": [str(2**53), str(2**53 + 1), str(2**53 + 2), "7"],
+    "decimals": ["0.10000000000000000001", "0.10000000000000000002", "1.5", "2"],
+    "moments": [f"2020-01-01 00:00:00.00000000{one}" for one in range(4)],
+}
+
+
+@pytest.mark.parametrize("name", STRATA)
+@pytest.mark.parametrize("kinds", [("csv", "parquet"), ("parquet", "csv"), ("csv", "csv")])
+def test_strata_are_the_same_in_files_of_any_format(tmp_path, name, kinds):
+    table = pd.DataFrame({"id": range(100), "sex": STRATA[name] * 25})
+    source, made = (tmp_path / one / f"a.{kind}" for one, kind in zip("io", kinds, strict=True))
+    source.parent.mkdir()
+    table.to_csv(source, index=False) if kinds[0] == "csv" else table.to_parquet(source)
+    path = applied(source, made, key=KEY, **STRATIFIED).path
+    for data in (None, {DATASET: source}):
+        assert certify_output(path, asking(**STRATIFIED), data=data).sample.rows == 20
+
+
+def test_weights_of_another_format_are_those_of_the_strata(tmp_path):
+    table = pd.DataFrame({"id": range(100), "sex": ["1", "1.0", "2", "3"] * 25})
+    table.to_parquet(tmp_path / "in.parquet")
+    path = applied(tmp_path / "in.parquet", tmp_path / "out" / "a.csv", **STRATIFIED).path
+    pd.read_csv(path, dtype=str).assign(w="6").to_csv(path, index=False)
+    path.with_name("certificate.jsonld").unlink()
+    with pytest.raises(CertificateError, match="V001 20 rows of 'w'"):
+        certify_output(path, asking(**STRATIFIED), data={DATASET: tmp_path / "in.parquet"})

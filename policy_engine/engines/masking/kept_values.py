@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from policy_engine.engines import field_marks
-from policy_engine.engines.arrays import is_text, unchunk, value_type
+from policy_engine.engines.arrays import unchunk
 from policy_engine.engines.masking.common_forms import (
     StoredType,
     common_forms,
@@ -16,40 +16,12 @@ from policy_engine.engines.masking.common_forms import (
 )
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import units_of
-from policy_engine.engines.row_keys import row_keys
+from policy_engine.engines.masking.stratum_words import stratum_words
 from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows, Stratum
 from policy_engine.kernels.row_matching import count_strange
 from policy_engine.kernels.siphash import Words
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Sample
-
-
-def are_comparable(one: pa.DataType, other: pa.DataType) -> bool:
-    """Tell whether equal values of two types are equal however a file of one format has them."""
-    return is_text(value_type(one)) == is_text(value_type(other))
-
-
-def shared_names(table: pa.Schema, output: pa.Schema, names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some columns whose values can be compared in an input and an output: both
-    are texts of CSV files, or neither is."""
-    both = {*table.names} & {*output.names}
-    pairs = ((name, table.field(name), output.field(name)) for name in names if name in both)
-    return tuple(
-        name
-        for name, one, other in pairs
-        if field_marks.is_untyped(one) == field_marks.is_untyped(other)
-        and are_comparable(one.type, other.type)
-    )
-
-
-def distinct_texts(output: pa.Table, names: Sequence[str]) -> tuple[str, ...]:
-    """Return some columns if their values are those of an unknown input: texts, all of them there.
-
-    Numbers may be those of several texts, and missing values those of empty ones.
-    """
-    columns = [output.column(name) for name in names if name in output.column_names]
-    are_texts = all(is_text(value_type(one.type)) and not one.null_count for one in columns)
-    return tuple(names) if are_texts and len(columns) == len(names) else ()
 
 
 def strange_rows(table: pa.Table, output: pa.Table, names: Sequence[str], present: str = "") -> int:
@@ -73,12 +45,9 @@ def stored_types(schema: pa.Schema) -> dict[str, StoredType]:
 
 def compare_sampled(output: pa.Table, plan: Plan, table: pa.Table | None) -> SampledOutput:
     """Return an output as a sample, of an input if there is one."""
-    step, key, names, strata = plan.sampling(), mark_key(), plan.shown_strata, None
-    if table is None:
-        names = distinct_texts(output, names)
-    else:
-        names = shared_names(table.schema, output.schema, names)
-        strata = input_strata(table, step, key)
+    step, key = plan.sampling(), mark_key()
+    names = [name for name in plan.shown_strata if name in output.column_names]
+    strata = None if table is None else input_strata(table, step, key)
     are_shown = {*names} == {*step.stratified_by}
     found = sampled_rows(output, step, names, key)
     return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
@@ -107,10 +76,10 @@ def input_strata(table: pa.Table, step: Sample, key: bytes) -> InputStrata:
 
 
 def _words(table: pa.Table, names: Sequence[str], key: bytes) -> Words:
-    """Return 128 bits for every row, (rows, 2), equal for equal strata: texts count as they are."""
+    """Return 128 bits for every row, (rows, 2), equal for equal strata."""
     if not names:
         return np.zeros((table.num_rows, 2), dtype=np.uint64)
-    return row_keys([table.column(name) for name in sorted(names)], key)
+    return stratum_words([table.column(name) for name in sorted(names)], key)
 
 
 def _strata(words: Words) -> list[Stratum]:

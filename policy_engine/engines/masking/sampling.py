@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy, unchunk
 from policy_engine.engines.masking.perturbing import RowKeys, masking_key
+from policy_engine.engines.masking.stratum_words import stratum_words
 from policy_engine.engines.persons import person_texts
 from policy_engine.engines.row_keys import row_keys
 from policy_engine.engines.samples import SampleEvidence
@@ -118,7 +119,7 @@ def stratum_keys(table: pa.Table, step: Sample, secret: bytes) -> _Words:
     """Return 128 bits for every row's stratum, (rows, 2), equal for equal ones."""
     if not step.stratified_by:
         return np.zeros((table.num_rows, 2), dtype=np.uint64)
-    return row_keys([table.column(name) for name in sorted(step.stratified_by)], secret)
+    return stratum_words([table.column(name) for name in sorted(step.stratified_by)], secret)
 
 
 def lasts_of_share(step: Sample, strata: int) -> _Words:

@@ -1,22 +1,19 @@
 """Values that an output has as they are in its input, on Spark: `masking/kept_values.py`."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial, reduce
-from operator import or_
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import LongType, StructField, StructType
 
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.masking.common_forms import common_forms, identifying_words
-from policy_engine.engines.masking.kept_values import are_comparable
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import MOST_STRATA
-from policy_engine.engines.row_keys import row_keys
+from policy_engine.engines.masking.stratum_words import stratum_words
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, count_strange, stored_types
 from policy_engine.engines.spark.sampling import counted_units
@@ -28,36 +25,12 @@ from policy_engine.plan.steps import Sample
 
 def compare_sampled(output: StoredRows, plan: Plan, table: StoredRows | None) -> SampledOutput:
     """Return an output as a sample, of an input if there is one."""
-    step, key, names, strata = plan.sampling(), mark_key(), plan.shown_strata, None
-    if table is None:
-        names = distinct_texts(output, names)
-    else:
-        names = shared_names(table, output, names)
-        strata = input_strata(table, step, key)
+    step, key = plan.sampling(), mark_key()
+    names = [name for name in plan.shown_strata if name in output.frame.columns]
+    strata = None if table is None else input_strata(table, step, key)
     are_shown = {*names} == {*step.stratified_by}
     found = sampled_rows(output, step, names, key)
     return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
-
-
-def shared_names(table: StoredRows, output: StoredRows, names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some columns whose values can be compared in an input and an output: both
-    are texts of CSV files, or neither is."""
-    before, after = (_kinds(one) for one in (table, output))
-    both = before.keys() & after.keys() if table.is_csv == output.is_csv else set()
-    return tuple(one for one in names if one in both and are_comparable(before[one], after[one]))
-
-
-def distinct_texts(output: StoredRows, names: Sequence[str]) -> tuple[str, ...]:
-    """Return some columns if they have the values of an unknown input: texts, none missing."""
-    kinds = _kinds(output)
-    if not names or not all(name in kinds and pa.types.is_string(kinds[name]) for name in names):
-        return ()
-    is_missing = reduce(or_, (F.col(quote_name(name)).isNull() for name in names))
-    return tuple(names) if output.frame.where(is_missing).isEmpty() else ()
-
-
-def _kinds(table: StoredRows) -> dict[str, pa.DataType]:
-    return {one.name: to_arrow_type(one.dataType) for one in table.frame.schema.fields}
 
 
 def strange_rows(
@@ -98,7 +71,7 @@ def input_strata(table: StoredRows, step: Sample, key: bytes) -> InputStrata:
 
 
 def _with_words(table: StoredRows, names: Sequence[str], key: bytes) -> DataFrame:
-    """Return a table with the words of the strata of its rows: texts count as they are."""
+    """Return a table with the words of the strata of its rows."""
     if not names:
         zeros = [F.lit(0).cast("long").alias(name) for name in ROW_WORDS]
         return table.frame.select("*", *zeros)
@@ -107,7 +80,8 @@ def _with_words(table: StoredRows, names: Sequence[str], key: bytes) -> DataFram
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in gather_tables(batches):
-            words = row_keys([part.column(name) for name in ordered], key).view(np.int64)
+            columns = [part.column(name) for name in ordered]
+            words = stratum_words(columns, key).view(np.int64)
             for place, name in enumerate(ROW_WORDS):
                 part = part.append_column(name, from_numpy(words[:, place].copy()))  # noqa: PLW2901
             yield from part.to_batches()

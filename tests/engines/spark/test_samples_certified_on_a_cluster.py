@@ -63,3 +63,17 @@ def test_what_is_no_sample_is_refused_on_a_cluster(cluster, tmp_path, code):
     data = {DATASET: tmp_path / "in.csv"}
     with pytest.raises(CertificateError, match=code):
         certify_output(path, asking(**ASKED), data, engine=cluster)
+
+
+@pytest.mark.parametrize(
+    "kinds", everyday((("csv", "parquet"), ("parquet", "csv")), ("csv", "parquet"))
+)
+def test_strata_are_the_same_in_files_of_any_format_on_a_cluster(cluster, tmp_path, kinds):
+    source, made = (tmp_path / f"{one}.{kind}" for one, kind in zip("io", kinds, strict=True))
+    table = pd.DataFrame({"id": range(100), "sex": ["1", "1.0", " 2", "2020-01-01 00:00:00"] * 25})
+    table["sex"] = table["sex"].mask(table["id"] % 4 == 3, "3.50")
+    table.to_csv(source, index=False) if kinds[0] == "csv" else table.to_parquet(source)
+    apply_policy(asking(**ASKED), {DATASET: source}, made, engine=cluster)
+    for data in (None, {DATASET: source}):
+        again = certify_output(made, asking(**ASKED), data=data, engine=cluster)
+        assert (again.sample.strata, again.rows_out) == (3, 20)
