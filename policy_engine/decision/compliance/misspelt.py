@@ -9,13 +9,12 @@ from policy_engine.decision.compliance.names import CLASSES, FEATURE, PROPERTIES
 from policy_engine.decision.compliance.namespaces import RDFS, nearly, unknown_term
 from policy_engine.decision.conditions import compared_name
 from policy_engine.errors import Place, PolicyEngineError, PolicyError, Problem
+from policy_engine.policy.reading.nodes import CLASS_KINDS
 from policy_engine.policy.structure import LEFT, PROFILE, PURPOSE, PURPOSE_PROPERTIES, VALUE
 from policy_engine.policy.vocabulary import NONE, Vocabulary
 
 _READ = frozenset((*PROPERTIES, *CLASSES))
 _BY_LETTERS = {name.lower(): name for name in (*CLASSES, *PROPERTIES)}
-_CLASSES = frozenset(("owl:Class", f"{terms.PE}PolicyType", f"{terms.MOSAICROWN}purpose"))
-"""The kinds of the terms that are classes; the kinds of a purpose are among them."""
 _PROPERTIES = frozenset(
     (
         *(f"{terms.RDF}Property", "owl:ObjectProperty", "owl:DatatypeProperty"),
@@ -74,7 +73,7 @@ def _told(statement: tuple[Term, ...], message: str) -> Iterator[tuple[tuple[Ter
 def _misuse(name: str, *, is_class: bool) -> str:
     """Return what is wrong with a term as a property or a class; empty if it is one."""
     term = terms.vocabulary().get(name)
-    used, fit = ("class", _CLASSES) if is_class else ("property", _PROPERTIES)
+    used, fit = ("class", CLASS_KINDS) if is_class else ("property", _PROPERTIES)
     is_fit = term is None or not fit.isdisjoint(term.types)
     if is_fit or (is_class and name in _KINDS_OF_CLASS):
         return ""

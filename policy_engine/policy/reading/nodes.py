@@ -17,6 +17,9 @@ DESCRIPTIONS = (
     ),
 )
 
+CLASS_KINDS = frozenset(("owl:Class", f"{terms.PE}PolicyType", f"{terms.MOSAICROWN}purpose"))
+"""The kinds of the terms that are classes; the kinds of a purpose are among them."""
+
 
 def described_nodes(data: Mapping[str, Any]) -> Iterator[tuple[str, Node]]:
     """Yield the nodes of a tree that have properties, by their name."""
@@ -71,3 +74,14 @@ def says_something_else(prop: str) -> bool:
     is_own = prop.startswith((terms.MOSAICROWN, terms.PE))
     is_of_things = prop in WIDER_PROPERTIES or prop in terms.instances(f"{terms.ODRL}LeftOperand")
     return not prop.startswith(("@", terms.ODRL)) and (is_of_things or not is_own)
+
+
+def misused_class(name: str) -> str:
+    """Return what is wrong with a term of the language as a class; empty if it is one.
+
+    Names that are not terms are not judged, nor is `odrl:purpose`, by which purposes are told.
+    """
+    term = terms.vocabulary().get(name)
+    if term is None or name == f"{terms.ODRL}purpose" or not CLASS_KINDS.isdisjoint(term.types):
+        return ""
+    return f"{terms.compact(name)!r} is not a class, and stands where one does."

@@ -14,7 +14,7 @@ from policy_engine.policy.hierarchy import TOPS, Hierarchy
 from policy_engine.policy.labels import labelled
 from policy_engine.policy.model import ACCEPTED, ENDS_WITH, SET, Kind, Policy, Rule, Strategy
 from policy_engine.policy.reading.constraints import ConstraintReader
-from policy_engine.policy.reading.nodes import format_value
+from policy_engine.policy.reading.nodes import format_value, misused_class
 from policy_engine.policy.reading.rules import RuleReader, members, with_shared
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
@@ -86,6 +86,7 @@ class PolicyReader:
             self.walker.read_all_memberships()
         for node in self.walker.unread_nodes() if not self.walker.problems else ():
             self.walker.read_unreferenced(node)
+            self._check_classes(node)
         self.walker.refuse_unread()
         hierarchy = self.walker.hierarchy()
         if self.walker.vocabulary:
@@ -95,6 +96,12 @@ class PolicyReader:
             return ()
         complete = (replace(draft, hierarchy=hierarchy) for draft in drafts if draft)
         return tuple(labelled(replace(draft, digest=digest_of(draft))) for draft in complete)
+
+    def _check_classes(self, node: Node) -> None:
+        """Note the terms that a node that nothing refers to has as a class, and that are none."""
+        for index, name in enumerate(node.data.get("@type", ())):
+            if message := misused_class(terms.canonical(name)):
+                self.walker.add_strict("P007", message, "", node, "@type", index)
 
     def _top(self) -> Place:
         return self.walker.graph.document.place("")

@@ -16,9 +16,11 @@ from policy_texts import (
     problems,
     read,
     refused,
+    text,
 )
 
 from policy_engine import terms
+from policy_engine.errors import PolicyError
 from policy_engine.policy import read_hierarchy, read_policies, read_policy
 from policy_engine.policy.structure import party_functions
 
@@ -399,3 +401,15 @@ def test_policy_is_not_under_a_profile_that_a_text_in_it_mentions():
 def test_policy_is_under_the_profile_whose_terms_it_uses_anywhere(keys):
     policy = {**PLAIN, "@type": "Set", "uid": "ex:1", "permission": {**RULE, **keys}}
     assert read_policy(json.dumps(policy)).conflict == "prohibit"
+
+
+@pytest.mark.parametrize("name", ["odrl:target", "odrl:read", "odrl:eq", "odrl:count"])
+@pytest.mark.parametrize("node", ["ex:T", "ex:elsewhere"])
+def test_a_term_that_is_not_a_class_is_refused_as_one_in_every_syntax(node, name):
+    rule = "[ odrl:target ex:T ; odrl:action odrl:read ]"
+    turtle = f"@prefix odrl: <{terms.ODRL}> . @prefix ex: <http://e.org/> . {node} a {name} . "
+    turtle += f"ex:policy a odrl:Set ; odrl:permission {rule} ."
+    with pytest.raises(PolicyError) as caught:
+        read_policies(turtle, syntax="turtle")
+    found = refused(text({"@id": node, "@type": name}, permission=RULE))
+    assert [one.code for one in caught.value.problems] == [code for code, _ in found] == ["P007"]
