@@ -142,7 +142,7 @@ def certify_output(
                 if data
                 else (None, False)
             )
-            rows = None if is_made or not data else _input_rows(release.plan, run)
+            rows = None if is_made or not data else _input_rows(release.plan, run, earlier)
             written = _known_output(release, run, key, rows, before) if rows else None
             certified = (
                 _make_again(release, launch, opened, has_key=key is not None)
@@ -302,12 +302,18 @@ class _InputRows(NamedTuple):
     kept: Any
 
 
-def _input_rows(plan: Plan, engine: Engine) -> _InputRows:
+def _input_rows(plan: Plan, engine: Engine, earlier: Certificate | None) -> _InputRows:
     """Return the rows that a plan reads, and those that it releases where that decides how columns
-    are masked: to form classes again takes long."""
+    are masked: to form classes again takes long.
+
+    Raises DataError (V006) where these are not found again.
+    """
     table, _ = read_inputs(plan, engine, ())
     if plan.mask is None or plan.sample is not None:
         return _InputRows(table, table)
+    if earlier is not None and earlier.ended and plan.most_suppressed:
+        message = "A time limit ended the search for this release: which rows it suppressed is not "
+        raise DataError.of("V006", f"{message}known, nor how the others were masked.")
     return _InputRows(table, engine.released_rows(table, plan.anonymization(), plan.publish)[0])
 
 

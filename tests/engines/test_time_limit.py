@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from applying import applied, asking
-from building import DATASET
+from building import DATASET, column
 
 from policy_engine import apply_policy
 from policy_engine.api.certifying import certify_output
@@ -123,6 +123,18 @@ def test_persons_of_a_release_whose_search_was_ended_are_not_counted_again(tmp_p
     apply_policy(text, data, tmp_path / "out", time_limit=1e6)
     with pytest.raises(DataError, match="V006 A time limit ended the search for this release"):
         certify_output(tmp_path / "out", text, data=data)
+
+
+@pytest.mark.usefixtures("early")
+def test_a_search_that_is_ended_does_not_tell_which_rows_it_suppressed_again(tmp_path):
+    pay = column("pay", masking="rounding", base=10)
+    asked = ASKED | {"algorithm": "full-domain", "maxSuppression": 0.5, "masked": [pay]}
+    data = {DATASET: table().append_column("pay", pa.array(range(60)))}
+    output = tmp_path / "out" / "a.csv"
+    made = apply_policy(asking(**asked), data, output, time_limit=1e6).certificate
+    assert made.ended
+    with pytest.raises(DataError, match="V006 A time limit ended the search for this release"):
+        certify_output(output, asking(**asked), data)
 
 
 @pytest.mark.usefixtures("early")

@@ -75,12 +75,21 @@ def test_pixelated_images_of_files_are_certified_again_on_spark(cluster, place, 
     assert beside.maskings == made.certificate.maskings
 
 
-def test_images_of_other_means_are_refused_on_spark(cluster, place, tmp_path):
+@pytest.mark.parametrize("numbers", [range(12), [0] * 12], ids=["matched", "tied"])
+def test_images_of_other_means_are_refused_on_spark(cluster, tmp_path, numbers):
+    output, policy = tmp_path / "out" / "faces.parquet", asking(**ALONE)
+    table = faces().set_column(0, "id", pa.array(numbers))
+    apply_policy(policy, {DATASET: other_file(table, tmp_path)}, output, engine=cluster)
+    other = table.set_column(2, "face", table["face"].take(pa.array([2, *range(1, 12)])))
+    with pytest.raises(CertificateError, match="V001"):
+        certify_output(output, policy, data={DATASET: other_file(other, tmp_path)}, engine=cluster)
+
+
+def test_images_of_other_rows_are_refused_on_spark(cluster, place, tmp_path):
     output, policy = tmp_path / "out" / "faces.parquet", asking(**ALONE)
     apply_policy(policy, {DATASET: place}, output, engine=cluster)
     other = faces().set_column(0, "id", pa.array(range(100, 112)))
-    other = other.set_column(2, "face", other["face"].take(pa.array([2, *range(1, 12)])))
-    with pytest.raises(CertificateError, match="V001"):
+    with pytest.raises(CertificateError, match="V002 12 rows of the output have values of 'id'"):
         certify_output(output, policy, data={DATASET: other_file(other, tmp_path)}, engine=cluster)
 
 
