@@ -19,6 +19,7 @@ KEPT = ["id", "ill", "since", "seen", "cost", "rate"]
 SWAPPED = {"method": "masking", "insensitive": KEPT, "masked": [PAY]}
 CLASSES = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "insensitive": KEPT}
 ACROSS = (".parquet", ".csv")
+SAMPLED = {"method": "masking", "insensitive": KEPT, "sampleSize": 9, "stratifiedBy": ["ill"]}
 FILES = everyday([(".csv", ".csv"), (".csv", ".parquet"), ACROSS], ACROSS)
 
 
@@ -45,7 +46,7 @@ def certified(cluster, path, data, asked):
 
 
 @pytest.mark.parametrize("files", FILES, ids="-".join)
-@pytest.mark.parametrize("asked", [SWAPPED, CLASSES], ids=["swapped", "classes"])
+@pytest.mark.parametrize("asked", [SWAPPED, CLASSES, SAMPLED], ids=["swapped", "classes", "sample"])
 def test_a_release_is_of_its_data_on_a_cluster(cluster, asked, files, tmp_path):
     given, made = files
     data = tmp_path / f"in{given}"
