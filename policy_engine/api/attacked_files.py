@@ -63,23 +63,25 @@ class AttackedFiles:
 
     def methods(self) -> dict[str, str]:
         """Return how each known column was made, in words, as far as anybody knows."""
-        return {name: _method(name, self.given.certificate) for name in self.files.names}
+        return {name: method_words(name, self.given.certificate) for name in self.files.names}
 
 
 def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     """Return an original and its release matched. Raises what `audit_disclosure` does."""
     before, after, certificate = given.before, given.after, given.certificate
     matching = tuple(asked.match) or _matching(before, after, certificate, asked.known)
-    unread = _unread(certificate)
-    secret = tuple(asked.sensitive) or _sensitive(certificate)
-    names = tuple(asked.known) or _known(before, after, certificate, (*matching, *secret))
+    unread = unread_columns(certificate)
+    secret = tuple(asked.sensitive) or sensitive_columns(certificate)
+    names = tuple(asked.known) or default_known(
+        before.column_names, after.column_names, certificate, (*matching, *secret)
+    )
     names = tuple(dict.fromkeys(name for name in names if name not in unread))
     _check_matching(matching, certificate)
     problems = _problems(given, names, matching, secret)
     problems += risk_input_problems(given, names, asked.weights, asked.threshold)
     if problems:
         raise DataError(*problems)
-    trees = _taxonomies(certificate, asked.taxonomies or {}, given.path.parent, names)
+    trees = taxonomies_of(certificate, asked.taxonomies or {}, given.path.parent, names)
     plan = certificate.plan if certificate else None
     columns = known_columns(before, after, [*names, *matching, *secret], plan, trees)
     matched, learned = columns[len(names) :][: len(matching)], columns[len(names) + len(matching) :]
@@ -154,32 +156,28 @@ def _matching(
     raise DataError.of("A023", message, "Name columns that do, and are as they were.")
 
 
-def _known(
-    original: "pa.Table",
-    release: "pa.Table",
+def default_known(
+    original: Sequence[str],
+    release: Sequence[str],
     certificate: "Certificate | None",
     matching: Sequence[str],
 ) -> tuple[str, ...]:
     """Return the columns that are known of persons where nobody says which."""
-    both = [
-        name
-        for name in original.column_names
-        if name in release.column_names and name not in matching
-    ]
+    both = [name for name in original if name in release and name not in matching]
     if certificate is None:
         return tuple(both)
     hidden = certificate.plan.anonymization().columns.hidden
     changed = _changed(certificate) - set(hidden)
-    return tuple(name for name in original.column_names if name in changed)
+    return tuple(name for name in original if name in changed)
 
 
-def _unread(certificate: "Certificate | None") -> set[str]:
+def unread_columns(certificate: "Certificate | None") -> set[str]:
     """Return the columns that no attack reads: images."""
     mask = certificate.plan.mask if certificate else None
     return {one.name for one in (mask.image_maskings if mask else ())}
 
 
-def _sensitive(certificate: "Certificate | None") -> tuple[str, ...]:
+def sensitive_columns(certificate: "Certificate | None") -> tuple[str, ...]:
     """Return the columns that a policy says are sensitive."""
     return certificate.plan.anonymization().columns.sensitive_names if certificate else ()
 
@@ -222,7 +220,7 @@ def _changed(certificate: "Certificate") -> set[str]:
     return {*columns.quasi_names, *columns.hidden, *masked}
 
 
-def _taxonomies(
+def taxonomies_of(
     certificate: "Certificate | None",
     given: Mapping[str, Any],
     folder: Path,
@@ -249,7 +247,7 @@ def _taxonomies(
     return found
 
 
-def _method(name: str, certificate: "Certificate | None") -> str:
+def method_words(name: str, certificate: "Certificate | None") -> str:
     """Return how a column was made, in words, as far as anybody knows."""
     if certificate is None:
         return "not known"

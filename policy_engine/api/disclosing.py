@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion, match_files
+from policy_engine.api.disclosing_on_spark import audit_classes, check_for_cluster
 from policy_engine.api.disclosure_inputs import read_disclosed, risk_inputs
 from policy_engine.audits.disclosure.records import check_private, write_records
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage, RiskAndUtility
@@ -16,6 +17,8 @@ from policy_engine.engines.engine import Progress, silent
 
 if TYPE_CHECKING:
     from policy_engine.audits.disclosure.auditing import Attacks
+    from policy_engine.engines.spark.engine import SparkEngine
+    from policy_engine.plan.plan import EngineName
 
 
 def audit_disclosure(
@@ -32,6 +35,7 @@ def audit_disclosure(
     threshold: float = 0.2,
     holdout: str | Path | None = None,
     also: Sequence[str | Path] = (),
+    engine: "EngineName | SparkEngine" = "local",
     taxonomies: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     records: str | Path | None = None,
@@ -53,17 +57,35 @@ def audit_disclosure(
     `holdout` has persons who were never in the original: whom attacks seem to find of them is a
     second baseline. `also` are other releases of the original: what they add to the first, and what
     each risks and is good for. With `out`, the figures and a page are written there; with
-    `records`, the most exposed rows, into a file that its owner alone can read.
+    `records`, the most exposed rows, into a file that its owner alone can read. On Spark, classes
+    are counted, and nobody is linked.
 
     Raises DataError where a table cannot be read or lacks a column (C005) or its type (C009), rows
     cannot be matched (A023), the population does not contain the release (A024), weights or the
     threshold are out of range (A025), an attack is not known or has no time (A012), or a taxonomy
     is missing (C012); CertificateError where the release was not made from the original (V002);
-    OutputError where nothing can be written (O002), or where `records` would be no secret (O001).
+    OutputError where nothing can be written (O002), or where `records` would be no secret (O001);
+    EngineError where an engine cannot be started, PlanError for what Spark does not do (M009).
     """
     from policy_engine.audits.disclosure.risks.measuring import measure_risks  # noqa: PLC0415
 
     settings = read_settings(attacks, seconds)
+    if engine != "local":
+        check_for_cluster({"holdout": holdout, "also": also, "records": records})
+        return audit_classes(
+            engine,
+            original,
+            release,
+            population,
+            known=known,
+            sensitive=sensitive,
+            weights=weights,
+            threshold=threshold,
+            taxonomies=taxonomies or {},
+            out=out,
+            settings=settings,
+            progress=progress,
+        )
     others = Path(holdout) if holdout else None
     asked = AuditQuestion(known, match, sensitive, weights, threshold, taxonomies, others)
     if records:

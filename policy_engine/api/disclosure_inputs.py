@@ -1,6 +1,6 @@
 """The files of a disclosure audit, and what risks are measured by beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def read_disclosed(
     """
     path = Path(single_output(Path(release)))
     with published_output(path):
-        certificate = _certificate(path)
+        certificate = certificate_of(path)
         progress("reading", 0, 0)
         before, after = tables.read_table(Path(original)), tables.read_table(path)
     others = None if population is None else Path(population)
@@ -82,7 +82,9 @@ def read_disclosed(
     return given
 
 
-def _certificate(release: Path) -> "Certificate | None":
+def certificate_of(
+    release: Path, stored: Callable[[Path], StoredData] = StoredData.from_file
+) -> "Certificate | None":
     """Return the certificate beside a release, None if there is none.
 
     Raises CertificateError (V004) for one of another output, PlanError (M004) for one of a release
@@ -95,7 +97,7 @@ def _certificate(release: Path) -> "Certificate | None":
     if certificate.plan.anonymization().is_in_buckets:
         message = "The release is by buckets, in two tables that no person links row by row."
         raise PlanError.of("M004", message, "Audit a release by classes, or of masked columns.")
-    check_digest(certificate, StoredData.from_file(release))
+    check_digest(certificate, stored(release))
     return certificate
 
 

@@ -6,8 +6,16 @@ from typing import Annotated
 import typer
 
 from policy_engine.cli.answers import print_json, progress_bar
-from policy_engine.cli.options import Format, FormatOption, TaxonomyOption
-from policy_engine.cli.parsing import parse_paths
+from policy_engine.cli.options import (
+    ConfOption,
+    EngineChoice,
+    EngineOption,
+    Format,
+    FormatOption,
+    MasterOption,
+    TaxonomyOption,
+)
+from policy_engine.cli.parsing import make_engine, parse_paths
 from policy_engine.cli.shared_options import with_quiet_option
 
 
@@ -84,6 +92,9 @@ def disclosure(
             metavar="RELEASE", help="Another release of the same original, repeated: what it adds."
         ),
     ] = [],  # noqa: B006
+    engine: EngineOption = EngineChoice.LOCAL,
+    master: MasterOption = "",
+    conf: ConfOption = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
     out: Annotated[
         Path | None,
@@ -115,6 +126,7 @@ def disclosure(
             population=population,
             weights=weights,
             threshold=threshold,
+            engine=make_engine(engine, master, conf),
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             holdout=holdout,
             also=also,

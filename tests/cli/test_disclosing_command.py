@@ -55,3 +55,22 @@ def test_attacks_that_are_not_known_are_refused(files):
     told = run(*files, "--match", "row", "--attack", "nearest")
     assert told.exit_code != 0
     assert "A012" in str(told.exception)
+
+
+def test_risks_are_told_where_no_row_can_be_matched(files):
+    told = run(*files, "--known", "age", "--sensitive", "row")
+    assert told.exit_code == 0, told.output
+    said = " ".join(told.output.split())
+    assert "prosecutor-mean" in said
+    assert "no figure: marketer, journalist, k-map, presence, since no population is given" in said
+    assert "not run: distance-linkage, probabilistic-linkage," in said
+
+
+def test_a_threshold_that_is_no_risk_is_refused(files):
+    told = run(*files, "--known", "age", "--threshold", "1")
+    assert told.exit_code != 0
+    assert not isinstance(told.exception, AssertionError)
+
+
+def test_a_cluster_is_not_for_the_local_engine(files):
+    assert run(*files, "--known", "age", "--master", "local[1]").exit_code != 0

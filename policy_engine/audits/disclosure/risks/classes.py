@@ -25,9 +25,10 @@ _WEIGHT_UNITS = 1 << 16
 class KnownClasses:
     """The classes of records that an intruder cannot tell apart by the columns `known`.
 
-    `cells` (classes, columns) are the numbers of their cells, `class_of` (records,) the class of
-    each record, and `sizes` (classes,) how many each has. `frequencies` (classes,) are how many
-    records could be the same: more than the size, where a suppressed cell may be any value.
+    `cells` (classes, columns) are the numbers of their cells, `class_of` (rows,) the class of each
+    row, and `sizes` (classes,) how many records each has. `frequencies` (classes,) are how many
+    records could be the same: more than the size, where a suppressed cell may be any value. A row
+    is a record, unless `counts` (rows,) says how many records are equal to it.
     """
 
     known: tuple[str, ...]
@@ -36,10 +37,14 @@ class KnownClasses:
     sizes: Ints
     frequencies: Ints
     is_overlapping: bool = False
+    counts: Ints | None = None
 
     @classmethod
     def of(
-        cls, columns: Sequence[KnownColumn], missing: Sequence[int] | None = None
+        cls,
+        columns: Sequence[KnownColumn],
+        missing: Sequence[int] | None = None,
+        counts: Ints | None = None,
     ) -> "KnownClasses":
         """Return the classes of a release by the cells of columns, at least one.
 
@@ -48,49 +53,67 @@ class KnownClasses:
         codes = [column.after.cell_of.astype(np.int32) for column in columns]
         class_of, count = classes_of(codes)
         cells = np.column_stack(codes)[first_rows(class_of, count)]
-        sizes = np.bincount(class_of, minlength=count)
-        frequencies = sizes
+        sizes = frequencies = _counted(class_of, count, counts)
         if missing is not None:
             cells = np.where(cells == np.array(missing, dtype=np.int32), np.int32(-1), cells)
             frequencies = match_counts(cells, sizes, "wildcard")
         names = tuple(column.name for column in columns)
-        return cls(names, cells, class_of, sizes, frequencies, missing is not None)
+        return cls(names, cells, class_of, sizes, frequencies, missing is not None, counts)
 
     @property
     def records(self) -> int:
         """The number of records."""
-        return len(self.class_of)
+        return int(self.sizes.sum())
 
-    def totals(self, weights: Floats) -> Floats:
-        """Return the sum of the weights (records,) of all records that could be of each class.
+    def records_of_cells(self) -> Ints:
+        """Return the cells of every record, (records, columns), in the order of the classes."""
+        return np.repeat(self.cells.astype(np.int64), self.sizes, axis=0)
+
+    def sums(self, weights: Floats) -> Floats:
+        """Return the sum of the weights (rows,) of the records of each class, (classes,).
 
         By class and weight, ascending, so that no order of rows matters.
         """
         order = np.lexsort((weights, self.class_of))
-        sorted_classes, sorted_weights = self.class_of[order], weights[order]
-        changes = np.diff(sorted_classes).astype(bool) | np.diff(sorted_weights).astype(bool)
-        first = np.flatnonzero(np.append(True, changes))
-        parts = sorted_weights[first] * np.diff(np.append(first, len(weights)))
-        starts = np.searchsorted(sorted_classes[first], np.arange(len(self.sizes)))
-        sums = np.add.reduceat(parts, starts)
+        classes, ordered = self.class_of[order], weights[order]
+        changes = np.append(True, np.diff(classes).astype(bool) | np.diff(ordered).astype(bool))
+        first = np.flatnonzero(changes)
+        times = None if self.counts is None else self.counts[order]
+        parts = ordered[first] * _counted(np.cumsum(changes) - 1, len(first), times)
+        starts = np.searchsorted(classes[first], np.arange(len(self.sizes)))
+        return np.asarray(np.add.reduceat(parts, starts))
+
+    def totals(self, weights: Floats) -> Floats:
+        """Return the sum of the weights (rows,) of all records that could be of each class."""
+        sums = self.sums(weights)
         if not self.is_overlapping:
-            return np.asarray(sums)
+            return sums
         units = np.round(sums * _WEIGHT_UNITS).astype(np.int64)
         return match_counts(self.cells, units, "wildcard") / _WEIGHT_UNITS
 
 
+def _counted(numbers: Ints, size: int, counts: Ints | None) -> Ints:
+    """Return how many rows have each number, or the sum of their counts."""
+    if counts is None:
+        return np.bincount(numbers, minlength=size)
+    found = np.zeros(size, dtype=np.int64)
+    np.add.at(found, numbers, counts)
+    return found
+
+
 def population_counts(
-    classes: KnownClasses, columns: Sequence[KnownColumn]
+    classes: KnownClasses, columns: Sequence[KnownColumn], counts: Ints | None = None
 ) -> Ints | NotApplicable:
     """Return how many persons of a population could be of each class, (classes,).
 
-    `columns` have the population before, and the release after. A person is counted in a class if
-    each value could have become its cell. `NotApplicable` where cells have too many parts.
+    `columns` have the population before, and the release after; `counts` (rows,) are how many
+    persons a row of the population is, by default one. A person is counted in a class if each value
+    could have become its cell. `NotApplicable` where cells have too many parts.
     """
     before = [column.before.astype(np.int32) for column in columns]
     point_of, count = classes_of(before)
     points = np.column_stack(before)[first_rows(point_of, count)]
-    persons = np.bincount(point_of, minlength=count)
+    persons = _counted(point_of, count, counts)
     first = first_rows(classes.class_of, len(classes.sizes))
     if all(column.is_exact for column in columns):
         asked = np.column_stack([column.released_codes()[first] for column in columns])

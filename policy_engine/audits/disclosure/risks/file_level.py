@@ -50,8 +50,10 @@ class Share:
     @classmethod
     def of_weights(cls, classes: KnownClasses, weights: Floats) -> "Share":
         """Return what weights tell: a record stands for so many persons."""
-        persons = max(round(math.fsum(weights.tolist())), classes.records)
         by_class = np.maximum(classes.totals(weights), classes.frequencies)
+        # Of overlapping classes, those of all would count records more than once.
+        every = math.fsum(classes.sums(weights).tolist())
+        persons = max(round(every), classes.records)
         return cls(persons, by_class, "by the weights")
 
     @classmethod
@@ -166,7 +168,7 @@ def _special(classes: KnownClasses) -> Figure:
     if not largest:
         reason = f"{classes.records:,} records are too many for sets of {columns} columns"
         return NoRisk(measure="special-uniques", reason=reason)
-    found = special_uniques(classes.cells[classes.class_of].astype(np.int64), largest)
+    found = special_uniques(classes.records_of_cells(), largest)
     special = int(((found.smallest > 0) & (found.smallest < columns)).sum())
     most = int(np.argmax(found.contributions))
     sets = "all sets" if largest == columns else f"sets of up to {largest} columns"
@@ -252,7 +254,7 @@ def _log_linear(classes: KnownClasses, share: Share) -> Iterator[Figure]:
         reason = f"{classes.records:,} records are more than the {MOST_MODELLED:,} it is fitted to"
         yield NoRisk(measure="log-linear", reason=reason)
         return
-    codes = classes.cells[classes.class_of].astype(np.int64)
+    codes = classes.records_of_cells()
     found = selected_risk(codes, classes.records / share.persons)
     if isinstance(found, NotApplicable):
         yield NoRisk(measure="log-linear", reason=found.reason)

@@ -35,7 +35,8 @@ class RiskInputs:
     `sensitive` are the columns that nobody should learn; `population` are the known columns with
     the population before and the release after. `weights` (records,) are how many persons a record
     of the release stands for, and `share` is that of the population that was sampled, each None
-    where it is not known. With `suppresses`, missing cells may be any value.
+    where it is not known. With `suppresses`, missing cells may be any value. `records` and
+    `persons` are how many each row of the release and of the population stands for, if not one.
     """
 
     threshold: float = THRESHOLD
@@ -44,6 +45,8 @@ class RiskInputs:
     weights: Floats | None = None
     share: float | None = None
     suppresses: bool = False
+    records: Ints | None = None
+    persons: Ints | None = None
 
 
 def measure_risks(
@@ -53,21 +56,37 @@ def measure_risks(
 
     Raises DataError (A024) where the population does not contain the release.
     """
-    asked, (chosen, reasons) = inputs or RiskInputs(), class_columns(files)
+    asked = inputs or RiskInputs()
     progress("counting classes", 0, 2)
-    classes = _classes(chosen, asked.suppresses) if chosen else None
-    found = FileRisks(not_run=tuple(NoRisk(measure="classes", **one) for one in reasons))
-    if classes is not None:
-        names = set(classes.known)
-        population = [one for one in asked.population if one.name in names]
-        counted = _counted(classes, population)
-        found += file_risks(classes, asked.threshold, counted, _share(classes, asked))
+    chosen, reasons = class_columns(files)
+    classes = _classes(chosen, asked) if chosen else None
+    found = _risks_of(classes, reasons, asked)
     progress("learning values", 1, 2)
     figures = list(_attributes(files, classes, chosen, asked))
     return found + FileRisks(
         risks=tuple(one for one in figures if isinstance(one, Risk)),
         not_run=tuple(one for one in figures if isinstance(one, NoRisk)),
     )
+
+
+def class_risks(files: TwoFiles, inputs: RiskInputs) -> FileRisks:
+    """Return what the classes of a release tell, alone and in the population.
+
+    Raises DataError (A024) where the population does not contain the release.
+    """
+    chosen, reasons = class_columns(files)
+    return _risks_of(_classes(chosen, inputs) if chosen else None, reasons, inputs)
+
+
+def _risks_of(
+    classes: KnownClasses | None, reasons: Sequence[dict[str, str]], inputs: RiskInputs
+) -> FileRisks:
+    found = FileRisks(not_run=tuple(NoRisk(measure="classes", **one) for one in reasons))
+    if classes is None:
+        return found
+    population = [one for one in inputs.population if one.name in classes.known]
+    counted = _counted(classes, population, inputs.persons)
+    return found + file_risks(classes, inputs.threshold, counted, _share(classes, inputs))
 
 
 def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[str, str]]]:
@@ -104,15 +123,16 @@ def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
     return not (len(pairs) == values and cells < values)
 
 
-def _classes(columns: Sequence[KnownColumn], suppresses: bool) -> KnownClasses:
-    if not suppresses:
-        return KnownClasses.of(columns)
+def _classes(columns: Sequence[KnownColumn], inputs: RiskInputs) -> KnownClasses:
+    if not inputs.suppresses:
+        return KnownClasses.of(columns, counts=inputs.records)
     wide = [np.flatnonzero(column.after.widths == column.after.size) for column in columns]
-    return KnownClasses.of(columns, [int(one[0]) if len(one) else -1 for one in wide])
+    missing = [int(one[0]) if len(one) else -1 for one in wide]
+    return KnownClasses.of(columns, missing, inputs.records)
 
 
 def _counted(
-    classes: KnownClasses, population: Sequence[KnownColumn]
+    classes: KnownClasses, population: Sequence[KnownColumn], persons: Ints | None
 ) -> CountedPopulation | NotApplicable:
     if not population:
         return NotApplicable(reason="no population is given: name it by --population")
@@ -121,11 +141,12 @@ def _counted(
         if masking and column.is_exact and public_rule(masking) is None:
             reason = f"which cell of {column.name!r} others would have depends on the original"
             return NotApplicable(reason=reason)
-    counts = population_counts(classes, population)
+    counts = population_counts(classes, population, persons)
     if isinstance(counts, NotApplicable):
         return counts
     _check_contains(classes, counts, population)
-    return CountedPopulation(len(population[0].before), counts)
+    everybody = len(population[0].before) if persons is None else int(persons.sum())
+    return CountedPopulation(everybody, counts)
 
 
 def _check_contains(classes: KnownClasses, counts: Ints, population: Sequence[KnownColumn]) -> None:
@@ -193,9 +214,7 @@ def _attributes(
         others = [column for column in chosen if column.name != sensitive.name]
         if others and classes is not None:
             same = len(others) == len(chosen)
-            yield from homogeneous(
-                classes if same else _classes(others, inputs.suppresses), sensitive
-            )
+            yield from homogeneous(classes if same else _classes(others, inputs), sensitive)
         else:
             reason = "no column is known whose cells hold what is true of their persons"
             yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)

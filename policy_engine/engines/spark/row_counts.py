@@ -1,0 +1,47 @@
+"""The distinct rows of a table on the cluster, and how many rows are equal to each."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from policy_engine.engines.field_marks import untyped_field
+from policy_engine.engines.spark import reading
+from policy_engine.engines.spark.engine import SparkEngine
+from policy_engine.engines.spark.jobs import running
+from policy_engine.engines.spark.values import normalise_table
+from policy_engine.errors import DataError
+
+_ROWS = "__policy_engine_rows"
+
+
+class RowCounts(NamedTuple):
+    """The distinct rows of some columns, and how many rows each is, (distinct,)."""
+
+    table: pa.Table
+    counts: NDArray[np.int64]
+
+
+def count_rows(engine: SparkEngine, location: str, columns: Sequence[str]) -> RowCounts:
+    """Return the distinct rows of a table, in no order. Texts of CSV are marked as such.
+
+    Raises the errors of `reading.describe_dataset` and `reading.read`, DataError (R011) where there
+    are more than the driver holds.
+    """
+    dataset = engine.describe_dataset(location, location)
+    with running(engine.spark, "counting rows"):
+        frame = reading.read(engine.spark, location, dataset.format, columns)
+        rows = frame.groupBy(*map(reading.column, columns)).agg(F.count("*").alias(_ROWS))
+        found = rows.limit(engine.most_values + 1).toArrow()
+    if found.num_rows > engine.most_values:
+        message = f"The table has more than {engine.most_values:,} distinct rows in these columns."
+        raise DataError.of("R011", message, "Name fewer known columns.", location)
+    counts = found.column(_ROWS).to_numpy().astype(np.int64)
+    table = normalise_table(found.drop_columns([_ROWS]))
+    if dataset.format.startswith("csv"):
+        texts = [column.dictionary_encode() for column in table.columns]
+        table = pa.table(texts, schema=pa.schema(map(untyped_field, table.column_names)))
+    return RowCounts(table, counts)
