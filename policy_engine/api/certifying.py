@@ -325,7 +325,7 @@ def _rows_before(release: Release, engine: Engine) -> "pa.Table | None":
     plan = release.plan
     table, _ = read_inputs(plan, engine, ())
     output = read_table(Path(release.output.location))
-    return rows_before(table, output, plan.unmasked_columns, plan.known)
+    return rows_before(table, output, plan.unmasked_columns, plan.compared)
 
 
 def _known_output(

@@ -239,9 +239,11 @@ class Plan(_Frozen):
         return tuple(step for step in self.steps if isinstance(step, DisclosureStep))
 
     @property
-    def known(self) -> tuple[str, ...]:
-        """The columns that intruders know in attacks on the table, in the order of the input."""
+    def compared(self) -> tuple[str, ...]:
+        """The columns of the input that attacks on the table need: those that intruders know, and
+        those that columns are masked given, in the order of the input."""
         names = {name for one in self.disclosures for name in one.method.known}
+        names |= {*self.mask.values_read} if self.mask else set()
         return tuple(name for name in self.columns if name in names)
 
     @property

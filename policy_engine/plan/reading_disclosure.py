@@ -9,7 +9,6 @@ from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordL
 from policy_engine.methods.disclosure import DisclosureBound
 from policy_engine.methods.masking import ImageMasking
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
-from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import METHODS, audit_duties, method_of
 from policy_engine.plan.disclosure import Disclosure
@@ -49,9 +48,7 @@ class _Reader:
         self.refinements = refinements
         self.transformation = transformation
         self.columns = transformation.anonymization.columns
-        self.unread = {
-            one.name for one in transformation.maskings if isinstance(one, Recoding | ImageMasking)
-        }
+        self.unread = {one.name for one in transformation.maskings if isinstance(one, ImageMasking)}
 
     def disclosures(self) -> Iterator[Disclosure]:
         """Yield the attacks."""
@@ -138,7 +135,7 @@ class _Reader:
                 message = f"{value.value!r} is not a column of the target. Its columns are "
                 self._add(f"{message}{output}/...", "", value.place)
             elif name in self.unread:
-                message = f"No attack reads {name!r}, whose cells are labels or images."
+                message = f"No attack reads {name!r}, whose cells are images."
                 self._add(message, "Name other columns.", value.place)
             elif name not in compared:
                 message = f"The values of {name!r} are not in the release, so nothing is compared "

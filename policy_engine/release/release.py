@@ -142,7 +142,7 @@ def run_plan(
     doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
     doubts += (*_emptied_columns(anonymous), *_whole_sample(plan, sample))
     if anonymous.origins is not None:
-        before = rows_at(table, plan.known, anonymous.origins)
+        before = rows_at(table, plan.compared, anonymous.origins)
         anonymous = replace(anonymous, before=before)
     stored = engine.write(anonymous, destination)
     release = Release(

@@ -134,6 +134,43 @@ def test_classes_are_attacked_too(data, cells):
     assert 1 / ROWS < reached.value <= 1 / 5
 
 
+@pytest.mark.parametrize("sample", [{}, {"sampleShare": 0.8}], ids=["all", "sampled"])
+@pytest.mark.parametrize("replacement", ["threshold", "mean"])
+def test_values_that_coding_leaves_as_they_are_are_linked(table, replacement, sample):
+    fractions = pa.array(np.random.default_rng(2).normal(1000, 300, ROWS).round(2))
+    table = table.set_column(2, "pay", fractions)
+    masked = [column("pay", masking="top-coding", tail=20, replacement=replacement)]
+    [told] = broken(
+        table,
+        *(bounded(0.5), by("likelihood-linkage")),
+        **{"method": "masking", "masked": masked, **sample},
+    )
+    share = float(told.split("links ")[1].split()[0])
+    assert share > 0.9
+
+
+def test_what_columns_are_masked_given_need_not_be_known(table):
+    given = {"@id": f"{DATASET}/age"}
+    masked = [column("pay", masking="shuffling", given=given)]
+    parts = {"method": "masking", "masked": masked, "insensitive": ["age"]}
+    made = apply_policy(attacked(bounded(0.5), **parts), {DATASET: table}, key=KEY)
+    assert figures(made)["likelihood-linkage"][0] == ("pay",)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"quasi": [column("pay", generalization="mean")]},
+        {"quasi": ["age", "pay"], "algorithm": "microaggregation"},
+    ],
+    ids=["mean", "microaggregation"],
+)
+def test_who_knows_that_cells_are_means_takes_the_nearest(data, parts):
+    policy = attacked(bounded(0.5), method="k-anonymity", k=5, **parts)
+    found = figures(apply_policy(policy, {DATASET: data}, key=KEY))
+    assert found["likelihood-linkage"][1].value > 0.1
+
+
 def test_a_release_in_memory_is_attacked_again_where_it_is_written(table, tmp_path):
     made = apply_policy(attacked(bounded(0.5)), {DATASET: table}, key=KEY)
     written = made.write(tmp_path / "out" / "a.csv")

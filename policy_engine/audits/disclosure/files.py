@@ -38,7 +38,7 @@ class KnownColumn:
     `before` (persons,) and `after` are codes of one domain, and of cells of several codes runs of
     them; `labels` (size,) are the texts of codes and `values` (size,) their places on an axis, for
     numbers. `masking` is how it was masked, if it was. The last `absent` persons were never in the
-    original.
+    original. Cells of classes that are a mean, a median or a mode make it `is_representative`.
     """
 
     name: str
@@ -50,6 +50,7 @@ class KnownColumn:
     has_missing: bool
     masking: ColumnMasking | None = None
     absent: int = 0
+    is_representative: bool = False
 
     @property
     def present(self) -> slice:
@@ -68,6 +69,9 @@ class KnownColumn:
     def released_numbers(self) -> tuple[Floats, Floats]:
         """Return the mean of each released cell's values, and their variance, nan of none."""
         placed = self._placed()
+        if self.is_exact:  # sums would not give back the very numbers
+            values = placed[self.released_codes()]
+            return values, np.zeros(len(values))
         missing = np.isnan(placed)
         filled = np.where(missing, 0.0, placed)
         count = np.maximum(self.after.totals(~missing), 1)
@@ -195,6 +199,7 @@ def _known(column: MatchedColumn, masking: ColumnMasking | None) -> KnownColumn:
         is_number=column.is_ordered,
         has_missing=column.has_missing,
         masking=masking,
+        is_representative=column.kind == "representative",
     )
 
 

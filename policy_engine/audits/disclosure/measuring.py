@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from policy_engine.audits.disclosure.files import TwoFiles, known_columns
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles, known_columns
 from policy_engine.audits.disclosure.settings import (
     DEFAULTS,
     MOST_PERSONS_UNNAMED,
     read_settings,
 )
+from policy_engine.audits.disclosure.simulation import Simulation, masked_again
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import MEMORY
 from policy_engine.engines import tables
@@ -83,7 +84,19 @@ def _two_files(
         released.num_rows,
         is_published=True,
         drawn={name: one for name, one in drawn.items() if name in names},
+        again=_simulations(columns, plan, before, engine),
     )
+
+
+def _simulations(
+    columns: Sequence[KnownColumn], plan: Plan, before: "pa.Table", engine: Engine
+) -> dict[str, Simulation]:
+    """Return how columns of numbers are masked again; of a sample, its rows are those masked."""
+    if plan.mask is None:
+        return {}
+    masked = before.select(list(plan.mask.values_read))
+    again = masked_again(masked, plan.mask, engine.taxonomies)
+    return {one.name: Simulation(one, again) for one in columns if one.masking and one.is_number}
 
 
 def _measurements(

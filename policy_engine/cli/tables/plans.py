@@ -75,7 +75,8 @@ def _add_anonymization(table: Table, plan: Plan, anonymize: Anonymize) -> None:
         _add_classes(table, plan, anonymize)
     else:
         rows = "sampled rows" if plan.sample else "all rows"
-        table.add_row("release", rows, f"no privacy model: nothing is bounded, {plan.engine}")
+        bounded = "attacks alone are" if plan.disclosures else "nothing is"
+        table.add_row("release", rows, f"no privacy model: {bounded} bounded, {plan.engine}")
     for heading, names in (
         *_kept(anonymize),
         ("pseudonymise", columns_of.pseudonymize),

@@ -61,7 +61,7 @@ UNSEEN = {
         audit-of-a-table-without-label audit-of-another-asset audit-of-persons
         linkage-bound-above-1 linkage-bound-of-nothing linkage-bounded-from-below
         linkage-by-another-method linkage-of-a-model linkage-of-a-sample-as-it-is
-        linkage-of-another-asset linkage-of-buckets linkage-of-labels linkage-of-persons
+        linkage-of-another-asset linkage-of-buckets linkage-of-images linkage-of-persons
         linkage-that-bounds-nothing linkage-wrong-in-several-ways
         attack-bound-that-none-breaks recall-bounded-alone tpr-of-an-attack-that-does-not-rank
         audit-of-suppressed-rows audit-that-bounds-nothing audit-with-a-parameter-of-others

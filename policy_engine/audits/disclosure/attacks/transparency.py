@@ -145,6 +145,8 @@ def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
         return [became(*_codes(one)) for one in group]
     if masking is not None:
         return [_simulated(one, files) for one in group]
+    if column.is_representative:
+        return [distance_column(one) for one in group]
     if column.is_exact:
         return [became(*_codes(one)) for one in group]
     return [part for one in group for part in _cells(one)]
