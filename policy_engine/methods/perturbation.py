@@ -198,13 +198,14 @@ class Perturbation(ColumnMasking, ABC):
         self,
         tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
         facts: ColumnFacts,  # noqa: ARG002
-        moments: "Moments | None" = None,  # noqa: ARG002
+        moments: "Moments | None" = None,
     ) -> Sequence[Mapping[str, float]]:
         """Return what a tally of all rows tells of each column, besides what is broken.
 
-        `moments` are those of the columns before, then after, where the masking relates both.
+        `moments` are those of the columns before, then after, where the masking relates both: the
+        correlation of the masked values with those before is a figure then.
         """
-        return ()
+        return pair_correlations(moments) if self.relates_numbers else ()
 
     def doubts(
         self,

@@ -26,14 +26,11 @@ from policy_engine.methods.perturbation import (
     Takes,
     least_displacement,
     most_displacement,
-    pair_correlations,
     variance_ratios,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from policy_engine.kernels.moments import Moments
 
 
 class CorrelatedNoise(Perturbation):
@@ -150,15 +147,6 @@ class CorrelatedNoise(Perturbation):
         of noise is so large that it may be a percentage."""
         yield from negative_doubts(names, tally, facts)
         yield from scale_doubts(names, self.sd_share, self.variance_share)
-
-    def paired_figures(
-        self,
-        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
-        facts: ColumnFacts,  # noqa: ARG002
-        moments: "Moments | None" = None,
-    ) -> Sequence[Mapping[str, float]]:
-        """Return the correlation of the masked values with those before, of each column."""
-        return pair_correlations(moments)
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variances and correlations of the columns have changed."""

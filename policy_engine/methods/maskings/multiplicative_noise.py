@@ -13,14 +13,11 @@ from policy_engine.methods.perturbation import (
     MaskedRows,
     Perturbation,
     Takes,
-    pair_correlations,
     variance_ratios,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from policy_engine.kernels.moments import Moments
 
 
 class MultiplicativeNoise(Perturbation):
@@ -92,15 +89,6 @@ class MultiplicativeNoise(Perturbation):
         """Return how many more values are negative, or positive, than before."""
         more = (int(after.summary[n][0] - counts[0]) for n, counts in before.summary.items())
         return sum(max(number, 0) for number in more)
-
-    def paired_figures(
-        self,
-        tally: Mapping[str, "NDArray[Any]"],  # noqa: ARG002
-        facts: ColumnFacts,  # noqa: ARG002
-        moments: "Moments | None" = None,
-    ) -> Sequence[Mapping[str, float]]:
-        """Return the correlation of the masked values with those before, of each column."""
-        return pair_correlations(moments)
 
     def figures(self, before: ColumnFacts, after: ColumnFacts) -> Sequence[Mapping[str, float]]:
         """Return how the variance of the column has changed."""
