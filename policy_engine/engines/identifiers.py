@@ -14,6 +14,7 @@ from policy_engine.engines.encoding import encode
 from policy_engine.engines.reading_back import index_texts
 from policy_engine.errors import CertificateError, DataError, PolicyEngineError
 from policy_engine.kernels.grouping import Groups, distinct
+from policy_engine.methods.columns import Columns
 
 LEAST_KEY = 32
 REDACTED = "REDACTED"
@@ -71,6 +72,21 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
         for value in texts.dictionary.to_pylist()
     ]
     return pa.chunked_array([pa.DictionaryArray.from_arrays(texts.indices, from_texts(values))])
+
+
+def with_pseudonyms(table: pa.Table, columns: Columns, key: bytes | None, salt: str) -> pa.Table:
+    """Return a table with pseudonyms in place of the identifiers that have them.
+
+    Raises the errors of `release_key` and `pseudonyms`.
+    """
+    if not columns.pseudonymize:
+        return table
+    own_key = release_key(key, salt, columns.pseudonym_scope)
+    for name in columns.pseudonymize:
+        values = pseudonyms(name, table.column(name), own_key)
+        index = table.schema.get_field_index(name)
+        table = table.set_column(index, pa.field(name, values.type), values)
+    return table
 
 
 def redacted_column(rows: int) -> pa.ChunkedArray:

@@ -34,8 +34,7 @@ from policy_engine.engines.identifiers import (
     check_hidden,
     check_unlinked,
     new_salt,
-    pseudonyms,
-    release_key,
+    with_pseudonyms,
 )
 from policy_engine.engines.joining import join_tables
 from policy_engine.engines.origins import origins_of
@@ -366,21 +365,11 @@ class LocalEngine:
         prepared_for, last = f"{step.columns.model_dump_json()} {output.columns}", self._prepared
         if last is None or last[0] is not table or last[1] != prepared_for:
             self._progress("encoding", 0, table.num_rows)
-            hidden = self._pseudonymise(table, step)
+            hidden = with_pseudonyms(table, step.columns, self._key, self._salt)
             prepared = prepare(hidden, step, self.taxonomies, output.columns)
             self._prepared = last = table, prepared_for, hidden, prepared
             self._progress("encoding", table.num_rows, table.num_rows)
         return last[2], last[3]
-
-    def _pseudonymise(self, table: pa.Table, step: Anonymize) -> pa.Table:
-        if not step.columns.pseudonymize:
-            return table
-        key = release_key(self._key, self._salt, step.columns.pseudonym_scope)
-        for name in step.columns.pseudonymize:
-            values = pseudonyms(name, table.column(name), key)
-            index = table.schema.get_field_index(name)
-            table = table.set_column(index, pa.field(name, values.type), values)
-        return table
 
 
 def _require_persons(

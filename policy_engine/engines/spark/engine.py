@@ -83,6 +83,15 @@ class SparkEngine:
                 return StoredData(location, *writing.row_digest(table))
             return StoredData(location, writing.manifest_digest(self.spark, location))
 
+    def input_digest(self, source: str | DataFrame, frame: DataFrame) -> str:
+        """Return the digest of the input; that of its rows where it is a frame, or its files are
+        too large for a task to hash."""
+        if isinstance(source, DataFrame):
+            return writing.row_digest(source)[0]
+        if not source.startswith(TABLE) and writing.has_large_files(self.spark, source):
+            return writing.row_digest(frame)[0]
+        return self.stored_data(source).digest
+
     def certificate_text(self, location: str) -> str | None:
         """Return the text of the certificate in the properties of `table:NAME`, if it has one."""
         with running(self.spark, "reading"):

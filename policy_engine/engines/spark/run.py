@@ -101,7 +101,7 @@ class SparkRun:
         source = self._tables[step.asset] if step.location == MEMORY else step.location
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
-            stored = StoredData(step.location, self._digest(source, frame))
+            stored = StoredData(step.location, self._engine.input_digest(source, frame))
         return InputRows(frame, is_csv=step.format.startswith("csv")), stored
 
     def join(self, tables: Sequence[InputRows], step: Join) -> tuple[InputRows, tuple[int, ...]]:
@@ -124,15 +124,6 @@ class SparkRun:
         """Return the distinct texts in a table's first rows, by column; none for other types."""
         with running(self._engine.spark, "reading"):
             return reading.first_texts(table.frame, names, FIRST_ROWS)
-
-    def _digest(self, source: str | DataFrame, frame: DataFrame) -> str:
-        """Return the digest of the input; that of its rows where it is a frame, or its files are
-        too large for a task to hash."""
-        if isinstance(source, DataFrame):
-            return writing.row_digest(source)[0]
-        if not source.startswith(TABLE) and writing.has_large_files(self.session, source):
-            return writing.row_digest(frame)[0]
-        return self._engine.stored_data(source).digest
 
     def sample(self, table: InputRows, step: Sample) -> tuple[InputRows, SampleEvidence]:
         """Return a sample of the rows, and what is known of it. Raises as `sample_table` does."""
