@@ -255,3 +255,15 @@ def test_recoded_columns_are_read_by_the_values_below_a_label(original, tmp_path
     assert linked(audit, "likelihood-linkage") == [round(2 / ROWS, 5)]
     with pytest.raises(PolicyEngineError, match=r"C012 .*'city.csv'"):
         audit_disclosure(original, release)
+
+
+def test_who_lacks_a_swapped_value_is_found_by_the_others(original):
+    table = pd.read_csv(original)
+    table["age"] = table["age"].where(table["row"] > 0).astype("Int64")
+    table.to_csv(original, index=False)
+    masked = [column(name, masking="rank-swapping", p=0.02) for name in ("pay", "age")]
+    release = released(original, masked=masked)
+    place = original.parent / "records.csv"
+    audit_disclosure(original, release, known=["pay", "age"], records=place)
+    rows = pd.read_csv(place).set_index("row")
+    assert rows.loc[0, "intersection-linkage"] >= rows.loc[0, "distance-linkage"] == 1

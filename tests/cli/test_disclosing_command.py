@@ -74,3 +74,19 @@ def test_a_threshold_that_is_no_risk_is_refused(files):
 
 def test_a_cluster_is_not_for_the_local_engine(files):
     assert run(*files, "--known", "age", "--master", "local[1]").exit_code != 0
+
+
+def test_everything_that_is_asked_for_is_told(files, tmp_path):
+    release = files[1]
+    others = tmp_path / "others.csv"
+    others.write_text("age\n20\n90\n")
+    records = tmp_path / "records.csv"
+    told = run(*files, "--match", "row", "--also", release, "--holdout", str(others),
+               "--records", str(records), "--attack", "distance-linkage")  # fmt: skip
+    assert told.exit_code == 0, told.output
+    text = " ".join(told.output.split())
+    assert "Of 2 persons who were never there, it seems to find 50.0%." in text
+    assert "risk and utility of the releases" in text
+    assert "adds no class: no known column is sure" in text
+    assert f"written, for its owner alone: {records}" in told.output.replace("\n", "")
+    assert records.read_text().splitlines()[0] == "row,distance-linkage"

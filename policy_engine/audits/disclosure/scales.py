@@ -22,20 +22,24 @@ def standardised(column: KnownColumn) -> tuple[Floats, Floats, Floats]:
     """
     known = column.known_numbers()
     released, variance = column.released_numbers()
-    present = known[column.present]
-    scale = _deviation(released) or _deviation(present) or 1.0
-    scores = _scores(known, present, _deviation(present) or 1.0)
-    return scores, _scores(released, released, scale), variance / scale**2
+    mean, deviation = _moments(known[column.present])
+    center, scale = released_scale(column)
+    scores = _filled((known - mean) / (deviation or 1.0))
+    return scores, _filled((released - center) / scale), variance / scale**2
 
 
-def _deviation(values: Floats) -> float:
+def released_scale(column: KnownColumn) -> tuple[float, float]:
+    """Return the mean and the standard deviation that released numbers are put on."""
+    mean, deviation = _moments(column.released_numbers()[0])
+    return mean, deviation or _moments(column.known_numbers()[column.present])[1] or 1.0
+
+
+def _moments(values: Floats) -> tuple[float, float]:
     present = values[~np.isnan(values)]
-    return float(present.std()) if len(present) else 0.0
+    return (float(present.mean()), float(present.std())) if len(present) else (0.0, 0.0)
 
 
-def _scores(values: Floats, all_values: Floats, scale: float) -> Floats:
-    present = all_values[~np.isnan(all_values)]
-    scores = (values - (present.mean() if len(present) else 0.0)) / scale
+def _filled(scores: Floats) -> Floats:
     return np.where(np.isnan(scores), 0.0, scores)
 
 

@@ -5,13 +5,16 @@ Fellegi and Sunter: A theory for record linkage, Journal of the American Statist
 a number of one bit for each: bit j tells that the two records agree in column j.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MOST_COLUMNS = 12
 """There are 2 ** columns patterns, all of which are counted for every person."""
@@ -23,7 +26,7 @@ _LEAST = 1e-9
 """No probability of agreement is estimated as 0 or 1, which no pair could contradict."""
 _TIED = 1e-6
 """Weights that differ by less are equal: EM ends before its last digits do not change."""
-_CELLS = 1 << 25
+_CELLS = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,7 @@ def probabilistic_links(known: Ints, released: Ints, own: Ints) -> tuple[Floats,
     (persons,), is one of them, otherwise 0; -1 is a person without a record. The order of the rows
     decides nothing, though few patterns are shared by many.
     """
-    counts = np.zeros(1 << known.shape[1])
-    for part in _parts(known):
-        counts += _by_pattern(known[part], released).sum(axis=1)
-    agreement = estimate_agreement(counts, len(released))
+    agreement = estimate_agreement(_pairs_by_pattern(known, released), len(released))
     weights = agreement.weights()
     order = np.argsort(-weights, kind="stable")
     ranks = np.empty(len(order), dtype=np.int64)
@@ -124,30 +124,94 @@ def _linked(known: Ints, released: Ints, own: Ints, ranks: Ints) -> Floats:
     return np.where((own >= 0) & (better == 0), 1 / np.maximum(ties, 1), 0.0)
 
 
-def _by_pattern(known: Ints, released: Ints) -> Ints:
+def _by_pattern(known: Ints, released: Ints) -> NDArray[np.int32]:
     """Return how many records have each pattern with each person, (patterns, persons)."""
     columns = known.shape[1]
-    counts = np.empty((1 << columns, len(known)), dtype=np.int64)
-    for pattern in range(1 << columns):
-        chosen = [column for column in range(columns) if pattern >> column & 1]
-        counts[pattern] = _agreeing(known[:, chosen], released[:, chosen])
+    counts = np.empty((1 << columns, len(known)), dtype=np.int32)
+    for chosen, keys in _keys_of_sets(known, released):
+        counts[chosen] = keys.agreeing()
     # Those that agree in a set of columns and in no other: by inclusion and exclusion.
-    for column in range(columns):
-        halves = counts.reshape(-1, 2, 1 << column, len(known))
-        halves[:, 0] -= halves[:, 1]
+    _without_larger_sets(counts)
     return counts
 
 
-def _agreeing(known: Ints, released: Ints) -> Ints:
-    """Return how many records agree with each person in all columns, (persons,)."""
-    if not known.shape[1]:
-        return np.full(len(known), len(released), dtype=np.int64)
-    both = np.concatenate([known, released])
-    keys: Ints = np.zeros(len(both), dtype=np.int64)
-    for column in both.T:
-        # Numbered anew after each column, so that no product of codes overflows.
-        keys = np.unique(keys * (int(column.max()) + 2) + column + 1, return_inverse=True)[1]
-    is_told: NDArray[np.bool_] = np.min(both, axis=1) >= 0
-    rows = keys[len(known) :][is_told[len(known) :]]
-    counts = np.bincount(rows, minlength=int(keys.max()) + 1)
-    return np.where(is_told[: len(known)], counts[keys[: len(known)]], 0)
+def _pairs_by_pattern(known: Ints, released: Ints) -> Floats:
+    """Return how many pairs of a person and a record have each pattern, (patterns,)."""
+    counts = np.empty((1 << known.shape[1], 1))
+    for chosen, keys in _keys_of_sets(known, released):
+        counts[chosen] = keys.pairs()
+    _without_larger_sets(counts)
+    return counts[:, 0]
+
+
+def _without_larger_sets(counts: NDArray[Any]) -> None:
+    """Take off those that agree in more columns, from counts (patterns, persons), in place."""
+    for column in range(len(counts).bit_length() - 1):
+        halves = counts.reshape(-1, 2, 1 << column, counts.shape[1])
+        halves[:, 0] -= halves[:, 1]
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The values of a set of columns as numbers below `size`, of persons and of records.
+
+    `told` (persons,) says who has a value in all of them, None for everybody; records without one
+    are left out.
+    """
+
+    known: Ints
+    released: Ints
+    size: int
+    told: Bools | None
+
+    def agreeing(self) -> Ints:
+        """Return how many records agree with each person, (persons,)."""
+        counts = np.bincount(self.released, minlength=self.size)[self.known]
+        return counts if self.told is None else np.where(self.told, counts, 0)
+
+    def pairs(self) -> float:
+        """Return how many pairs of a person and a record agree."""
+        known = self.known if self.told is None else self.known[self.told]
+        persons = np.bincount(known, minlength=self.size).astype(np.float64)
+        return float(persons @ np.bincount(self.released, minlength=self.size))
+
+
+def _keys_of_sets(known: Ints, released: Ints) -> Iterator[tuple[int, _Keys]]:
+    """Yield the keys of every set of columns; bit j of a set is column j."""
+    zeros = np.zeros(len(known), dtype=np.int64), np.zeros(len(released), dtype=np.int64)
+    everybody = np.arange(len(released)) if (released < 0).any() else None
+    yield from _larger_sets(known, released, 0, _Keys(*zeros, 1, None), everybody)
+
+
+def _larger_sets(
+    known: Ints, released: Ints, chosen: int, keys: _Keys, rows: Ints | None
+) -> Iterator[tuple[int, _Keys]]:
+    """Yield the keys of a set, and of all with columns behind its last one; `rows` are the records
+    that have a value in all of its columns, None for all."""
+    yield chosen, keys
+    for column in range(chosen.bit_length(), known.shape[1]):
+        mine, theirs = known[:, column], released[:, column]
+        left, before = rows, keys.released
+        if rows is not None:
+            has_value = theirs[rows] >= 0
+            left, before = rows[has_value], before[has_value]
+            theirs = theirs[left]
+        told = keys.told
+        if (mine < 0).any():
+            told = mine >= 0 if told is None else told & (mine >= 0)
+        width = int(max(mine.max(initial=0), theirs.max(initial=0))) + 1
+        both = keys.known * width + np.maximum(mine, 0), before * width + theirs
+        wider = _numbered(*both, keys.size * width, told)
+        yield from _larger_sets(known, released, chosen | 1 << column, wider, left)
+
+
+def _numbered(known: Ints, released: Ints, size: int, told: Bools | None) -> _Keys:
+    """Return keys, numbered anew where there would be too many to count."""
+    if size <= max(_MOST_KEYS, 2 * (len(known) + len(released))):
+        return _Keys(known, released, size, told)
+    values, numbers = np.unique(np.concatenate([known, released]), return_inverse=True)
+    numbers = numbers.reshape(-1)
+    return _Keys(numbers[: len(known)], numbers[len(known) :], len(values), told)
+
+
+_MOST_KEYS = 1 << 24

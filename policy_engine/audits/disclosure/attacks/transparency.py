@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
-from policy_engine.audits.disclosure.scales import distance_column, standardised
+from policy_engine.audits.disclosure.scales import distance_column, released_scale, standardised
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.likelihood import (
     ColumnLikelihood,
@@ -83,7 +83,10 @@ def _in_windows(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
         if isinstance(column.masking, RankSwapping):
             before, after = column.known_numbers(), column.released_numbers()[0]
             ends = _window(before, after, column.masking, files.lost)
-            low[:, place], high[:, place] = _on_scale(ends, after, released[:, place])
+            # A missing value stays missing: nothing is known of its rank.
+            missing, (mean, scale) = np.isnan(before), released_scale(column)
+            low[:, place] = np.where(missing, -np.inf, (ends[0] - mean) / scale)
+            high[:, place] = np.where(missing, np.inf, (ends[1] - mean) / scale)
     return known, released, low, high
 
 
@@ -94,16 +97,6 @@ def _window(
     most = most_ranks(len(present), masking.p, masking.variant) + lost
     low, high = windows(before[:, None], present[:, None], most)
     return low[:, 0], high[:, 0]
-
-
-def _on_scale(ends: tuple[Floats, Floats], values: Floats, scores: Floats) -> tuple[Floats, Floats]:
-    """Return the ends of windows in the scores of released values, everything where one is nan."""
-    order = np.argsort(values)
-    ordered = values[order]
-    low, high = (scores[order[np.searchsorted(ordered, end).clip(0, len(ordered) - 1)]]
-                 for end in ends)  # fmt: skip
-    missing = np.isnan(ends[0])
-    return np.where(missing, -np.inf, low), np.where(missing, np.inf, high)
 
 
 def likelihood_linkage(files: TwoFiles) -> Floats | NotApplicable:
