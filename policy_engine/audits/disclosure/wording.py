@@ -83,9 +83,8 @@ def _added(before: ReleasesTogether, one: ReleasesTogether, rows: int) -> str:
 
 
 def _worst_case(one: LearnedDistance) -> str:
-    told = (
-        f"The best {one.distance} for these very persons links {share_words(one.in_sample)} of them"
-    )
+    told = f"The best {one.distance} for these very persons links {share_words(one.in_sample)} of "
+    told += "them, ties not counted"
     if one.is_proven:
         return f"{told}, which is proven to be the most."
     ends = {

@@ -53,7 +53,7 @@ def disclosure_table(audit: DisclosureAudit) -> Table:
         for one in audit.attacks
     ]
     names = "attack", "columns known", "persons linked", "95% interval", "by guessing"
-    head = (*names, "seemingly, of persons not there") if audit.holdout else names
+    head = (*names, "of absent persons") if audit.holdout else names
     return rows_table(f"{audit.release}: who is found", head, rows)
 
 
