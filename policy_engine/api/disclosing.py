@@ -14,6 +14,7 @@ from policy_engine.audits.disclosure.settings import Settings, read_settings
 from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.certificate.beside import single_output
 from policy_engine.engines.engine import Progress, silent
+from policy_engine.errors import DataError
 
 if TYPE_CHECKING:
     from policy_engine.audits.disclosure.auditing import Attacks
@@ -93,6 +94,8 @@ def audit_disclosure(
         check_private(Path(records), paths, [Path(original), *([others] if others else [])])
     given = read_disclosed(original, release, population, progress)
     read = match_files(given, asked)
+    if records and read.unmatched:
+        raise DataError.of("A023", f"Nobody's records can be listed: {read.unmatched}.")
     further = [_further(original, one, asked, progress) for one in also]
     inputs = risk_inputs(given, read.files, read.secret, weights, threshold, read.taxonomies)
     risks = measure_risks(read.files, inputs, progress)

@@ -267,3 +267,12 @@ def test_who_lacks_a_swapped_value_is_found_by_the_others(original):
     audit_disclosure(original, release, known=["pay", "age"], records=place)
     rows = pd.read_csv(place).set_index("row")
     assert rows.loc[0, "intersection-linkage"] >= rows.loc[0, "distance-linkage"] == 1
+
+
+def test_records_of_nobody_are_not_listed(original, tmp_path):
+    (tmp_path / "other").mkdir()
+    release, place = tmp_path / "other" / "b.csv", tmp_path / "records.csv"
+    pd.read_csv(original).drop(columns="row").to_csv(release, index=False)
+    with pytest.raises(PolicyEngineError, match="A023 Nobody's records can be listed"):
+        audit_disclosure(original, release, known=["pay"], records=place)
+    assert not place.exists()
