@@ -81,6 +81,22 @@ def test_numbers_of_a_population_are_rounded_as_those_of_the_release(original, p
     assert found["presence-largest"].value < 1
 
 
+def test_a_population_is_recoded_as_the_release_is(original, population, tmp_path):
+    (tmp_path / "t.csv").write_text("Bern;Swiss;*\nOslo;Norse;*\nRome;Latin;*\nLima;Latin;*\n")
+    table = pd.read_csv(population)
+    table.loc[1, "city"] = "Lima"
+    table.to_csv(population, index=False)
+    named = {"http://x.org/t": tmp_path / "t.csv"}
+    masked = [column("city", masking="recoding", level=1, taxonomy="http://x.org/t")]
+    policy = asking(method="masking", masked=masked)
+    release = apply_policy(
+        policy, {DATASET: original}, tmp_path / "out" / "a.csv", taxonomies=named
+    )
+    audit = audit_disclosure(original, release.path, population=population, taxonomies=named)
+    counts = table.city.replace("Lima", "Rome").value_counts()
+    assert figures(audit)["k-map"].value == counts.min()
+
+
 @pytest.mark.parametrize("replacement", ["threshold", "label", "mean"])
 def test_tails_of_a_population_are_coded_as_those_of_the_release(original, population, replacement):
     masked = [column("age", masking="top-coding", threshold=60.0, replacement=replacement)]

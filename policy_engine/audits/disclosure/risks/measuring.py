@@ -20,6 +20,7 @@ from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.tail_coding import TailCoding
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -138,7 +139,8 @@ def _counted(
         return NotApplicable(reason="no population is given: name it by --population")
     for column in population:
         masking = column.masking
-        if masking and column.is_exact and public_rule(masking) is None:
+        is_tail = isinstance(masking, TailCoding) and public_rule(masking) is None
+        if is_tail and column.is_exact:
             reason = f"which cell of {column.name!r} others would have depends on the original"
             return NotApplicable(reason=reason)
     counts = population_counts(classes, population, persons)
