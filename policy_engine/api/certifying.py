@@ -41,6 +41,7 @@ from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
 from policy_engine.engines.engine import Engine, WrittenTable
 from policy_engine.engines.launching import Launcher, launch_engine
+from policy_engine.engines.masking.row_origins import rows_before
 from policy_engine.engines.tables import read_table
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import plan_of
@@ -320,8 +321,6 @@ def _input_rows(plan: Plan, engine: Engine, earlier: Certificate | None) -> _Inp
 def _rows_before(release: Release, engine: Engine) -> "pa.Table | None":
     """Return what intruders know of the rows of an output, in the order of the output; None where
     the columns that are published as they are do not tell whose each row is."""
-    from policy_engine.engines.masking.row_origins import rows_before  # noqa: PLC0415 (compiled)
-
     plan = release.plan
     table, _ = read_inputs(plan, engine, ())
     output = read_table(Path(release.output.location))
