@@ -11,6 +11,7 @@ from policy_engine.api.acting import MakingRequest
 from policy_engine.api.binding import add_learnt_taxonomies
 from policy_engine.api.inputs import Inputs
 from policy_engine.api.outputs import check_input, open_record
+from policy_engine.audits.membership.released.files import PICKLE
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import certify, check_bounds
 from policy_engine.certificate.record import Record, load_record
@@ -124,10 +125,6 @@ def _trained_again(output: _ModelOutput, plan: Plan, engine: Engine, opened: Rec
     if opened.seed is None:
         message = "The seed that decided whom the model was trained on was drawn and forgotten."
         raise DataError.of("V006", message, _AGAIN)
-    from policy_engine.audits.membership.released.files import (  # noqa: PLC0415 (slow to import)
-        PICKLE,
-    )
-
     with TemporaryDirectory() as folder:
         release, written = run_plan(
             plan,

@@ -10,7 +10,8 @@ from policy_engine.api.disclosing_on_spark import audit_classes, check_for_clust
 from policy_engine.api.disclosure_inputs import read_disclosed, risk_inputs
 from policy_engine.audits.disclosure.records import check_private, write_records
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage, RiskAndUtility
-from policy_engine.audits.disclosure.settings import Settings, read_settings
+from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
+from policy_engine.audits.disclosure.several import median_query_error, releases_together
 from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.certificate.beside import single_output
 from policy_engine.engines.engine import Progress, silent
@@ -139,7 +140,7 @@ def _further(
     return match_files(given, columns)
 
 
-def _attack(read: AttackedFiles, settings: Settings, progress: Progress) -> "Attacks":
+def _attack(read: AttackedFiles, settings: AttackSettings, progress: Progress) -> "Attacks":
     from policy_engine.audits.disclosure.auditing import (  # noqa: PLC0415 (compiled)
         attack_each,
         without_attacks,
@@ -153,15 +154,10 @@ def _attack(read: AttackedFiles, settings: Settings, progress: Progress) -> "Att
 def _several(
     releases: Sequence[AttackedFiles],
     worst: Linkage | None,
-    settings: Settings,
+    settings: AttackSettings,
     progress: Progress,
 ) -> dict[str, Any]:
     """Return what releases of one original tell together, and what each risks and is good for."""
-    from policy_engine.audits.disclosure.several import (  # noqa: PLC0415 (compiled)
-        median_query_error,
-        releases_together,
-    )
-
     names = _names([one.given.path for one in releases])
     every = replace(settings, in_steps=False)
     found = [_attack(one, every, progress).linkages for one in releases[1:]]

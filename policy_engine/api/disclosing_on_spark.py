@@ -22,7 +22,7 @@ from policy_engine.api.outputs import published_output
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns, unpaired
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.disclosure.risks.result import NoRisk
-from policy_engine.audits.disclosure.settings import Settings
+from policy_engine.audits.disclosure.settings import AttackSettings
 from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.certificate.beside import single_output
 from policy_engine.engines.engine import Progress
@@ -63,7 +63,7 @@ def audit_classes(
     threshold: float,
     taxonomies: Mapping[str, Any],
     out: str | Path | None,
-    settings: Settings,
+    settings: AttackSettings,
     progress: Progress,
 ) -> DisclosureAudit:
     """Return what `audit_disclosure` does of classes, counted on the cluster of an engine.

@@ -56,7 +56,7 @@ def test_classes_are_measured_where_no_row_can_be_matched(original):
     audit = audit_disclosure(original, released(original))
     assert (audit.attacks, audit.paired, audit.matched_by) == ((), 0, ())
     assert {one.reason for one in audit.not_run} == {
-        "no columns that are published as they were tell rows apart: name such by --match"
+        "no columns that are published as they were tell rows apart, and none are named"
     }
     found = figures(audit)
     assert found["prosecutor-largest"].value <= 1 / 5

@@ -89,6 +89,18 @@ def test_every_release_is_of_its_data_whatever_the_files(ending, made, asked, tm
     assert certify(path).holds
 
 
+ODD = ["", '"', "[1 - 2]", "{a, b}", "a or missing"]
+
+
+@pytest.mark.parametrize("made", [".csv", ".parquet"])
+def test_values_that_look_like_cells_are_of_the_data_where_cells_are_suppressed(made, tmp_path):
+    table = pa.table({"id": range(15), "name": ODD * 3})
+    asked = {"k": 2, "quasi": ["name"], "insensitive": ["id"], "algorithm": "local-suppression"}
+    asked |= {"method": "k-anonymity", "sampleSize": 14}
+    path, certify = release(tmp_path, table, ".parquet", made, **asked)
+    assert certify(path).holds
+
+
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory):
     return {name: release(tmp_path_factory.mktemp(name), **POLICIES[name]) for name in POLICIES}

@@ -23,12 +23,12 @@ from policy_engine.audits.disclosure.attacks.transparency import (
 )
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
-from policy_engine.audits.disclosure.settings import DEFAULTS, Settings
+from policy_engine.audits.disclosure.settings import DEFAULTS, AttackSettings
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 Links: TypeAlias = NDArray[np.float64]
-ATTACKS: dict[Attack, Callable[[TwoFiles, Settings], Links | NotApplicable]] = {
+ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable]] = {
     "distance-linkage": lambda files, _: distance_linkage(files),
     "probabilistic-linkage": lambda files, _: probabilistic_linkage(files),
     "intersection-linkage": lambda files, _: intersection_linkage(files),
@@ -75,7 +75,7 @@ class Attacks:
 
 
 def attack(
-    files: TwoFiles, progress: Progress = silent, settings: Settings = DEFAULTS
+    files: TwoFiles, progress: Progress = silent, settings: AttackSettings = DEFAULTS
 ) -> tuple[tuple[Linkage, ...], tuple[NotRun, ...]]:
     """Return what every attack reaches, and why some were not run with all columns known."""
     attacks = attack_each(files, None, progress, settings)
@@ -86,7 +86,7 @@ def attack_each(
     files: TwoFiles,
     outside: TwoFiles | None = None,
     progress: Progress = silent,
-    settings: Settings = DEFAULTS,
+    settings: AttackSettings = DEFAULTS,
 ) -> Attacks:
     """Return what every attack reaches, with its links, or why it was not run.
 
@@ -104,14 +104,14 @@ def attack_each(
     )
 
 
-def without_attacks(reason: str, settings: Settings = DEFAULTS) -> Attacks:
+def without_attacks(reason: str, settings: AttackSettings = DEFAULTS) -> Attacks:
     """Return that no attack was run, and why."""
     chosen = settings.named or get_args(Attack)
     return Attacks(not_run=tuple(NotRun(attack=name, reason=reason) for name in chosen))
 
 
 def _in_steps(
-    name: Attack, files: TwoFiles, outside: TwoFiles | None, settings: Settings
+    name: Attack, files: TwoFiles, outside: TwoFiles | None, settings: AttackSettings
 ) -> Iterator[Attacked | NotRun]:
     every = len(files.columns)
     are_few = settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS
@@ -127,7 +127,7 @@ def _in_steps(
             yield NotRun(attack=name, reason=links.reason)
 
 
-def _holdout(name: Attack, outside: TwoFiles, settings: Settings) -> Estimate | None:
+def _holdout(name: Attack, outside: TwoFiles, settings: AttackSettings) -> Estimate | None:
     if name not in TAKEN:
         return None
     links = ATTACKS[name](outside, settings)
@@ -136,7 +136,7 @@ def _holdout(name: Attack, outside: TwoFiles, settings: Settings) -> Estimate | 
     )
 
 
-def _learned(files: TwoFiles, settings: Settings) -> Iterator[Attacked | NotRun]:
+def _learned(files: TwoFiles, settings: AttackSettings) -> Iterator[Attacked | NotRun]:
     name: Attack = "learned-distance-linkage"
     found = learned_distance_linkage(files, settings)
     if isinstance(found, NotApplicable):

@@ -263,7 +263,7 @@ def own_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints |
         if len(np.unique(classes[:rows])) == rows:
             return pair_rows(columns, rows, released)
     return NotApplicable(
-        reason="no columns that are published as they were tell rows apart: name such by --match"
+        reason="no columns that are published as they were tell rows apart, and none are named"
     )
 
 

@@ -12,7 +12,7 @@ MOST_PERSONS_UNNAMED = 1_500
 
 
 @dataclass(frozen=True)
-class Settings:
+class AttackSettings:
     """The attacks `named`, all if none is, and the seconds that each family of distances has.
 
     Attacks are made with more and more columns known if they are made `in_steps`.
@@ -27,7 +27,7 @@ class Settings:
         return attack in self.named
 
 
-def read_settings(named: Sequence[str], seconds: float) -> Settings:
+def read_settings(named: Sequence[str], seconds: float) -> AttackSettings:
     """Return the settings. Raises DataError (A012) with every attack that is not known, and for a
     time that is not above 0."""
     known = get_args(Attack)
@@ -41,8 +41,8 @@ def read_settings(named: Sequence[str], seconds: float) -> Settings:
         problems.append(Problem("A012", message, f"Give more than 0, and {_LONGEST} at most."))
     if problems:
         raise DataError(*problems)
-    return Settings(tuple(name for name in known if name in named), seconds)
+    return AttackSettings(tuple(name for name in known if name in named), seconds)
 
 
 _LONGEST = 86_400
-DEFAULTS = Settings()
+DEFAULTS = AttackSettings()

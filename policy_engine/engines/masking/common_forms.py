@@ -4,6 +4,7 @@ A file without types has texts of what another has as numbers, dates or times.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from typing import Literal, NamedTuple
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from policy_engine.data.cells import read_cell
 from policy_engine.engines.arrays import constant, from_numpy, from_texts, is_text, to_numpy
 from policy_engine.engines.arrays import value_type as type_of_values
 from policy_engine.engines.masking.numbers import plain_array
@@ -67,6 +69,27 @@ def identifying_words(table: pa.Table, forms: Mapping[str, Form], key: bytes) ->
     the form of each."""
     words = [_form_words(table.column(name), form, key) for name, form in forms.items()]
     return mix_rows(words, key_words(key))
+
+
+def values_of_cells(table: pa.Table, name: str) -> pa.Table:
+    """Return a table with the values that the cells of a column of texts were written from.
+
+    Values that would be read as another cell are JSON strings there: see `write_value`.
+    """
+    column = table.column(name)
+    if not is_text(type_of_values(column.type)):
+        return table
+    encoded = plain_array(column).dictionary_encode()
+    values = [_value_of_cell(cell) for cell in encoded.dictionary.to_pylist()]
+    written = pa.array(values, encoded.type.value_type).take(encoded.indices)
+    field = table.field(name).with_type(written.type)
+    return table.set_column(table.column_names.index(name), field, [written])
+
+
+def _value_of_cell(cell: str) -> str:
+    with suppress(ValueError):
+        return read_cell(cell).values[0] if cell.startswith('"') else cell
+    return cell
 
 
 def _form_words(column: pa.ChunkedArray, form: Form, key: bytes) -> Words:

@@ -13,6 +13,7 @@ from policy_engine.engines.masking.common_forms import (
     StoredType,
     common_forms,
     identifying_words,
+    values_of_cells,
 )
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import units_of
@@ -27,10 +28,11 @@ from policy_engine.plan.steps import Sample
 def strange_rows(table: pa.Table, output: pa.Table, names: Sequence[str], present: str = "") -> int:
     """Return how many rows of an output have values that no row of its input has, or more often.
 
-    Of the `present` column only rows with a value count.
+    Of the `present` column, which has cells, only rows with a value count.
     """
     if present:
         output = output.filter(pc.is_valid(output.column(present)))
+        output = values_of_cells(output, present)
     both = (stored_types(one.schema) for one in (table, output))
     forms, key = common_forms([*names, *filter(None, [present])], *both), mark_key()
     if not forms:

@@ -1,6 +1,6 @@
 """Values that an output has as they are in its input, on Spark: `masking/kept_values.py`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,7 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import LongType, StructField, StructType
 
 from policy_engine.engines.arrays import from_numpy
-from policy_engine.engines.masking.common_forms import common_forms, identifying_words
+from policy_engine.engines.masking.common_forms import (
+    common_forms,
+    identifying_words,
+    values_of_cells,
+)
 from policy_engine.engines.masking.marks import mark_key
 from policy_engine.engines.masking.sampling import MOST_STRATA
 from policy_engine.engines.masking.stratum_words import stratum_words
@@ -19,6 +23,7 @@ from policy_engine.engines.spark.masking import ROW_WORDS, StoredRows, count_str
 from policy_engine.engines.spark.sampling import counted_units
 from policy_engine.engines.spark.values import gather_tables, map_in_tasks, quote_name
 from policy_engine.engines.strata import InputStrata, SampledOutput, SampledRows
+from policy_engine.kernels.siphash import Words
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Sample
 
@@ -47,7 +52,12 @@ def strange_rows(
     columns = [quote_name(name) for name in forms]
     words_of = partial(identifying_words, forms=forms, key=key)
     rows, others = (one.frame.select(columns) for one in (table, output))
-    return count_strange(rows, others, words_of, words_of)
+    return count_strange(rows, others, words_of, partial(_words_of_cells, words_of, present))
+
+
+def _words_of_cells(words_of: Callable[[pa.Table], Words], present: str, rows: pa.Table) -> Words:
+    """Return the words of rows, of a column of cells by the values that they were written from."""
+    return words_of(values_of_cells(rows, present) if present else rows)
 
 
 def sampled_rows(output: StoredRows, step: Sample, names: Sequence[str], key: bytes) -> SampledRows:

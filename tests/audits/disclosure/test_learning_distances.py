@@ -11,12 +11,12 @@ from policy_engine.audits.disclosure.attacks.distance import distance_linkage
 from policy_engine.audits.disclosure.attacks.learned import learned_distance_linkage
 from policy_engine.audits.disclosure.files import TwoFiles, known_columns, pair_rows
 from policy_engine.audits.disclosure.scales import differences
-from policy_engine.audits.disclosure.settings import Settings, read_settings
+from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
 from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import NotApplicable
 
 PERSONS = 60
-IN_FULL = Settings(("learned-distance-linkage", "assignment-linkage"), 1.0)
+IN_FULL = AttackSettings(("learned-distance-linkage", "assignment-linkage"), 1.0)
 
 
 def tables(persons=PERSONS, seed=3):
@@ -38,7 +38,7 @@ def two_files(before, after):
 
 def test_a_column_that_says_nothing_gets_no_weight():
     files = two_files(*tables())
-    [found] = learned_distance_linkage(files, Settings(seconds=2))
+    [found] = learned_distance_linkage(files, AttackSettings(seconds=2))
     assert distance_linkage(files).mean() < 0.5
     assert found.linked.mean() > 0.8
     assert found.distance.distance == "weighted mean"
@@ -56,7 +56,7 @@ def test_nobody_is_found_in_the_file_of_others():
     before, after = tables()
     shuffled = np.random.default_rng(4).permutation(PERSONS)
     files = two_files(before, after.set_column(0, "row", [shuffled]))
-    [found] = learned_distance_linkage(files, Settings(seconds=1))
+    [found] = learned_distance_linkage(files, AttackSettings(seconds=1))
     assert found.linked.sum() <= 5
     assert found.distance.in_sample <= found.distance.bound
 
@@ -65,7 +65,7 @@ def test_the_order_of_rows_decides_nothing():
     before, after = tables()
     moved = before.take(np.random.default_rng(5).permutation(PERSONS))
     links = [
-        learned_distance_linkage(two_files(*both), Settings())[0].linked.sum()
+        learned_distance_linkage(two_files(*both), AttackSettings())[0].linked.sum()
         for both in ((before, after), (moved, after))
     ]
     assert links[0] == links[1]
@@ -92,11 +92,11 @@ def test_distances_of_categories_and_numbers_are_those_of_the_nearest_record():
 def test_distances_are_not_learned_for_a_reason(monkeypatch, change, said):
     for name, value in change.items():
         monkeypatch.setattr(learned, name, value)
-    assert said in learned_distance_linkage(two_files(*tables()), Settings()).reason
+    assert said in learned_distance_linkage(two_files(*tables()), AttackSettings()).reason
 
 
 def test_one_column_has_nothing_to_weigh():
-    found = learned_distance_linkage(two_files(*tables()).first(1), Settings())
+    found = learned_distance_linkage(two_files(*tables()).first(1), AttackSettings())
     assert isinstance(found, NotApplicable)
 
 
@@ -105,13 +105,13 @@ def test_all_are_assigned_where_two_persons_have_one_nearest_record():
     before = pa.table({"row": [0, 1], "a": [3.0, 5.0], "b": [0, 0]})
     after = pa.table({"row": [0, 1], "a": [1.0, 4.0], "b": [0, 0]})
     files = two_files(before, after).first(1)
-    assert assignment_linkage(files, Settings()).tolist() == [1, 1]
+    assert assignment_linkage(files, AttackSettings()).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
     ("most", "named", "said"),
     [
-        ({"MOST_PERSONS_UNNAMED": 59}, Settings(), "more than 59 rows, unless"),
+        ({"MOST_PERSONS_UNNAMED": 59}, AttackSettings(), "more than 59 rows, unless"),
         ({"MOST_RECORDS": 59}, IN_FULL, "59 at most, and there are 60"),
         ({"MOST_PERSONS_UNNAMED": 59}, IN_FULL, None),
     ],
@@ -129,4 +129,4 @@ def test_all_that_is_wrong_with_settings_is_told_at_once():
         read_settings(["nearest", "distance-linkage"], 0)
     assert len(error.value.problems) == 2
     assert read_settings(["distance-linkage"], 1).names("distance-linkage")
-    assert settings.Settings().named == ()
+    assert settings.AttackSettings().named == ()

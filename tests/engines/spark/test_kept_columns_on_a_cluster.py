@@ -55,6 +55,16 @@ def test_a_release_is_of_its_data_on_a_cluster(cluster, asked, files, tmp_path):
     assert certified(cluster, path, data, asked).holds
 
 
+def test_values_that_look_like_cells_are_of_the_data_on_a_cluster(cluster, tmp_path):
+    data = tmp_path / "in.parquet"
+    names = ["", '"', "[1 - 2]", "{a, b}", "a or missing"]
+    write_table(pa.table({"id": range(15), "name": names * 3}), data)
+    asked = {"k": 2, "quasi": ["name"], "insensitive": ["id"], "algorithm": "local-suppression"}
+    asked |= {"method": "k-anonymity", "sampleSize": 14}
+    path = applied(data, tmp_path / "out" / "a.csv", **asked).path
+    assert certified(cluster, path, data, asked).holds
+
+
 @pytest.mark.parametrize("asked", [SWAPPED, CLASSES], ids=["swapped", "classes"])
 def test_rows_that_are_not_of_the_data_are_refused_on_a_cluster(cluster, asked, tmp_path):
     data = tmp_path / "in.parquet"

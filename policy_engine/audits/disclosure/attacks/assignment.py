@@ -5,13 +5,15 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.scales import distance_column
-from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED, Settings
+from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED, AttackSettings
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.assignment import MOST_RECORDS, assignment_links
 from policy_engine.kernels.linkage.likelihood import log_likelihoods
 
 
-def assignment_linkage(files: TwoFiles, settings: Settings) -> NDArray[np.float64] | NotApplicable:
+def assignment_linkage(
+    files: TwoFiles, settings: AttackSettings
+) -> NDArray[np.float64] | NotApplicable:
     """Return for each person the probability of a right link, (persons,).
 
     Each record is that of one person at most, and the squared distances of all links are the least

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import LearnedDistance
 from policy_engine.audits.disclosure.scales import differences
-from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED, Settings
+from policy_engine.audits.disclosure.settings import MOST_PERSONS_UNNAMED, AttackSettings
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.learned import (
     Distances,
@@ -45,7 +45,7 @@ class LearnedLinks:
 
 
 def learned_distance_linkage(
-    files: TwoFiles, settings: Settings
+    files: TwoFiles, settings: AttackSettings
 ) -> tuple[LearnedLinks, ...] | NotApplicable:
     """Return the links by the best distance of each family.
 
@@ -88,7 +88,7 @@ def _told(one: LearnedLinkage) -> LearnedDistance:
     )
 
 
-def _why_not(files: TwoFiles, settings: Settings) -> str:
+def _why_not(files: TwoFiles, settings: AttackSettings) -> str:
     persons, columns = len(files.own), len(files.columns)
     paired = int((files.own >= 0).sum())
     if not settings.names("learned-distance-linkage") and persons > MOST_PERSONS_UNNAMED:

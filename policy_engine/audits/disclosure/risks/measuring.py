@@ -136,7 +136,7 @@ def _counted(
     classes: KnownClasses, population: Sequence[KnownColumn], persons: Ints | None
 ) -> CountedPopulation | NotApplicable:
     if not population:
-        return NotApplicable(reason="no population is given: name it by --population")
+        return NotApplicable(reason="no population is given")
     for column in population:
         masking = column.masking
         is_tail = isinstance(masking, TailCoding) and public_rule(masking) is None
@@ -197,8 +197,7 @@ def _share(classes: KnownClasses, inputs: RiskInputs) -> Share | NotApplicable:
     if inputs.share is not None:
         return Share.of_sample(classes, inputs.share)
     return NotApplicable(
-        reason="it is not known which share of the population was released: name weights by "
-        "--weights"
+        reason="neither the share of the population that was released is known, nor are weights"
     )
 
 
