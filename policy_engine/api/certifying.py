@@ -5,10 +5,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.api.binding import add_learnt_taxonomies, permitted_makers, published_certificate
 from policy_engine.api.certifying_models import Launched, certify_model
+from policy_engine.api.input_rows import (
+    check_against_input,
+    check_rows,
+    input_rows,
+    known_output,
+    known_rows,
+)
 from policy_engine.api.inputs import InputOptions, Inputs
 from policy_engine.api.outputs import (
     check_input,
@@ -19,13 +26,9 @@ from policy_engine.api.outputs import (
 from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
-from policy_engine.certificate.class_figures import have_figures
 from policy_engine.certificate.figure_checks import check_figures_again
 from policy_engine.certificate.input_checks import (
-    check_kept_values,
-    check_row_number,
     check_same_sample,
-    check_sampled,
 )
 from policy_engine.certificate.publication import renew
 from policy_engine.certificate.record import Record, load_record
@@ -39,10 +42,8 @@ from policy_engine.data import storage
 from policy_engine.data.catalog import TABLE, make_catalog, parse_location
 from policy_engine.data.storage import Location
 from policy_engine.engines.carried import check_file_extras
-from policy_engine.engines.engine import Engine, WrittenTable
+from policy_engine.engines.engine import Engine
 from policy_engine.engines.launching import Launcher, launch_engine
-from policy_engine.engines.masking.row_origins import rows_before
-from policy_engine.engines.tables import read_table
 from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
@@ -50,11 +51,7 @@ from policy_engine.plan.steps import CellStyle
 from policy_engine.policy import Source
 from policy_engine.release.ledger import Ledger
 from policy_engine.release.release import (
-    MaskedTable,
     Release,
-    anonymize_rows,
-    mask_rows,
-    read_inputs,
     run_plan,
 )
 from policy_engine.release.staging import check_name
@@ -143,8 +140,8 @@ def certify_output(
                 if data
                 else (None, False)
             )
-            rows = None if is_made or not data else _input_rows(release.plan, run, earlier)
-            written = _known_output(release, run, key, rows, before) if rows else None
+            rows = None if is_made or not data else input_rows(release.plan, run, earlier)
+            written = known_output(release, run, key, rows, before) if rows else None
             certified = (
                 _make_again(release, launch, opened, has_key=key is not None)
                 if is_made
@@ -152,9 +149,9 @@ def certify_output(
             )
             check_same(certified.certificate, stored, earlier, has_key=key is not None)
             _check_carried(launcher, location)
-            _check_rows(certified.certificate, written)
+            check_rows(certified.certificate, written)
             if not is_made:
-                _check_against_input(release, run, earlier, rows, certified.certificate.rows_out)
+                check_against_input(release, run, earlier, rows, certified.certificate.rows_out)
             elif earlier:
                 check_same_sample(earlier, certified.certificate, stored.location)
             check_bounds(certified, str(location))
@@ -259,7 +256,7 @@ def _matched_or_made(
     """Return what intruders know of the rows of an output, None where nobody needs it or can tell,
     and whether the release is made again. Raises DataError (V006) where it cannot be."""
     plan = release.plan
-    before = _rows_before(release, engine) if plan.disclosures else None
+    before = known_rows(release, engine) if plan.disclosures else None
     is_made = is_made_again(plan, has_key=has_key, is_matched=before is not None)
     if is_made and earlier is not None and earlier.ended:
         message = "A time limit ended the search for this release: it cannot be made again "
@@ -293,86 +290,6 @@ def _repeat_audits(
     table, _ = engine.read(plan.read)
     history = Ledger(attempts)
     return release.with_audits(*audit_table(plan, engine, table, history=history))
-
-
-class _InputRows(NamedTuple):
-    """The table of a plan, and those of its rows that are released, as far as is known without the
-    key."""
-
-    table: Any
-    kept: Any
-
-
-def _input_rows(plan: Plan, engine: Engine, earlier: Certificate | None) -> _InputRows:
-    """Return the rows that a plan reads, and those that it releases where that decides how columns
-    are masked: to form classes again takes long.
-
-    Raises DataError (V006) where these are not found again.
-    """
-    table, _ = read_inputs(plan, engine, ())
-    if plan.mask is None or plan.sample is not None:
-        return _InputRows(table, table)
-    if earlier is not None and earlier.ended and plan.most_suppressed:
-        message = "A time limit ended the search for this release: which rows it suppressed is not "
-        raise DataError.of("V006", f"{message}known, nor how the others were masked.")
-    return _InputRows(table, engine.released_rows(table, plan.anonymization(), plan.publish)[0])
-
-
-def _rows_before(release: Release, engine: Engine) -> "pa.Table | None":
-    """Return what intruders know of the rows of an output, in the order of the output; None where
-    the columns that are published as they are do not tell whose each row is."""
-    plan = release.plan
-    table, _ = read_inputs(plan, engine, ())
-    output = read_table(Path(release.output.location))
-    return rows_before(table, output, plan.unmasked_columns, plan.compared)
-
-
-def _known_output(
-    release: Release, engine: Engine, key: object, rows: _InputRows, before: "pa.Table | None"
-) -> WrittenTable | None:
-    """Return an output with what its input tells of its rows, of its masked columns, and of classes
-    by microaggregation, None if that is nothing.
-
-    Of a sample, nobody knows without the key of which rows it is.
-    """
-    plan, step = release.plan, release.plan.anonymization()
-    if not (plan.mask or have_figures(step)) or plan.sample is not None:
-        return None if before is None else WrittenTable(release.output, before=before)
-    masked = formed = None
-    if plan.mask:
-        output = WrittenTable(release.output)
-        masked = engine.look_at_masked(rows.kept, plan.mask, output, plan.unmasked_columns)
-    if have_figures(step):
-        # The key tells tied rows apart by what is released of them.
-        given = MaskedTable(rows.table) if key is None else mask_rows(plan, engine, rows.table)
-        formed = anonymize_rows(plan, engine, given).formed
-    return WrittenTable(release.output, masked=masked, formed=formed, before=before)
-
-
-def _check_against_input(
-    release: Release,
-    engine: Engine,
-    earlier: Certificate | None,
-    rows: _InputRows | None,
-    rows_out: int,
-) -> None:
-    """Raise CertificateError where an output of so many rows is not of its input `rows`, as far as
-    one can tell; of a sample, something is known without them."""
-    if release.plan.sample:
-        check_sampled(release, engine, rows.table if rows else None, earlier)
-    elif rows:
-        check_row_number(release, engine.row_number(rows.table), rows_out)
-    if rows:
-        check_kept_values(release, engine, rows.kept)
-
-
-def _check_rows(certificate: Certificate, written: WrittenTable | None) -> None:
-    """Raise CertificateError (V003) if an output has not the rows that its policy releases."""
-    known = written.masked if written else None
-    expected = known.rows if known else None
-    if expected not in (None, certificate.rows_out):
-        message = f"The output has {certificate.rows_out} rows, and the policy releases {expected} "
-        raise CertificateError.of("V003", f"{message}of the input.")
 
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:
