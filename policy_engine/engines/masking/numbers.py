@@ -34,7 +34,8 @@ class NumberForm:
     """How the numbers of a column are written: of what kind, and with how many decimals at most.
 
     `type` is that of the column as it was read, text in a file without types; `is_declared` means
-    that it says nothing of single values. Of floats, `decimals` above 15 are any number.
+    that it says nothing of single values. Of floats, `decimals` above 15 are any number; of points
+    in time, they are those of a second: 0, 3 or 6.
     """
 
     kind: Kind
@@ -73,7 +74,7 @@ class NumberForm:
         """Return how far at most a number is from the one that is written for it, in the units of
         `to_floats`; those of the column are below 2**exponent, the number below 16 times that."""
         if self.kind == "timestamp":
-            return _UNITS[self.type.unit] if pa.types.is_timestamp(self.type) else 1.0
+            return 0.5 * _UNITS[self.decimals][1]
         if self.kind != "float":
             return 0.5 * 10.0**-self.decimals
         decimals = 0.5 * 10.0**-self.decimals if self.decimals <= MOST_DECIMALS else 0.0
@@ -81,8 +82,8 @@ class NumberForm:
         return decimals + math.ldexp(1.0, exponent + 4 - bits)
 
 
-_UNITS: Mapping[str, float] = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1.0}
-"""A point in time is cut off at the unit of its type."""
+_UNITS: Mapping[int, tuple[str, int]] = {0: ("s", 1_000_000), 3: ("ms", 1000), 6: ("us", 1)}
+"""The units of points in time, and their microseconds, by their decimals of a second."""
 
 
 def number_form(
@@ -116,7 +117,20 @@ def _form(named: Kind, kind: pa.DataType, plain: pa.Array) -> NumberForm:
         return NumberForm("decimal", plain.type, _most_decimals(plain))
     if named == "float":
         return NumberForm(named, plain.type, float_decimals(_as_doubles(plain.drop_null())))
+    if named == "timestamp":
+        return NumberForm(named, plain.type, _decimals_of_seconds(plain))
     return NumberForm(named, plain.type, max(kind.scale, 0) if named == "decimal" else 0)
+
+
+def _decimals_of_seconds(stamps: pa.Array) -> int:
+    """Return the decimals of a second that points in time have: of the values, since an engine may
+    hold them in another unit than the file that it read."""
+    microseconds = to_numpy(_microseconds(stamps.drop_null()))
+    return next(places for places, (_, unit) in _UNITS.items() if not (microseconds % unit).any())
+
+
+def _microseconds(stamps: pa.Array) -> pa.Array:
+    return stamps.cast(pa.timestamp("us", stamps.type.tz), safe=False).cast(pa.int64())
 
 
 def not_numbers(name: str, content: str) -> PolicyEngineError:
@@ -178,7 +192,7 @@ def _present_floats(name: str, array: pa.Array, form: NumberForm) -> NDArray[np.
     if form.kind == "date":
         array = array.cast(pa.date32()).cast(pa.int32())
     elif form.kind == "timestamp":
-        array = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.int64())
+        array = _microseconds(array)
     elif pa.types.is_decimal(array.type):
         array = array.cast(pa.string())  # whose float is the nearest
     if form.kind == "decimal" and is_text(array.type) and _longest(array) >= _LONG:
@@ -295,8 +309,9 @@ def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
             raise OverflowError
     if form.kind == "date":
         return integers.cast(pa.int32()).cast(pa.date32()).cast(form.published_type)
-    stamps = integers.cast(pa.timestamp("us", form.type.tz))
-    return stamps.cast(form.type, safe=False)
+    unit, microseconds = _UNITS[form.decimals]
+    units = from_numpy(np.rint(numbers / microseconds).astype(np.int64))
+    return units.cast(pa.timestamp(unit, form.type.tz)).cast(form.type)
 
 
 def _not_held(name: str, form: NumberForm) -> PolicyEngineError:

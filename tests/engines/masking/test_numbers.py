@@ -38,9 +38,9 @@ def published(array, inferred=None, change=lambda values: values):
         (pa.array(["1.5", "0.25"]), pa.float64(), pa.array(["2", "0.75"])),
         (pa.array([date(2020, 2, 28)]), None, pa.array([date(2020, 2, 29)])),
         (
-            pa.array([NOON], pa.timestamp("us")),
+            pa.array([NOON.replace(microsecond=7)], pa.timestamp("us")),
             None,
-            pa.array([NOON + timedelta(microseconds=1)], pa.timestamp("us")),
+            pa.array([NOON.replace(microsecond=8)], pa.timestamp("us")),
         ),
         (pa.array([None, None], pa.null()), None, pa.array([None, None], pa.null())),
     ],
@@ -51,6 +51,30 @@ def test_numbers_are_published_as_what_they_were(array, inferred, made):
     found = published(array, inferred, lambda values: values + step)
     assert found.type == made.type
     assert found.to_pylist() == made.to_pylist()
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_points_in_time_are_rounded_to_the_unit_of_their_values(unit):
+    values = [NOON, NOON.replace(year=1930), None]
+    whole = pa.array(values, pa.timestamp(unit))
+    for step in (-499_999, 499_999, 500_000):  # a tie goes to the even second
+        found = published(whole, change=lambda values, step=step: values + step)
+        assert found.type == whole.type
+        assert found.to_pylist() == values
+    found = published(whole, change=lambda values: values - 500_001)
+    assert found.to_pylist()[:1] == [NOON - timedelta(seconds=1)]
+
+
+def test_points_in_time_of_milliseconds_are_rounded_to_these():
+    array = pa.array([NOON, NOON.replace(microsecond=3000)], pa.timestamp("us", "UTC"))
+    found = published(array, change=lambda values: values + 700).cast(pa.int64())
+    assert [one % 1_000_000 for one in found.to_pylist()] == [1000, 4000]
+
+
+def test_points_in_time_beyond_their_type_are_refused():
+    array = pa.array([2**63 - 1], pa.timestamp("ns"))
+    with pytest.raises(DataError, match="R013 The masking of 'pay' makes values that the type"):
+        published(array, change=lambda values: values + 1000)
 
 
 @pytest.mark.parametrize(

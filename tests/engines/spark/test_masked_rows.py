@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from applying import applied, asking, measured, rows_of
-from both import both, released
+from both import both, check_same, released
 from building import DATASET, column
 from everyday import everyday
 
@@ -65,6 +65,21 @@ MASKED = [
         column("since", masking="rank-swapping", p=0.3, variant="buckets"),
     ],
 ]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_points_in_time_keep_the_decimals_of_their_seconds_on_both_engines(cluster, tmp_path, unit):
+    import pyarrow.parquet as pq
+
+    seen = pa.array(np.arange(60) * 7919, pa.timestamp(unit))
+    pq.write_table(pa.table({"id": range(60), "seen": seen}), tmp_path / "in.parquet")
+    masked = [column("seen", masking="noise", sdShare=0.2)]
+    asked = {"method": "masking", "insensitive": ["id"], "masked": masked, "key": KEY}
+    made = both(cluster, tmp_path / "in.parquet", **asked)
+    check_same(made)
+    found = made.local.table.column("seen").cast(pa.timestamp("us")).cast(pa.int64()).to_numpy()
+    step = {"s": 1_000_000, "ms": 1000, "us": 1}[unit]
+    assert not (found % step).any()
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
