@@ -29,10 +29,10 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 Links: TypeAlias = NDArray[np.float64]
 ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable]] = {
-    "distance-linkage": lambda files, _: distance_linkage(files),
-    "probabilistic-linkage": lambda files, _: probabilistic_linkage(files),
-    "intersection-linkage": lambda files, _: intersection_linkage(files),
-    "likelihood-linkage": lambda files, _: likelihood_linkage(files),
+    "distance-linkage": lambda files, asked: distance_linkage(files, asked.search),
+    "probabilistic-linkage": lambda files, asked: probabilistic_linkage(files, asked.search),
+    "intersection-linkage": lambda files, asked: intersection_linkage(files, asked.search),
+    "likelihood-linkage": lambda files, asked: likelihood_linkage(files, asked.search),
     "assignment-linkage": assignment_linkage,
 }
 """The attacks that are made with more and more columns known."""

@@ -1,11 +1,12 @@
 """Which attacks are made on a release, and how much time they have."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from policy_engine.audits.disclosure.result import Attack
 from policy_engine.errors import DataError, Problem, join_names
+from policy_engine.kernels.searching import Search, search_here
 
 MOST_PERSONS_UNNAMED = 1_500
 """Attacks whose time grows fast with the persons are made on more only if they are named."""
@@ -15,12 +16,14 @@ MOST_PERSONS_UNNAMED = 1_500
 class AttackSettings:
     """The attacks `named`, all if none is, and the seconds that each family of distances has.
 
-    Attacks are made with more and more columns known if they are made `in_steps`.
+    Attacks are made with more and more columns known if they are made `in_steps`, and records
+    looked for where `search` does.
     """
 
     named: tuple[Attack, ...] = ()
     seconds: float = 10.0
     in_steps: bool = True
+    search: Search = field(default=search_here, repr=False)
 
     def names(self, attack: Attack) -> bool:
         """Tell whether an attack is asked for by its name."""

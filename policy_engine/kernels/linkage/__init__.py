@@ -12,6 +12,7 @@ from policy_engine.kernels.linkage.likelihood import (
     LikelihoodLinks,
     greatest_likelihoods,
     likelihood_links,
+    links_by_likelihood,
     log_likelihoods,
 )
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
@@ -30,6 +31,7 @@ __all__ = [
     "greatest_weights",
     "likelihood_links",
     "links",
+    "links_by_likelihood",
     "log_likelihoods",
     "nearest_distances",
     "plant",

@@ -7,10 +7,12 @@ a number of one bit for each: bit j tells that the two records agree in column j
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from policy_engine.kernels.searching import Search, parts_of, search_here
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,24 +46,46 @@ class Agreement:
         return weights
 
 
-def probabilistic_links(known: Ints, released: Ints, own: Ints) -> tuple[Floats, Agreement]:
+def probabilistic_links(
+    known: Ints, released: Ints, own: Ints, search: Search = search_here
+) -> tuple[Floats, Agreement]:
     """Return for each person the probability of a right link, (persons,), and what was estimated.
 
     `known` (persons, columns) and `released` (rows, columns) hold codes of what agrees: equal
     codes of one column agree, and -1 with none. At most 12 columns. An intruder takes the record
     with the greatest weight, or one of t with the same: 1/t if the person's `own` record,
     (persons,), is one of them, otherwise 0; -1 is a person without a record. The order of the rows
-    decides nothing, though few patterns are shared by many.
+    decides nothing, though few patterns are shared by many. `search` says where the records are
+    looked for.
     """
     agreement = estimate_agreement(_pairs_by_pattern(known, released), len(released))
     weights = agreement.weights()
     order = np.argsort(-weights, kind="stable")
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.cumsum(np.diff(-weights[order], prepend=-weights[order[0]]) > _TIED)
-    linked = np.zeros(len(known))
-    for part in _parts(known):
-        linked[part] = _linked(known[part], released, own[part], ranks)
-    return linked, agreement
+    return search(PatternIndex(released, ranks), PatternPersons(known, own)), agreement
+
+
+class PatternPersons(NamedTuple):
+    """The codes of persons, (persons, columns), and their own records, -1 for none, (persons,)."""
+
+    known: Ints
+    own: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class PatternIndex:
+    """The codes of records, (rows, columns), and the rank of each pattern, the best first."""
+
+    released: Ints
+    ranks: Ints
+
+    def links(self, persons: PatternPersons) -> Floats:
+        """Return the probability of a right link, (persons,)."""
+        rows = _persons_at_once(persons.known)
+        parts = parts_of(persons, rows)
+        found = [_linked(one.known, self.released, one.own, self.ranks) for one in parts]
+        return np.concatenate(found)
 
 
 def greatest_weights(known: Ints, released: Ints, agreement: Agreement) -> Floats:
@@ -109,8 +133,13 @@ def _patterns(columns: int) -> NDArray[np.bool_]:
 
 def _parts(known: Ints) -> list[slice]:
     """Return persons in parts whose patterns are counted at once."""
-    size = max(1, _CELLS >> known.shape[1])
+    size = _persons_at_once(known)
     return [slice(start, start + size) for start in range(0, len(known), size)]
+
+
+def _persons_at_once(known: Ints) -> int:
+    columns: int = known.shape[1]
+    return max(1, _CELLS >> columns)
 
 
 def _linked(known: Ints, released: Ints, own: Ints, ranks: Ints) -> Floats:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.tree import STACK, PointTree, is_one_point, plant
+from policy_engine.kernels.searching import Search, search_here
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -86,17 +87,18 @@ def likelihood_links(columns: Sequence[ColumnLikelihood], own: Ints) -> Likeliho
     with the probability 1/t if the person's `own` record, (persons,), is among them, otherwise
     with 0; -1 is a person without a record. No order of rows decides anything.
     """
-    tree = plant(np.column_stack([column.released for column in columns]))
-    places = np.full(len(tree.rows) + 1, -1, dtype=np.int64)
-    places[tree.rows] = np.arange(len(tree.rows))
-    persons = len(own)
-    linked, logs = np.zeros(persons), np.full(persons, -np.inf)
-    # Persons whose records are neighbours visit the same nodes, which are then at hand.
-    turns = np.argsort(places[own], kind="stable")
-    stack = np.empty(STACK, dtype=np.int64)
-    model, masked = _model(columns, persons), _masked(columns, tree)
-    _link(tree, model, masked, places[own], turns, stack, linked, logs)
-    return LikelihoodLinks(linked, logs)
+    index, persons = _arranged(columns, own)
+    return index.look_up(persons)
+
+
+def links_by_likelihood(
+    columns: Sequence[ColumnLikelihood], own: Ints, search: Search = search_here
+) -> Floats:
+    """Return the probabilities of right links of `likelihood_links`, (persons,).
+
+    `search` says where the records are looked for.
+    """
+    return search(*_arranged(columns, own))
 
 
 def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> Floats:
@@ -106,7 +108,8 @@ def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> 
     """
     tree = plant(np.column_stack([column.released for column in columns]))
     found, stack = np.empty(len(persons)), np.empty(STACK, dtype=np.int64)
-    model = _model(columns, len(columns[0].known))
+    own = np.full(len(columns[0].known), -1)
+    model = _model(_tables(columns), _known(columns, own))
     _approach(tree, model, _masked(columns, tree), persons, stack, found)
     return found
 
@@ -118,12 +121,37 @@ def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
     """
     tree = plant(np.column_stack([column.released for column in columns]))
     found = np.empty((len(columns[0].known), len(tree.rows)))
-    _fill(tree, _model(columns, len(found)), _masked(columns, tree), found)
+    model = _model(_tables(columns), _known(columns, np.full(len(found), -1)))
+    _fill(tree, model, _masked(columns, tree), found)
     return found
 
 
+class LikelyPersons(NamedTuple):
+    """What is known of persons, (persons, columns) each, with no rows in `low` and `high` where
+    there are no windows, and the place of the own record in a tree, -1 for none, (persons,)."""
+
+    known: Floats
+    own: Ints
+    low: Floats
+    high: Floats
+    row: NDArray[np.int32]
+    start: NDArray[np.int32]
+
+
+class _Tables(NamedTuple):
+    """The shapes of the columns, and the rows of all transitions."""
+
+    shapes: Ints
+    logs: Floats
+    sums: Floats
+    peaks: Floats
+    begins: Ints
+    beyond: Floats
+    levels: Ints
+
+
 class _Model(NamedTuple):
-    """What is known of persons, (persons, columns) each, and the rows of all transitions."""
+    """What is known of persons, and the rows of all transitions."""
 
     shapes: Ints
     known: Floats
@@ -152,14 +180,57 @@ class _Masked(NamedTuple):
     best: Floats
 
 
-def _model(columns: Sequence[ColumnLikelihood], persons: int) -> _Model:
+@dataclass(frozen=True, eq=False)
+class LikelihoodIndex:
+    """Records as points, and how likely values become each of them."""
+
+    tree: PointTree
+    tables: _Tables
+    masked: _Masked
+
+    def links(self, persons: LikelyPersons) -> Floats:
+        """Return the probability of a right link, (persons,)."""
+        return self.look_up(persons).linked
+
+    def look_up(self, persons: LikelyPersons) -> LikelihoodLinks:
+        """Return the probability of a right link, and the log-likelihood of the own record."""
+        count = len(persons.own)
+        linked, logs = np.zeros(count), np.full(count, -np.inf)
+        # Persons whose records are neighbours visit the same nodes, which are then at hand.
+        turns = np.argsort(persons.own, kind="stable")
+        stack, model = np.empty(STACK, dtype=np.int64), _model(self.tables, persons)
+        _link(self.tree, model, self.masked, persons.own, turns, stack, linked, logs)
+        return LikelihoodLinks(linked, logs)
+
+
+def _arranged(
+    columns: Sequence[ColumnLikelihood], own: Ints
+) -> tuple[LikelihoodIndex, LikelyPersons]:
+    tree = plant(np.column_stack([column.released for column in columns]))
+    index = LikelihoodIndex(tree, _tables(columns), _masked(columns, tree))
+    return index, _known(columns, tree.places(own))
+
+
+def _model(tables: _Tables, persons: LikelyPersons) -> _Model:
+    known, _, low, high, row, start = persons
+    return _Model(tables.shapes, known, low, high, row, start, *tables[1:])
+
+
+def _known(columns: Sequence[ColumnLikelihood], own: Ints) -> LikelyPersons:
+    """Return what is known of persons whose `own` records have these places."""
+    persons = len(own)
     tables = [column.transitions for column in columns]
-    given = [table for table in tables if table is not None]
     rows = np.cumsum([0] + [0 if table is None else len(table.beyond) for table in tables])
     row, start = (np.zeros((persons, len(columns)), dtype=np.int32) for _ in range(2))
     for place, table in enumerate(tables):
         if table is not None:
             row[:, place], start[:, place] = table.row + rows[place], table.start
+    known = np.column_stack([column.known for column in columns])
+    return LikelyPersons(known, own, *_ends(columns, persons), row, start)
+
+
+def _tables(columns: Sequence[ColumnLikelihood]) -> _Tables:
+    given = [column.transitions for column in columns if column.transitions is not None]
     entries = np.cumsum([0] + [len(table.logs) for table in given])
     logs = np.concatenate([np.empty(0), *(table.logs for table in given)])
     offsets = zip(given, entries.tolist(), strict=False)
@@ -169,10 +240,8 @@ def _model(columns: Sequence[ColumnLikelihood], persons: int) -> _Model:
     levels = np.array([max(size, 1).bit_length() - 1 for size in range(longest + 1)])
     beyond = np.concatenate([np.empty(0), *(table.beyond for table in given)])
     shapes = np.array([_CODES[column.shape] for column in columns])
-    known = np.column_stack([column.known for column in columns])
-    low, high = _ends(columns, persons)
     peaks = _peaks(logs, int(levels[-1]) + 1)
-    return _Model(shapes, known, low, high, row, start, logs, sums, peaks, begins, beyond, levels)
+    return _Tables(shapes, logs, sums, peaks, begins, beyond, levels)
 
 
 def _ends(columns: Sequence[ColumnLikelihood], persons: int) -> tuple[Floats, Floats]:

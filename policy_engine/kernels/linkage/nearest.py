@@ -1,10 +1,14 @@
 """Distance-based record linkage, by whether any record is nearer than a person's own."""
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
 from policy_engine.kernels.linkage.tree import STACK, PointTree, is_one_point
+from policy_engine.kernels.searching import Search, search_here
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -15,7 +19,12 @@ _EVERYWHERE = np.empty((0, 0))
 
 
 def links(
-    tree: PointTree, known: Floats, own: Ints, low: Floats | None = None, high: Floats | None = None
+    tree: PointTree,
+    known: Floats,
+    own: Ints,
+    low: Floats | None = None,
+    high: Floats | None = None,
+    search: Search = search_here,
 ) -> Floats:
     """Return for each person the probability of being linked to the right record, (persons,).
 
@@ -25,17 +34,38 @@ def links(
     a record (-1). So the mean is the share of distance-based linkage (Pagliuca and Seri, 1999).
     Scale both as the intruder would. Between `low` and `high`, (persons, columns) each, lie the
     only records that may be the person's, such as rank swapping allows (Nin, Herranz and Torra,
-    2008); without them, any may. No order of rows decides anything.
+    2008); without them, any may. No order of rows decides anything. `search` says where the records
+    are looked for.
     """
-    places = np.full(len(tree.rows) + 1, -1, dtype=np.int64)
-    places[tree.rows] = np.arange(len(tree.rows))
-    found = np.zeros(len(known))
-    # Persons whose records are neighbours visit the same nodes, which are then at hand.
-    turns = np.argsort(places[own], kind="stable")
     box = (_EVERYWHERE, _EVERYWHERE) if low is None or high is None else (low, high)
-    stack = np.empty(STACK, dtype=np.int64)
-    _link(tree, np.ascontiguousarray(known), places[own], turns, *box, stack, found)
-    return found
+    return search(NearestIndex(tree), NearPersons(known, tree.places(own), *box))
+
+
+class NearPersons(NamedTuple):
+    """Persons among points: what is known, the place of the own record in the tree or -1, and
+    between which values the own record lies, with no rows where nobody knows."""
+
+    known: Floats
+    own: Ints
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class NearestIndex:
+    """Records as points, of which the nearest is a person's."""
+
+    tree: PointTree
+
+    def links(self, persons: NearPersons) -> Floats:
+        """Return the probability of a right link, (persons,)."""
+        found = np.zeros(len(persons.own))
+        # Persons whose records are neighbours visit the same nodes, which are then at hand.
+        turns = np.argsort(persons.own, kind="stable")
+        known, own = np.ascontiguousarray(persons.known), persons.own
+        stack = np.empty(STACK, dtype=np.int64)
+        _link(self.tree, known, own, turns, persons.low, persons.high, stack, found)
+        return found
 
 
 def nearest_distances(

@@ -32,6 +32,13 @@ class PointTree(NamedTuple):
     low: Floats
     high: Floats
 
+    def places(self, rows: Ints) -> Ints:
+        """Return where rows are among the points, (rows,), -1 for -1."""
+        places = np.full(len(self.rows) + 1, -1, dtype=np.int64)
+        places[self.rows] = np.arange(len(self.rows))
+        found: Ints = places[rows]
+        return found
+
 
 def plant(points: Floats) -> PointTree:
     """Return the tree of finite points, (rows, columns), at least one."""

@@ -5,24 +5,25 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.scales import distance_column, standardised
-from policy_engine.kernels.linkage.likelihood import greatest_likelihoods, likelihood_links
+from policy_engine.kernels.linkage.likelihood import greatest_likelihoods, links_by_likelihood
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.tree import plant
+from policy_engine.kernels.searching import Search, search_here
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def distance_linkage(files: TwoFiles) -> Floats:
+def distance_linkage(files: TwoFiles, search: Search = search_here) -> Floats:
     """Return for each person the probability of a right link, (persons,).
 
     Numbers are compared in standard deviations, categories by whether they are equal, generalised
-    cells by the expected distance of their values.
+    cells by the expected distance of their values. `search` says where records are looked for.
     """
     if _are_points(files):
         known, released = _points(files)
-        return links(plant(released), known, files.own)
-    return likelihood_links([distance_column(one) for one in files.columns], files.own).linked
+        return links(plant(released), known, files.own, search=search)
+    return links_by_likelihood([distance_column(one) for one in files.columns], files.own, search)
 
 
 def distance_taken(files: TwoFiles, persons: Ints) -> Floats:

@@ -10,21 +10,25 @@ from policy_engine.kernels.linkage.fellegi_sunter import (
     greatest_weights,
     probabilistic_links,
 )
+from policy_engine.kernels.searching import Search, search_here
 
 Ints = NDArray[np.int64]
 BINS = 10
 """Numbers agree in the same of so many bins, each with about as many known values."""
 
 
-def probabilistic_linkage(files: TwoFiles) -> NDArray[np.float64] | NotApplicable:
+def probabilistic_linkage(
+    files: TwoFiles, search: Search = search_here
+) -> NDArray[np.float64] | NotApplicable:
     """Return for each person the probability of a right link, (persons,).
 
     Numbers agree where they are in the same of 10 bins of equal frequency, categories where they
-    are equal; a cell of several values agrees with none.
+    are equal; a cell of several values agrees with none. `search` says where records are looked
+    for.
     """
     if len(files.columns) > MOST_COLUMNS:
         return NotApplicable(reason=f"it compares {MOST_COLUMNS} columns at most")
-    return probabilistic_links(*_compared(files), files.own)[0]
+    return probabilistic_links(*_compared(files), files.own, search)[0]
 
 
 def probabilistic_taken(files: TwoFiles, persons: Ints) -> NDArray[np.float64]:

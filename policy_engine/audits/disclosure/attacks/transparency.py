@@ -16,7 +16,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.likelihood import (
     ColumnLikelihood,
     greatest_likelihoods,
-    likelihood_links,
+    links_by_likelihood,
 )
 from policy_engine.kernels.linkage.mechanisms import (
     added_noise,
@@ -32,6 +32,7 @@ from policy_engine.kernels.linkage.shifts import drawn_by_matrix, moved, rank_sw
 from policy_engine.kernels.linkage.tree import plant
 from policy_engine.kernels.linkage.windows import windows
 from policy_engine.kernels.rank_swapping import most_ranks
+from policy_engine.kernels.searching import Search, search_here
 from policy_engine.methods.masking import CellMasking, ColumnMasking
 from policy_engine.methods.maskings.correlated_noise import CorrelatedNoise
 from policy_engine.methods.maskings.microaggregation import Microaggregation
@@ -47,17 +48,18 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def intersection_linkage(files: TwoFiles) -> Floats | NotApplicable:
+def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Floats | NotApplicable:
     """Return for each person the probability of a right link, (persons,).
 
     The nearest record is taken among those that rank swapping can have made of the person's: in
-    each swapped column, those within the window of its rank.
+    each swapped column, those within the window of its rank. `search` says where they are looked
+    for.
     """
     reason = _why_no_windows(files)
     if reason:
         return NotApplicable(reason=reason)
     known, released, low, high = _in_windows(files)
-    return links(plant(released), known, files.own, low, high)
+    return links(plant(released), known, files.own, low, high, search)
 
 
 def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
@@ -99,16 +101,16 @@ def _window(
     return low[:, 0], high[:, 0]
 
 
-def likelihood_linkage(files: TwoFiles) -> Floats | NotApplicable:
+def likelihood_linkage(files: TwoFiles, search: Search = search_here) -> Floats | NotApplicable:
     """Return for each person the probability of a right link, (persons,).
 
     The record is taken that the person's values were most likely to become. Columns that nobody
     knows to be masked are as they are; those masked in a way that has no likelihood of its own are
-    compared by distance.
+    compared by distance. `search` says where records are looked for.
     """
     if not files.is_published:
         return NotApplicable(reason="no certificate tells how the release was made")
-    return likelihood_links(_likelihoods(files), files.own).linked
+    return links_by_likelihood(_likelihoods(files), files.own, search)
 
 
 def likelihood_taken(files: TwoFiles, persons: Ints) -> Floats:
