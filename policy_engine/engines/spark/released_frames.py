@@ -39,11 +39,8 @@ class KeptRelease(NamedTuple):
 def typed_frame(anonymized: AnonymizedTable, frame: DataFrame | None = None) -> DataFrame:
     """Return the frame of a release, or another with its columns, with inferred types."""
     frame = anonymized.table if frame is None else frame
-    return (
-        cast_texts(frame, anonymized.engine_state.untyped)
-        if anonymized.engine_state.untyped
-        else frame
-    )
+    state = anonymized.engine_state
+    return cast_texts(frame, state.untyped, state.masked) if state.untyped else frame
 
 
 def stored_frame(anonymized: AnonymizedTable, kind: str) -> DataFrame:

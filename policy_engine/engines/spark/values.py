@@ -29,7 +29,7 @@ from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.generalizations import encode_quasi_identifier
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.text_types import EXACT_DIGITS, LazyTextForm, TextForm, infer_type
-from policy_engine.errors import DataError
+from policy_engine.errors import DataError, OutputError, join_names
 from policy_engine.methods.columns import QuasiIdentifier
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -268,13 +268,15 @@ def _text_forms_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
         yield pa.record_batch([pa.array([pickled_forms], pa.binary())], names=["forms"])
 
 
-def cast_texts(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+def cast_texts(frame: DataFrame, names: Sequence[str], masked: Sequence[str] = ()) -> DataFrame:
     """Return a frame with the texts of some columns as numbers, dates or times, where all are.
 
     Times of day stay texts, since Spark has no type for them in files, as do numbers that a float
-    would round and times finer than microseconds.
+    would round and times finer than microseconds. Raises OutputError (O002) for such times in
+    `masked` columns, which are compared as times.
     """
     forms = text_forms(frame.select([quote_name(name) for name in names]))
+    _check_microseconds([name for name in masked if name in forms and _is_too_fine(forms[name])])
     kinds = {name: infer_type(form) for name, form in forms.items() if not loses_precision(form)}
     kinds = {name: kind for name, kind in kinds.items() if kind in SPARK_TYPES}
     if not kinds:
@@ -284,6 +286,18 @@ def cast_texts(frame: DataFrame, names: Sequence[str]) -> DataFrame:
         for field in frame.schema.fields
     ]
     return map_in_tasks(frame, _casting_task(kinds), StructType(fields))
+
+
+def _is_too_fine(texts: TextForm) -> bool:
+    return pa.types.is_timestamp(infer_type(texts)) and loses_precision(texts)
+
+
+def _check_microseconds(too_fine: Sequence[str]) -> None:
+    if too_fine:
+        message = f"Masked times of {join_names(too_fine)} have nanoseconds, and Spark writes "
+        message += "no finer times than microseconds where columns have types."
+        hint = "Write CSV, or use the local engine."
+        raise OutputError.of("O002", message, hint)
 
 
 def loses_precision(texts: TextForm) -> bool:

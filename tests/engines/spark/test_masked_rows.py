@@ -245,6 +245,33 @@ def test_lists_without_a_value_are_certified_on_a_cluster_too(cluster, tmp_path)
     assert certify_output(made.path, text, data, engine=cluster).holds
 
 
+@pytest.mark.parametrize("masking", [{"masking": "rank-swapping", "p": 0.3}, {"masking": "pram"}])
+def test_masked_nanoseconds_are_not_written_with_types_on_a_cluster(cluster, tmp_path, masking):
+    masking = {"keep": 0.5} | masking if masking["masking"] == "pram" else masking
+    lines = [f"{n},2020-02-03 04:05:06.0000{n:02}007" for n in range(40)]
+    (tmp_path / "in.csv").write_text("\n".join(["id,seen", *lines]) + "\n")
+    asked = {"method": "masking", "insensitive": ["id"], "key": KEY}
+    masked = [column("seen", **masking)]
+    expected = "O002 Masked times of 'seen' have nanoseconds"
+    for output in (tmp_path / "a" / "a.parquet", None):
+        with pytest.raises(OutputError, match=expected):
+            released(cluster, tmp_path / "in.csv", output, masked=masked, **asked)
+    assert not (tmp_path / "a").exists() or not [*(tmp_path / "a").iterdir()]
+    made = released(cluster, tmp_path / "in.csv", tmp_path / "b" / "b.csv", masked=masked, **asked)
+    assert made.certificate.holds
+
+
+def test_kept_nanoseconds_stay_as_they_are_on_a_cluster(cluster, tmp_path):
+    lines = [f"{n},2020-02-03 04:05:06.0000{n // 4:02}007" for n in range(40)]
+    (tmp_path / "in.csv").write_text("\n".join(["id,seen", *lines]) + "\n")
+    kept = {"insensitive": ["id", "seen"], "key": KEY}
+    asked = {"method": "masking", "sampleShare": 0.5, "stratifiedBy": ["seen"], **kept}
+    made = released(cluster, tmp_path / "in.csv", tmp_path / "a" / "a.parquet", **asked)
+    found = cluster.spark.read.parquet(str(made.path)).collect()
+    assert {f"{row['id']},{row['seen']}" for row in found} <= {*lines}
+    assert len({row["seen"] for row in found}) == 10
+
+
 def test_empty_texts_are_not_masked_into_csv_on_a_cluster(cluster, tmp_path):
     masked = [column("job", masking="pram", keep=0.5)]
     table = cluster.spark.createDataFrame([("",), ("a",), (None,)] * 4, "job string")
