@@ -51,7 +51,7 @@ def play_games(
     resampling = np.random.default_rng([seed, _STREAM])
     single = _single([float(one.mean()) for one in shares], sides, resampling)
     points = [float(((np.sign(one - 0.5) + 1) / 2).mean()) for one in shares]
-    deviation = fmean([_deviation(pair, (drawn, drawn), resampling) for pair in sides])
+    deviation = fmean([_game_deviation(pair, drawn, resampling) for pair in sides])
     return SingleAndSet(
         attack=attack,
         records=drawn,
@@ -135,21 +135,44 @@ def _set_probability(share: float, observed: float, deviation: float, drawn: int
 def _deviation(
     sides: tuple[Floats, Floats], sizes: tuple[int, int], random: np.random.Generator
 ) -> float:
-    """Return the deviation of the share of members in the top half over samples of some sizes.
+    """Return the deviation of the share of members in the top half over samples of some sizes."""
+    return float(np.std(_top_halves(sides, sizes, random)[0]))
 
-    Members and non-members weigh the same as a whole, whatever their sizes; of equal scores the
-    part that is in the top half has as many members as all of them.
+
+def _game_deviation(sides: tuple[Floats, Floats], drawn: int, random: np.random.Generator) -> float:
+    """Return the deviation of the share of members in the top half over games, in which equal
+    scores are put in an order by draw."""
+    shares, tied, members_tied, tied_on_top = _top_halves(sides, (drawn, drawn), random)
+    # Hypergeometric: of all with the score at the cut, those on top are drawn without replacement.
+    rate = members_tied / tied
+    left = np.maximum(tied - tied_on_top, 0) / np.maximum(tied - 1 / drawn, 1 / drawn)
+    by_draw = tied_on_top * rate * (1 - rate) * left / drawn
+    return float(np.sqrt(np.var(shares) + by_draw.mean()))
+
+
+def _top_halves(
+    sides: tuple[Floats, Floats], sizes: tuple[int, int], random: np.random.Generator
+) -> Floats:
+    """Return the top halves of samples of some sizes, (4, samples), as shares of half of all.
+
+    They are the members on top; all and the members with the score at the cut; those of these who
+    are on top. Members and non-members weigh the same as a whole, whatever their sizes; of equal
+    scores the part that is in the top half has as many members as all of them.
     """
     scores = np.concatenate(sides)
     order = np.argsort(-scores, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    shares = []
+    halves = []
     for _ in range(_RESAMPLES):
         weights = [_weights(len(side), n, random) for side, n in zip(sides, sizes, strict=True)]
-        members_on_top = np.concatenate([weights[0], np.zeros(len(sides[1]))])[order].cumsum()[ends]
-        totals = np.concatenate(weights)[order].cumsum()[ends]
-        shares.append(np.interp(1.0, np.append(0, totals), np.append(0, members_on_top)))
-    return float(np.std(shares))
+        members = np.concatenate([weights[0], np.zeros(len(sides[1]))])[order].cumsum()[ends]
+        totals = np.append(0, np.concatenate(weights)[order].cumsum()[ends])
+        members = np.append(0, members)
+        cut = np.searchsorted(totals[:-1], 1.0)  # the first score with which the half is full
+        tied, members_tied = (one[cut] - one[cut - 1] for one in (totals, members))
+        on_top = 1.0 - totals[cut - 1]
+        halves.append((np.interp(1.0, totals, members), tied, members_tied, on_top))
+    return np.array(halves).T
 
 
 def _weights(records: int, drawn: int, random: np.random.Generator) -> Floats:

@@ -118,6 +118,12 @@ def test_games_are_covered_in_many(law, n, records):
     assert misses(law, n, records, 500) <= binom.isf(1e-3, 500, 0.05)
 
 
+def test_the_draw_of_equal_scores_widens_the_set():
+    """Most records have one score: who of them is on top is drawn anew in each game."""
+    found = play_games("loss", [drawn(np.random.default_rng(1), "two values", 1000)], 0)
+    assert found.set.low < 0.8 < truth("two values", 100, 300)[1] < found.set.high
+
+
 def test_a_set_on_250_records_is_not_told_to_a_tenth_of_a_percent():
     """Nearly all draws of the same records win; of other records that is not known."""
     found = play_games("loss", [drawn(np.random.default_rng(1), "a little apart", 125)], 0)
