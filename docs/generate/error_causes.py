@@ -171,9 +171,9 @@ CAUSES: dict[str, tuple[tuple[str, str], ...]] = {
             ),
             (
                 "Add a model, for example `isAllOf` `masking` and `k-anonymity`, or the duty "
-                "`pe:recordLinkage` to a permission on the output, which is then attacked before "
-                "it is released; or accept the warning where masking was judged sufficient by "
-                "other means."
+                "`pe:recordLinkage` or `pe:populationRisk` to a permission on the output, which is "
+                "then attacked before it is released; or accept the warning where masking was "
+                "judged sufficient by other means."
             ),
         ),
     ),

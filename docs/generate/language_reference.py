@@ -151,7 +151,8 @@ def _modelling() -> Iterator[str]:
     for notation in terms.audit_methods():
         for one in audit_parameters(notation):
             first = told.get(one.name)
-            default = f"{first.default}; of a table, {one.default}" if first else one.default
+            more = f"; {_OF_TABLE.get(notation, '')}, {one.default}"
+            default = f"{first.default}{more}" if first else one.default
             told[one.name] = one._replace(default=default)
     told |= {one.name: one for one in training_parameters()}
     method = terms.vocabulary()[f"{_MC}method"]
@@ -441,8 +442,16 @@ def _row(one: Parameter, given: Any) -> tuple[str, ...]:
 # -- trainings and audits ---------------------------------------------------------------------
 
 
+_OF_TABLE = {"record-linkage": "of a table", "population-risk": "of its risk"}
+_BOUNDED = {
+    "membership-inference": "pe:auc",
+    "record-linkage": "pe:linked",
+    "population-risk": "pe:largestRisk",
+}
+
+
 def _method_of_audit(notation: str) -> list[dict[str, Any]]:
-    bounded = "pe:auc" if notation == "membership-inference" else "pe:linked"
+    bounded = _BOUNDED[notation]
     return [_of_audit("mosaicrown:method", notation), _of_audit(bounded)]
 
 
@@ -463,6 +472,7 @@ def _refining(term: terms.Term, one: Parameter) -> tuple[str, ...]:
     own = [iri for iri in term.iris("refines") if iri.startswith(_PE)]
     name, definition, takes, default, _ = _row(one, {})
     beside = {"pe:fpr": ("pe:tprAtFpr",), "pe:generators": ("pe:model", "DecisionTreeClassifier")}
+    beside |= {"pe:presence": ("pe:population",), "pe:population": ("pe:largestRisk",)}
     given = [_of_audit(*beside[one.name])] if one.name in beside else []
     example = _code([_of_audit(one.name), *given] if given else _of_audit(one.name))
     refined = ", ".join(f"`{terms.compact(iri)}`" for iri in own)

@@ -31,7 +31,9 @@ from policy_engine.errors import (
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
-from policy_engine.methods.disclosure import DisclosureMeasurement
+from policy_engine.methods.audits.population_risk import PopulationRisk
+from policy_engine.methods.audits.record_linkage import RecordLinkage
+from policy_engine.methods.disclosure import Measured
 from policy_engine.plan.lineage import MadeBy, Maker, Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.training import FilesMeasured
@@ -117,7 +119,7 @@ class Certificate(BaseModel):
     sample: SampleFigures | None = None
     maskings: tuple[MaskedColumn, ...] = ()
     class_figures: ClassFigures | None = None
-    disclosures: tuple[DisclosureMeasurement, ...] = ()
+    disclosures: tuple[Measured, ...] = ()
     attacks: tuple[AttackMeasurement, ...] = ()
     attempts: Count = 0
     models: tuple[ModelFigures, ...] = ()
@@ -154,7 +156,9 @@ class Certificate(BaseModel):
         done = ["rows are sampled"] if self.plan.sample else []
         done += ["columns are masked"] if self.plan.mask else []
         if self.plan.disclosures:
-            return _LINKED.format(" and ".join(done))
+            methods = [type(one.method) for one in self.plan.disclosures]
+            bounded = " and ".join(text for kind, text in _BOUNDED.items() if kind in methods)
+            return _ATTACKED.format(" and ".join(done), bounded)
         return _UNBOUNDED.format(" and ".join(done))
 
     @property
@@ -183,10 +187,11 @@ _EXACT = (
     "Quasi-identifiers are released as they are: they show who is in the table. What is bounded is "
     "what the buckets tell of the sensitive values."
 )
-_LINKED = (
-    "No syntactic guarantee was asked for: {}. What is bounded is how many records are found "
-    "by the attacks that were made, knowing some columns."
-)
+_ATTACKED = "No syntactic guarantee was asked for: {}. What is bounded is {}, knowing some columns."
+_BOUNDED: Mapping[type, str] = {
+    RecordLinkage: "how many records are found by the attacks that were made",
+    PopulationRisk: "how few rows, or persons, are alike",
+}
 _UNBOUNDED = "No syntactic guarantee was asked for: {}, and nothing bounds what a row reveals."
 
 

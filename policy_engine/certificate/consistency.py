@@ -17,7 +17,10 @@ from policy_engine.kernels.binomial import is_plausible
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
+from policy_engine.methods.audits.population_risk import PopulationRisk
+from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.buckets import BOUNDS, ROWS, VALUES
+from policy_engine.methods.disclosure import RiskMeasurement
 from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
@@ -85,17 +88,34 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
     planned = [
         (name, step.method.bound, {*step.method.known})
         for step in certificate.plan.disclosures
+        if isinstance(step.method, RecordLinkage)
         for name in step.method.attacks
     ]
     for one in certificate.disclosures:
+        if isinstance(one, RiskMeasurement):
+            continue
         asked = [k for name, bound, k in planned if (name, bound) == (one.attack, one.bound)]
         if not any({*one.known} <= known for known in asked):
             yield "It has figures of attacks on the table that its plan does not make."
-        same = [other for other in certificate.disclosures if other.attack == one.attack]
-        if sum(other.bound == one.bound for other in same) > len(asked):
+        if sum(other.key == one.key for other in certificate.disclosures) > len(asked):
             yield "It has several figures for one bound on an attack on the table."
         if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
             yield "Its figures of attacks on the table are not of its rows."
+    yield from _risk_contradictions(certificate)
+
+
+def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
+    """Yield figures of risk that are not planned, or not of the rows."""
+    methods = [step.method for step in certificate.plan.disclosures]
+    planned = [key for m in methods if isinstance(m, PopulationRisk) for key in m.keys]
+    measured = [one for one in certificate.disclosures if isinstance(one, RiskMeasurement)]
+    keys = [one.key for one in measured]
+    if not set(keys) <= set(planned):
+        yield "It has figures of risk that its plan does not bound."
+    if any(keys.count(one) > planned.count(one) for one in keys):
+        yield "It has several figures for one bound on the risk of the table."
+    if any(one.records != certificate.rows_out for one in measured):
+        yield "Its figures of risk are not of its rows."
 
 
 def _attempt_contradictions(certificate: "Certificate") -> Iterator[str]:

@@ -7,8 +7,8 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import check_figures
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.errors import CertificateError, Problem
-from policy_engine.kernels.estimates import Estimate
-from policy_engine.methods.disclosure import DisclosureMeasurement
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods.disclosure import DisclosureMeasurement, Measured
 
 FIGURES_OF_ROWS = (
     "unchanged",
@@ -30,6 +30,7 @@ _INEXACT = (
 """The figures that floats are added up or multiplied for."""
 _LAST_DIGIT = 0.0011
 """How far two figures of three decimals may be apart that are the same but for rounding."""
+_RISK_DIGIT = 1.1e-9
 _MATRIX_DIGIT = 1.1e-12
 _HINT = "Give the data, and the key if there was one, that it was made with."
 
@@ -76,20 +77,26 @@ def false_figures(told: Sequence[MaskedColumn], found: Sequence[MaskedColumn]) -
                 yield f"The matrix of {one.column!r} is not the one that the data give."
 
 
-def false_disclosures(
-    told: Sequence[DisclosureMeasurement], found: Sequence[DisclosureMeasurement]
-) -> Iterator[str]:
-    """Yield what attacks on a table are told to reach, and do not."""
-    again = {(one.attack, one.bound): one.reached for one in found}
+def false_disclosures(told: Sequence[Measured], found: Sequence[Measured]) -> Iterator[str]:
+    """Yield what attacks on a table are told to reach, and do not, and false figures of risk."""
+    again = {one.key: one.reached for one in found}
     for one in told:
-        other = again.get((one.attack, one.bound), one.reached)
-        if isinstance(one.reached, Estimate) != isinstance(other, Estimate):
-            yield f"The certificate is wrong about whether the attack {one.attack} applies."
-        elif isinstance(one.reached, Estimate) and isinstance(other, Estimate):
-            last_digit = 1.1 * 10.0**-one.bound.decimals
-            if abs(one.reached.value - other.value) > last_digit:
-                message = f"The certificate says that {one.bound.measure} of {one.attack} is "
-                yield f"{message}{one.reached.value:g}; measured again, it is {other.value:g}."
+        other, reached = again.get(one.key, one.reached), one.reached
+        what = "the attack " if isinstance(one, DisclosureMeasurement) else ""
+        if isinstance(reached, NotApplicable) != isinstance(other, NotApplicable):
+            yield f"The certificate is wrong about whether {what}{one.name} applies."
+        elif not isinstance(reached, NotApplicable) and not isinstance(other, NotApplicable):
+            difference = abs(reached.value - other.value)
+            message = f"The certificate says that {one.bound.measure} of {one.name} is "
+            message += f"{reached.value:g}; measured again, it is {other.value:g}."
+            yield from [message] * (difference > _last_digit(one))
+
+
+def _last_digit(one: Measured) -> float:
+    """Return how far figures may be apart that are the same but for rounding."""
+    if isinstance(one, DisclosureMeasurement):
+        return 1.1 * 10.0**-one.bound.decimals
+    return _RISK_DIGIT
 
 
 def _differences(

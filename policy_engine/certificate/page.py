@@ -24,6 +24,6 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
     for attack in certificate.attacks:
         yield attack.attack, str(attack.bound), format_measurement(attack)
     for disclosure in certificate.disclosures:
-        yield disclosure.attack, str(disclosure.bound), format_disclosure(disclosure)
+        yield disclosure.name, str(disclosure.bound), format_disclosure(disclosure)
     for name, asked, achieved, _ in file_figures(certificate):
         yield name, asked, achieved

@@ -9,7 +9,7 @@ from policy_engine.audits.gate import format_measurement, shortfalls
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.record import Record
 from policy_engine.errors import Problem, format_count
-from policy_engine.kernels.estimates import Estimate
+from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.buckets import BOUNDS
 
@@ -124,9 +124,9 @@ def proven(certificate: "Certificate") -> str:
         if not one.unfit
     )
     disclosures = (
-        f"{one.attack} {format_disclosure(one)} ({one.bound})"
+        f"{one.name} {format_disclosure(one)} ({one.bound})"
         for one in certificate.disclosures
-        if isinstance(one.reached, Estimate)
+        if not isinstance(one.reached, NotApplicable)
     )
     files = (
         f"{name} {figure} ({required})" for name, required, figure, _ in file_figures(certificate)

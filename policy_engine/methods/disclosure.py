@@ -1,14 +1,16 @@
-"""What a policy bounds of a release that is attacked before anybody sees it, and what was found."""
+"""What a policy bounds of a release before anybody sees it, and what was found."""
 
 import math
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from policy_engine.kernels.estimates import CONFIDENCE, Estimate, NotApplicable
 
 DisclosureMeasure = Literal["linked"]
+RiskMeasure = Literal["uniques", "meanRisk", "largestRisk", "presence", "populationUniques"]
+Share = Annotated[float, Field(ge=0, le=1)]
 _DECIMALS = 3
 
 
@@ -16,13 +18,22 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class DisclosureBound(_Frozen):
-    """What a share may be at most: above 0, which guessing exceeds, and below 1, which bounds
-    nothing."""
+class _Bound(_Frozen):
+    """What a share may be at most, below 1, which bounds nothing."""
+
+    asked: Annotated[float, Field(ge=0, lt=1)]
+    sense: Literal["at most", "below"] = "at most"
+
+    def allows(self, figure: float) -> bool:
+        """Tell whether a figure is within the bound."""
+        return figure < self.asked or (self.sense == "at most" and figure <= self.asked)
+
+
+class DisclosureBound(_Bound):
+    """What attacks may reach: a share above 0, which guessing exceeds."""
 
     measure: DisclosureMeasure
     asked: Annotated[float, Field(gt=0, lt=1)]
-    sense: Literal["at most", "below"] = "at most"
 
     @property
     def decimals(self) -> int:
@@ -33,10 +44,6 @@ class DisclosureBound(_Frozen):
     def fewest_records(self) -> int:
         """Of how many records a share of none shows that the bound holds."""
         return math.floor(math.log((1 - CONFIDENCE) / 2) / math.log1p(-self.asked)) + 1
-
-    def allows(self, figure: float) -> bool:
-        """Tell whether a figure is within the bound."""
-        return figure < self.asked or (self.sense == "at most" and figure <= self.asked)
 
     def __str__(self) -> str:
         return f"{self.measure} {self.sense} {self.asked:g}"
@@ -53,7 +60,7 @@ class DisclosureMeasurement(_Frozen):
     bound: DisclosureBound
     known: tuple[str, ...] = ()
     records: Annotated[int, Field(ge=1, le=2**63)]
-    baseline: Annotated[float, Field(ge=0, le=1)]
+    baseline: Share
     reached: Estimate | NotApplicable
 
     @field_validator("reached")
@@ -66,9 +73,84 @@ class DisclosureMeasurement(_Frozen):
         return reached
 
     @property
+    def name(self) -> str:
+        """What was measured."""
+        return self.attack
+
+    @property
+    def key(self) -> "tuple[str, DisclosureBound]":
+        """What it is about."""
+        return self.attack, self.bound
+
+    @property
     def holds(self) -> bool:
         """Whether the upper end of the interval is within the bound.
 
         An attack that does not apply breaks no bound.
         """
         return not isinstance(self.reached, Estimate) or self.bound.allows(self.reached.high)
+
+
+class RiskBound(_Bound):
+    """What the risk of a release may be, from its classes by the columns known."""
+
+    measure: RiskMeasure
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.sense} {self.asked:g}"
+
+
+class RiskKey(NamedTuple):
+    """What a measurement of risk is about: no two of a certificate are about the same."""
+
+    bound: RiskBound
+    known: frozenset[str]
+    population: str
+
+
+class Figure(_Frozen):
+    """A share that is counted, or that a model of the population gives: it has no interval."""
+
+    value: Share
+
+
+RISKS: dict[RiskMeasure, tuple[str, str]] = {
+    "uniques": ("sample-uniques", "counted-uniques"),
+    "meanRisk": ("prosecutor-mean", "marketer"),
+    "largestRisk": ("prosecutor-largest", "journalist-largest"),
+    "presence": ("", "presence-largest"),
+    "populationUniques": ("population-uniques", ""),
+}
+"""What is measured for a bound, from the release alone and with a population that is counted."""
+
+
+class RiskMeasurement(_Frozen):
+    """What the risk of the `records` of a release is, by the columns in `known`.
+
+    With a `population`, the IRI of a dataset, its persons were counted. `reached` is why there is
+    no figure where there is none.
+    """
+
+    bound: RiskBound
+    known: Annotated[tuple[str, ...], Field(min_length=1)]
+    population: str = ""
+    records: Annotated[int, Field(ge=1, le=2**63)]
+    reached: Figure | NotApplicable
+
+    @property
+    def key(self) -> "RiskKey":
+        """What it is about."""
+        return RiskKey(self.bound, frozenset(self.known), self.population)
+
+    @property
+    def name(self) -> str:
+        """What was measured, by its name in an audit of disclosure."""
+        return RISKS[self.bound.measure][bool(self.population)]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the figure is within the bound: where there is none, nothing shows that."""
+        return isinstance(self.reached, Figure) and self.bound.allows(self.reached.value)
+
+
+Measured = DisclosureMeasurement | RiskMeasurement

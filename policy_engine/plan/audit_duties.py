@@ -7,9 +7,11 @@ from policy_engine.policy import Action, Constraint, Policy, Rule
 
 AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
 RECORD_LINKAGE = f"{terms.PE}recordLinkage"
+POPULATION_RISK = f"{terms.PE}populationRisk"
 METHODS: Mapping[str, str] = {
     MEMBERSHIP: "membership-inference",
     RECORD_LINKAGE: "record-linkage",
+    POPULATION_RISK: "population-risk",
 }
 """The methods of audits by the actions that name them."""
 

@@ -5,15 +5,18 @@ from typing import get_args
 
 from policy_engine import terms
 from policy_engine.data.catalog import Catalog
+from policy_engine.data.column_names import missing_columns
 from policy_engine.errors import DataError, PlanError, Problem, join_names, place_order
 from policy_engine.methods import Finding, parameters
 from policy_engine.methods.audits.membership_inference import MembershipInference
+from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.conflicts import option_conflicts
 from policy_engine.methods.findings import format_value
 from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.recoding import ON_CLUSTERS, Algorithm, RecodingOptions
 from policy_engine.plan.anonymization import Anonymization
 from policy_engine.plan.chaining import check_read_as_meant
+from policy_engine.plan.disclosure import Population
 from policy_engine.plan.inputs import Join, Read, inputs_of
 from policy_engine.plan.joins import MASKED
 from policy_engine.plan.lineage import Generalised, Upstream
@@ -82,7 +85,7 @@ def plan_of(
     if training is not None:
         steps.append(Train(**dict(training)))
     steps += [AuditStep(**dict(audit)) for audit in audits]
-    steps += [DisclosureStep(**dict(one)) for one in product.disclosures]
+    steps += _disclosure_steps(product, catalog)
     _check_known(product, generalised, policy)
     unit = anonymization.columns.privacy_unit if anonymization else ""
     read_columns = join.columns if join else reads[0].columns
@@ -98,6 +101,25 @@ def plan_of(
         engine=engine,
         steps=tuple(steps),
     )
+
+
+def _disclosure_steps(product: Product, catalog: Catalog | None) -> list[DisclosureStep]:
+    """Return the steps before a table is published, each with the place of its population.
+
+    Raises DataError (C001) where that is not given, (C005) with all columns that it lacks.
+    """
+    steps: list[DisclosureStep] = []
+    problems: list[Problem] = []
+    for one in product.disclosures:
+        population = None
+        if catalog is not None and isinstance(one.method, PopulationRisk) and one.method.population:
+            dataset = catalog.dataset(one.method.population)
+            problems += missing_columns(one.method.known, dataset)
+            population = Population(location=dataset.location, format=dataset.format)
+        steps.append(DisclosureStep(**dict(one), population=population))
+    if problems:
+        raise DataError(*problems)
+    return steps
 
 
 def _add_generalised(
@@ -163,6 +185,7 @@ _REASONS = {
     "bucketization": "Buckets take all rows in one order: that of their sensitive values, or of "
     "their quasi-identifiers.",
     "record-linkage": "Which released row is whose is known where one process has all of them.",
+    "population-risk": "Rows are compared with a population where one process has all of them.",
 }
 """Why an engine lacks an option or a method."""
 

@@ -1,18 +1,26 @@
-"""The attacks on a table that duties ask for, and the bounds on what they reach."""
+"""What duties ask for of a table: attacks on it, its risk, and the bounds on these."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, Problem, did_you_mean, join_names
+from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
-from policy_engine.methods.disclosure import DisclosureBound
+from policy_engine.methods.disclosure import RISKS, DisclosureBound, RiskBound
 from policy_engine.methods.masking import ImageMasking
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import METHODS, audit_duties, method_of
 from policy_engine.plan.disclosure import Disclosure
-from policy_engine.plan.training.refining import BELOW, OF_LINKAGE, Refinements
+from policy_engine.plan.training.refining import (
+    BELOW,
+    OF_LINKAGE,
+    OF_RISK,
+    RISK_MEASURES,
+    Refinements,
+)
 from policy_engine.policy import Action, Constraint, Policy, Rule
 
 _Parts = Mapping[str, Constraint]
@@ -22,27 +30,35 @@ _INTERSECTION = "intersection-linkage"
 def table_disclosures(
     policy: Policy, transformation: Transformation, outputs: Collection[str]
 ) -> tuple[tuple[Disclosure, ...], list[Problem]]:
-    """Return the attacks on a table, and what is wrong with them."""
+    """Return the attacks on a table and the risks that are bounded, and what is wrong with them."""
     refinements = Refinements(policy, transformation, (transformation,), outputs)
     reader = _Reader(refinements, transformation)
     return tuple(reader.disclosures()), refinements.problems
 
 
 def of_models(policy: Policy, output: str) -> Iterator[Problem]:
-    """Yield the attacks on tables that are asked for of a model."""
+    """Yield what is asked for of a model and is about tables."""
     for _, action in _asked(policy, output):
-        message = f"Record linkage attacks a table, and {output} is a model."
+        message = f"{_ABOUT[method_of(action)]} a table, and {output} is a model."
         yield Problem("M013", message, "Ask for membership inference.", action.place)
 
 
 def _asked(policy: Policy, output: str) -> Iterator[tuple[Rule, Action]]:
     for rule, duty in audit_duties(policy):
         if output in [target.iri for target in rule.targets]:
-            yield from ((duty, a) for a in duty.actions if method_of(a) == RecordLinkage.notation)
+            yield from ((duty, action) for action in duty.actions if method_of(action) in _TAKES)
+
+
+_TAKES = {RecordLinkage.notation: OF_LINKAGE, PopulationRisk.notation: OF_RISK}
+"""What refines each of the methods that are about tables."""
+_ABOUT = {
+    RecordLinkage.notation: "Record linkage attacks",
+    PopulationRisk.notation: "Population risk is that of",
+}
 
 
 class _Reader:
-    """Reads the attacks on the table of a transformation."""
+    """Reads what is asked for of the table of a transformation."""
 
     def __init__(self, refinements: Refinements, transformation: Transformation) -> None:
         self.refinements = refinements
@@ -51,32 +67,83 @@ class _Reader:
         self.unread = {one.name for one in transformation.maskings if isinstance(one, ImageMasking)}
 
     def disclosures(self) -> Iterator[Disclosure]:
-        """Yield the attacks."""
+        """Yield the attacks, and the risks that are bounded."""
         output = self.transformation.rule.output
         for duty, action in _asked(self.refinements.policy, output):
             self._check_table(action)
-            parts = self.refinements.constraints_by_name(action, ("method", *OF_LINKAGE))
-            method = self._method(parts, action)
-            if method is not None:
+            notation = method_of(action)
+            parts = self.refinements.constraints_by_name(action, ("method", *_TAKES[notation]))
+            before = len(self.refinements.problems)
+            self._check_name(parts, action)
+            reading = self._linkage if notation == RecordLinkage.notation else self._risk
+            method = reading(parts, action)
+            if method is not None and len(self.refinements.problems) == before:
                 yield Disclosure(duty=duty.label(), asset=output, method=method)
 
     def _check_table(self, action: Action) -> None:
         """Note a table whose rows are not what is linked."""
         if self.transformation.anonymization.is_in_buckets:
-            message = "Record linkage attacks one table, and values are released by bucket."
+            about = _ABOUT[method_of(action)]
+            message = f"{about} one table, and values are released by bucket."
             self._add(message, "Ask for classes: another pe:algorithm.", action.place)
         if self.columns.privacy_unit:
-            message = "Record linkage counts rows, and the policy counts persons who have several."
+            name = method_of(action).replace("-", " ").capitalize()
+            message = f"{name} counts rows, and the policy counts persons who have several."
             self._add(message, "Leave out pe:privacyUnit.", action.place)
 
-    def _method(self, parts: _Parts, action: Action) -> RecordLinkage | None:
-        before = len(self.refinements.problems)
-        self._check_name(parts, action)
-        bound, known = self._bound(parts, action), self._known(parts, action)
+    def _linkage(self, parts: _Parts, action: Action) -> RecordLinkage | None:
+        bound = next(iter(self._bounds(parts, action, ("linked",))), None)
+        known = self._known(parts, action)
         attacks = tuple(self._attacks(parts["attack"], known)) if "attack" in parts else ()
-        if bound is None or not known or len(self.refinements.problems) > before:
+        if bound is None or not known:
             return None
-        return RecordLinkage(bound=bound, known=known, attacks=attacks or DEFAULT_ATTACKS)
+        asked = DisclosureBound(measure="linked", asked=bound.asked, sense=bound.sense)
+        return RecordLinkage(bound=asked, known=known, attacks=attacks or DEFAULT_ATTACKS)
+
+    def _risk(self, parts: _Parts, action: Action) -> PopulationRisk | None:
+        bounds = self._bounds(parts, action, RISK_MEASURES)
+        known = self._known(parts, action, random=False)
+        population = self._population(parts["population"]) if "population" in parts else ""
+        for bound in bounds:
+            self._check_measurable(bound.name, parts[bound.name], "population" in parts)
+        if not bounds or not known or population is None:
+            return None
+        asked = tuple(
+            RiskBound.model_validate({"measure": b.name, "asked": b.asked, "sense": b.sense})
+            for b in bounds
+        )
+        if any(not RISKS[one.measure][bool(population)] for one in asked):
+            return None
+        return PopulationRisk(bounds=asked, known=known, population=population)
+
+    def _population(self, part: Constraint) -> str | None:
+        """Return the dataset that is counted, None and a problem where it is not one."""
+        iri = terms.canonical(str(part.right_operands[0].value))
+        if ":" not in iri:
+            message = f"The population is a dataset, named by an IRI. Given: {iri!r}."
+            self._add(message, "", part.place)
+            return None
+        if iri in self.refinements.outputs:
+            message = f"The population {iri!r} is made by this policy, not given."
+            self._add(message, "Name a dataset of which the release is a part.", part.place)
+            return None
+        return iri
+
+    def _check_measurable(self, name: str, part: Constraint, is_counted: bool) -> None:
+        """Note a bound on what is not known with, or without, a population."""
+        sampling = self.transformation.sampling
+        if name == "presence" and not is_counted:
+            message = "presence is the share of a population that is in the table: it needs one."
+            self._add(message, "Name one: pe:population.", part.place)
+        elif name == "populationUniques" and is_counted:
+            message = "populationUniques is an estimate, and the population is counted."
+            self._add(message, "Bound pe:uniques instead.", part.place)
+        elif name == "populationUniques" and not (
+            sampling and (sampling.share or sampling.weight_column)
+        ):
+            message = "How large the population is that populationUniques estimates is not known."
+            hint = "Ask for pe:sampleShare or pe:weightColumn, or count one: pe:population."
+            self._add(message, hint, part.place)
 
     def _check_name(self, parts: _Parts, action: Action) -> None:
         """Note another method than that of the action."""
@@ -87,41 +154,48 @@ class _Reader:
                 message = f"{terms.compact(action.iri)} is not the method {given!r}."
                 self._add(message, "Leave the method out.", parts["method"].place)
 
-    def _bound(self, parts: _Parts, action: Action) -> DisclosureBound | None:
-        if "linked" not in parts:
-            if not any(terms.local_name(one.left_operand) == "linked" for one in _leaves(action)):
-                message = "The audit bounds nothing. It bounds 'linked'."
-                self._add(message, "Add a refinement such as pe:linked lteq 0.05.", action.place)
-            return None
-        part = parts["linked"]
+    def _bounds(
+        self, parts: _Parts, action: Action, measures: Sequence[str]
+    ) -> list["_AskedBound"]:
+        """Return the bounds on these measures, and note those that bound nothing."""
+        leaves = {terms.local_name(one.left_operand) for one in _leaves(action)}
+        if not leaves & {*measures}:
+            example = f"pe:{measures[-1 if len(measures) == 1 else 2]} lteq {0.05:g}"
+            message = f"The audit bounds nothing. It bounds {join_names(measures, 'or')}."
+            self._add(message, f"Add a refinement such as {example}.", action.place)
+        asked = (self._bound(name, parts[name]) for name in measures if name in parts)
+        return [one for one in asked if one is not None]
+
+    def _bound(self, name: str, part: Constraint) -> "_AskedBound | None":
         number = self.refinements.number(part)
         if number is None:
             return None
-        sense = "below" if part.operator == BELOW else "at most"
-        if not 0 < number < 1:
-            why = "no share is above 1: that bounds nothing"
-            why = why if number > 0 else "guessing links some records of every table"
-            message = f"linked must be {sense} {number:g}, but {why}."
-            hint = "Allowed is above 0 and below 1."
-            self.refinements.add("M011", message, hint, part.place)
-            return None
-        return DisclosureBound(
-            measure="linked", asked=number, sense="below" if sense == "below" else "at most"
-        )
+        sense: Literal["below", "at most"] = "below" if part.operator == BELOW else "at most"
+        least = name in _CAN_BE_NONE and sense == "at most"
+        if 0 < number < 1 or (least and number == 0):
+            return _AskedBound(name, number, sense)
+        why = "no share is above 1: that bounds nothing"
+        why = why if number > 0 else _NEVER_NONE.get(name, "no share is below 0")
+        message = f"{name} must be {sense} {number:g}, but {why}."
+        hint = "Allowed is from 0 on, below 1." if least else "Allowed is above 0 and below 1."
+        self.refinements.add("M011", message, hint, part.place)
+        return None
 
-    def _known(self, parts: _Parts, action: Action) -> tuple[str, ...]:
+    def _known(self, parts: _Parts, action: Action, *, random: bool = True) -> tuple[str, ...]:
         """Return the names of the columns that are known: all that are changed, if none is
-        named."""
+        named. Without `random`, none that are masked at random, of which nobody knows the cells."""
+        maskings = self.transformation.maskings
+        drawn = {one.name for one in maskings if one.is_perturbation and not random}
         if "known" in parts:
-            return tuple(dict.fromkeys(self._named(parts["known"])))
-        masked = (one.name for one in self.transformation.maskings)
+            return tuple(dict.fromkeys(self._named(parts["known"], drawn)))
+        masked = (one.name for one in maskings if one.name not in drawn)
         changed = (*self.columns.quasi_names, *(one for one in masked if one not in self.unread))
         if not changed:
             message = "No column is generalised or masked whose values an intruder could compare."
             self._add(message, "Name the known columns: pe:known.", action.place)
         return changed
 
-    def _named(self, part: Constraint) -> Iterator[str]:
+    def _named(self, part: Constraint, drawn: Collection[str]) -> Iterator[str]:
         """Yield the columns that a policy says are known; note those that no attack reads."""
         output = self.transformation.rule.output
         tables = [output, *(one.iri for one in self.transformation.rule.targets)]
@@ -137,6 +211,10 @@ class _Reader:
             elif name in self.unread:
                 message = f"No attack reads {name!r}, whose cells are images."
                 self._add(message, "Name other columns.", value.place)
+            elif name in drawn:
+                message = f"{name!r} is masked at random: who knows a value does not know the "
+                hint = "Leave it out, and bound what attacks reach: pe:recordLinkage."
+                self._add(f"{message}cell, so it makes no classes.", hint, value.place)
             elif name not in compared:
                 message = f"The values of {name!r} are not in the release, so nothing is compared "
                 message += f"with them. There are {join_names(compared)}."
@@ -168,6 +246,24 @@ class _Reader:
 
     def _add(self, message: str, hint: str, place: Place) -> None:
         self.refinements.add("M013", message, hint, place)
+
+
+class _AskedBound(NamedTuple):
+    """A bound on a measure, by its name, as it was asked for."""
+
+    name: str
+    asked: float
+    sense: Literal["at most", "below"]
+
+
+_CAN_BE_NONE = ("uniques", "populationUniques")
+"""The shares that can be 0."""
+_NEVER_NONE = {
+    "linked": "guessing links some records of every table",
+    "meanRisk": "every record has a risk",
+    "largestRisk": "every record has a risk",
+    "presence": "whoever is in the table may be",
+}
 
 
 def _leaves(action: Action) -> Iterator[Constraint]:

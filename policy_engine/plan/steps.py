@@ -3,7 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+)
 
 from policy_engine.data.catalog import missing_matrix
 from policy_engine.data.transition_matrix import TransitionMatrix
@@ -22,7 +30,7 @@ from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
 from policy_engine.methods.tail_coding import TailCoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
-from policy_engine.plan.disclosure import Disclosure
+from policy_engine.plan.disclosure import Disclosure, Population
 from policy_engine.plan.training import Audit, Training
 
 CellStyle = Literal["text", "bounds"]
@@ -269,21 +277,35 @@ class AuditStep(Audit, Step):
 
 
 class DisclosureStep(Disclosure, Step):
-    """Attack the table as it was written, and check the results against the bound."""
+    """Attack the table as it was written, or tell its risk, and check that against the bounds.
+
+    `population` is where the one lies that the method counts, once the plan is bound to data.
+    """
 
     phase: ClassVar[Phase] = "disclosure"
 
     step: Literal["disclosure"] = "disclosure"
+    population: Population | None = None
+
+    @model_serializer(mode="wrap")
+    def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Omit the place of a population where there is none."""
+        values: dict[str, Any] = serialize(self)
+        return {name: one for name, one in values.items() if name != "population" or one}
 
     @property
     def values_read(self) -> tuple[str, ...]:
         """The columns that the intruder knows."""
         return self.method.known
 
+    def public(self) -> Self:
+        """Return it without the place of the population."""
+        return self.model_copy(update={"population": None})
+
     def policy_part(self) -> Self:
-        """Return it with the known columns and the attacks in one order."""
-        names = {name: tuple(sorted(getattr(self.method, name))) for name in ("known", "attacks")}
-        return self.model_copy(update={"method": self.method.model_copy(update=names)})
+        """Return it with columns, bounds and attacks in one order, and without a place."""
+        changes = {"method": self.method.in_one_order(), "population": None}
+        return self.model_copy(update=changes)
 
 
 Making = Sample | Mask | Anonymize

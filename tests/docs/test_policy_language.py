@@ -18,6 +18,7 @@ from policy_engine.decision import Request, World, decide
 from policy_engine.errors import PolicyError
 from policy_engine.methods.reference import method_parameters
 from policy_engine.plan.products import check_plannable
+from policy_engine.plan.training.refining import RISK_MEASURES
 from policy_engine.policy import Reading, load_policy, read_drafts, read_hierarchy, read_policies
 from policy_engine.policy.owners import read_owners
 from policy_engine.policy.reading.operands import operands, parameters, refining_operands
@@ -150,7 +151,10 @@ def as_audit(given):
     """Return the permissions to train a model, and to use it once it is audited; or to use a table
     that is attacked."""
     given = given if isinstance(given, list) else [given]
-    if {"pe:linked", "pe:known"} & {one["leftOperand"] for one in given}:
+    named = {one["leftOperand"] for one in given}
+    if {f"pe:{name}" for name in (*RISK_MEASURES, "population")} & named:
+        return as_risk(given)
+    if {"pe:linked", "pe:known"} & named:
         return as_attack(given)
     trained = [one for one in given if one["leftOperand"] in OF_MODEL]
     audited = [one for one in given if one not in trained]
@@ -185,6 +189,17 @@ def as_attack(given):
     duty = {"action": action("pe:audit", given)}
     named = any(one["leftOperand"] == "mosaicrown:method" for one in given)
     duty = duty if named else {"action": action("pe:recordLinkage", given)}
+    return as_policy({"permission": [made, {"target": "ex:Out", "action": "use", "duty": duty}]})
+
+
+def as_risk(given):
+    """Return the permissions to sample and anonymise a table, and to read it once its risk is
+    told."""
+    parts = [refinement("mosaicrown:method", "k-anonymity"), refinement("mosaicrown:k", 10)]
+    parts += [refinement("mosaicrown:quasi-identifier", [AGE]), refinement("pe:sampleShare", 0.1)]
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", parts), "output": "ex:Out"}
+    named = any(one["leftOperand"] == "mosaicrown:method" for one in given)
+    duty = {"action": action("pe:audit" if named else "pe:populationRisk", given)}
     return as_policy({"permission": [made, {"target": "ex:Out", "action": "use", "duty": duty}]})
 
 

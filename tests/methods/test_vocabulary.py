@@ -22,14 +22,20 @@ from policy_engine.methods import (
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS as LINKAGES
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
-from policy_engine.methods.disclosure import DisclosureMeasure
+from policy_engine.methods.disclosure import DisclosureMeasure, RiskMeasure
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
 from policy_engine.methods.sampling import SIZES, Sampling
 from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
-from policy_engine.plan.training.refining import OF_AUDIT, OF_LINKAGE, OF_MODEL, OF_TRAINING
+from policy_engine.plan.training.refining import (
+    OF_AUDIT,
+    OF_LINKAGE,
+    OF_MODEL,
+    OF_RISK,
+    OF_TRAINING,
+)
 from policy_engine.policy.reading.operands import operands, refining_operands
 
 NOTATIONS = sorted(terms.privacy_models())
@@ -194,7 +200,11 @@ def test_a_method_of_audits_has_its_class_its_tests_and_its_entry(notation):
     assert (ROOT / "tests" / "methods" / "audits" / f"test_{name}.py").is_file()
 
 
-READ_OF = {"membership-inference": (*OF_AUDIT, *OF_MODEL), "record-linkage": OF_LINKAGE}
+READ_OF = {
+    "membership-inference": (*OF_AUDIT, *OF_MODEL),
+    "record-linkage": OF_LINKAGE,
+    "population-risk": OF_RISK,
+}
 
 
 @pytest.mark.parametrize("notation", terms.audit_methods())
@@ -210,9 +220,14 @@ def test_what_is_read_of_audits_is_what_their_methods_allow():
     assert read == {*allowed, *(f"{terms.PE}{name}" for name in OF_TRAINING)}
 
 
-@pytest.mark.parametrize("name", ["train", "audit", "membershipInference", "recordLinkage"])
+@pytest.mark.parametrize(
+    "name", ["train", "audit", "membershipInference", "recordLinkage", "populationRisk"]
+)
 def test_what_refines_an_action_is_what_is_read_of_it(name):
-    allowed = {"train": OF_TRAINING, "audit": ("method", *OF_AUDIT, *OF_LINKAGE, *OF_MODEL)}
+    allowed = {
+        "train": OF_TRAINING,
+        "audit": ("method", *OF_AUDIT, *OF_LINKAGE, *OF_RISK, *OF_MODEL),
+    }
     known = terms.instances(f"{terms.ODRL}Action")
     action = known[f"{terms.PE}{name}"]
     refined = {action.iri, *action.iris("includedIn")}
@@ -221,7 +236,13 @@ def test_what_refines_an_action_is_what_is_read_of_it(name):
 
 
 def test_every_measure_that_is_bounded_is_a_number():
-    for name in (*get_args(Measure), *get_args(DisclosureMeasure), "fpr", "trainingShare"):
+    for name in (
+        *get_args(Measure),
+        *get_args(DisclosureMeasure),
+        *get_args(RiskMeasure),
+        "fpr",
+        "trainingShare",
+    ):
         assert terms.vocabulary()[f"{terms.PE}{name}"].iris("takes") == (f"{terms.XSD}decimal",)
 
 

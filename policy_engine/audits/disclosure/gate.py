@@ -1,32 +1,66 @@
-"""The gate: what attacks on a table must have shown before it is released."""
+"""The gate: what attacks on a table, and its risk, must have shown before it is released."""
 
 from collections.abc import Iterator, Sequence
 
 from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
-from policy_engine.methods.disclosure import DisclosureMeasurement
+from policy_engine.methods.audits.population_risk import PopulationRisk
+from policy_engine.methods.audits.record_linkage import RecordLinkage
+from policy_engine.methods.disclosure import (
+    DisclosureMeasurement,
+    Measured,
+    RiskMeasurement,
+)
 from policy_engine.plan.steps import DisclosureStep
 
 
 def disclosure_shortfalls(
-    steps: Sequence[DisclosureStep], measured: Sequence[DisclosureMeasurement]
+    steps: Sequence[DisclosureStep], measured: Sequence[Measured]
 ) -> Iterator[str]:
-    """Yield, in a sentence each, why the bounds on attacks have not been shown to hold.
+    """Yield, in a sentence each, why the bounds on a table have not been shown to hold.
 
-    Every attack of a step must have been made or not apply, and one at least must apply.
+    Every attack of a step must have been made or not apply, and one at least must apply. Every risk
+    that is bounded must have been measured.
     """
     for step in steps:
-        bound, attacks = step.method.bound, step.method.attacks
-        own = [one for one in measured if one.bound == bound and one.attack in attacks]
-        for name in attacks:
-            if all(one.attack != name for one in own):
-                yield f"Whether {bound} holds for the attack {name} was not measured."
-        if own and all(isinstance(one.reached, NotApplicable) for one in own):
-            yield f"Whether {bound} holds is not shown by any attack: none applies."
+        if isinstance(step.method, PopulationRisk):
+            yield from _unmeasured_risks(step.method, measured)
+        else:
+            yield from _unmeasured_attacks(step.method, measured)
     yield from (_shortfall(one) for one in measured if not one.holds)
 
 
-def _shortfall(one: DisclosureMeasurement) -> str:
+def _unmeasured_attacks(method: RecordLinkage, measured: Sequence[Measured]) -> Iterator[str]:
+    bound, attacks = method.bound, method.attacks
+    own = [one for one in measured if one.bound == bound and one.name in attacks]
+    for name in attacks:
+        if all(one.name != name for one in own):
+            yield f"Whether {bound} holds for the attack {name} was not measured."
+    if own and all(isinstance(one.reached, NotApplicable) for one in own):
+        yield f"Whether {bound} holds is not shown by any attack: none applies."
+
+
+def _unmeasured_risks(method: PopulationRisk, measured: Sequence[Measured]) -> Iterator[str]:
+    found = {one.key for one in measured if isinstance(one, RiskMeasurement)}
+    for key, bound in zip(method.keys, method.bounds, strict=True):
+        if key not in found:
+            yield f"Whether {bound} holds was not measured."
+
+
+def _shortfall(one: Measured) -> str:
+    """Return by how much a bound on a table is broken."""
+    return _risk_shortfall(one) if isinstance(one, RiskMeasurement) else _attack_shortfall(one)
+
+
+def _risk_shortfall(one: RiskMeasurement) -> str:
+    told = f"{one.bound} is required, but {one.name} "
+    if isinstance(one.reached, NotApplicable):
+        return f"{told}has no figure: {one.reached.reason}."
+    above = one.reached.value - one.bound.asked
+    return f"{told}is {format_disclosure(one)}. That is {above:.4g} above the bound."
+
+
+def _attack_shortfall(one: DisclosureMeasurement) -> str:
     """Return by how much an attack reaches more than a bound allows."""
     reached, bound = one.reached, one.bound
     assert isinstance(reached, Estimate)  # noqa: S101 (it breaks its bound)
@@ -40,10 +74,14 @@ def _shortfall(one: DisclosureMeasurement) -> str:
     return told
 
 
-def format_disclosure(one: DisclosureMeasurement) -> str:
-    """Return what an attack reached, by which columns, in words."""
+def format_disclosure(one: Measured) -> str:
+    """Return what was measured, by which columns, in words."""
     reached = one.reached
     if isinstance(reached, NotApplicable):
         return f"no figure, since {reached.reason}"
+    by = join_names(one.known)
+    if not isinstance(reached, Estimate):
+        population = one.population if isinstance(one, RiskMeasurement) else ""
+        return f"{reached.value:.4g} by {by}" + (f" in {population}" if population else "")
     interval = f"95% interval {reached.low:.4g} to {reached.high:.4g}"
-    return f"{reached.value:.4g} ({interval}) by {join_names(one.known)}"
+    return f"{reached.value:.4g} ({interval}) by {by}"

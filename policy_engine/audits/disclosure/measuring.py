@@ -1,4 +1,5 @@
-"""What attacks on a table reach, as it was written: whose row each is, the engine knows."""
+"""What attacks on a table reach, and its risk, as it was written: whose row each is, the engine
+knows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +20,9 @@ from policy_engine.engines import tables
 from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
 from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
-from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS
-from policy_engine.methods.disclosure import DisclosureMeasurement
+from policy_engine.methods.audits.population_risk import PopulationRisk
+from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
+from policy_engine.methods.disclosure import DisclosureMeasurement, Measured
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import DisclosureStep
 
@@ -37,11 +39,12 @@ def measure_disclosures(
     judgements: Sequence["ColumnJudgement"],
     engine: Engine,
     progress: Progress = silent,
-) -> Iterator[DisclosureMeasurement]:
-    """Yield what every attack of a plan reaches on a table as it was written.
+) -> Iterator[Measured]:
+    """Yield what every attack of a plan reaches on a table as it was written, and its risk.
 
     `judgements` are those of its masked columns, whose matrices the certificate publishes. Raises
-    DataError (V006) where nobody can tell whose row each is.
+    DataError (V006) where nobody can tell whose row each is, (A024) where a population does not
+    contain the table.
     """
     if not plan.disclosures:
         return
@@ -56,7 +59,14 @@ def measure_disclosures(
     }
     for step in plan.disclosures:
         files = _two_files(step, plan, written.rows_before, released, engine, drawn)
-        yield from _measurements(step, files, progress)
+        if isinstance(step.method, PopulationRisk):
+            from policy_engine.audits.disclosure.risks import bounded  # noqa: PLC0415 (compiled)
+
+            progress("counting classes", 0, 1)
+            both = bounded.RiskTables(files, written.rows_before, released)
+            yield from bounded.bounded_risks(step, step.method, plan, both, engine)
+        else:
+            yield from _measurements(step.method, files, progress)
 
 
 _HINT = "Give the input as well, and the key if there was one: data={IRI: PATH}."
@@ -100,21 +110,21 @@ def _simulations(
 
 
 def _measurements(
-    step: DisclosureStep, files: TwoFiles, progress: Progress
+    method: RecordLinkage, files: TwoFiles, progress: Progress
 ) -> Iterator[DisclosureMeasurement]:
     """Yield one measurement for each attack: by the columns by which it reaches most."""
     from policy_engine.audits.disclosure.auditing import attack  # noqa: PLC0415 (compiled)
 
     reasons: dict[str, str] = {}
-    if files.released > MOST_PERSONS_UNNAMED and step.method.attacks == DEFAULT_ATTACKS:
+    if files.released > MOST_PERSONS_UNNAMED and method.attacks == DEFAULT_ATTACKS:
         reasons = dict.fromkeys(_SLOW, _TAKES_LONG)
-    named = tuple(name for name in step.method.attacks if name not in reasons)
+    named = tuple(name for name in method.attacks if name not in reasons)
     results, not_run = attack(files, progress, read_settings(named, DEFAULTS.seconds))
     reasons |= {one.attack: one.reason for one in not_run}
-    for name in step.method.attacks:
+    for name in method.attacks:
         found = [one for one in results if one.attack == name]
         worst = max(found, key=lambda one: one.linked.high, default=None)
-        yield _measurement(step, name, worst, reasons.get(name, ""), files.released)
+        yield _measurement(method, name, worst, reasons.get(name, ""), files.released)
 
 
 _SLOW = ("assignment-linkage",)
@@ -123,9 +133,9 @@ _TAKES_LONG += "by name"
 
 
 def _measurement(
-    step: DisclosureStep, attack: str, worst: "Linkage | None", why: str, records: int
+    method: RecordLinkage, attack: str, worst: "Linkage | None", why: str, records: int
 ) -> DisclosureMeasurement:
-    bound = step.method.bound
+    bound = method.bound
     reached: Estimate | NotApplicable = NotApplicable(reason=why)
     if worst is not None:
         reached = worst.linked.rounded(bound.decimals)

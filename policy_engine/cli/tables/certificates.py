@@ -39,9 +39,9 @@ def certificate_table(certificate: Certificate, record: Record | None = None) ->
         table.add_row(escape(name), bound, format_measurement(one), _STATES[measurement_state(one)])
     for disclosure in certificate.disclosures:
         state = "holds" if disclosure.holds else "broken"
-        is_none = isinstance(disclosure.reached, NotApplicable)
+        is_none = disclosure.holds and isinstance(disclosure.reached, NotApplicable)
         table.add_row(
-            escape(f"{disclosure.bound.measure} by {disclosure.attack}"),
+            escape(f"{disclosure.bound.measure} by {disclosure.name}"),
             f"{disclosure.bound.sense} {disclosure.bound.asked:g}",
             escape(format_disclosure(disclosure)),
             _STATES["no evidence" if is_none else state],

@@ -10,6 +10,7 @@ from policy_engine import terms
 from policy_engine.cli.tables.tables import new_table, printed_list
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods.audits.classifier import Architecture, Estimator
+from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.columns import QuasiIdentifier
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, AuditStep, DisclosureStep
@@ -42,7 +43,7 @@ def plan_table(plan: Plan) -> Table:
     for audit in plan.audits:
         _add_audit(table, audit, plan)
     for one in plan.disclosures:
-        table.add_row("attack", f"{one.method.notation}: {one.method.bound}", _attacking(one))
+        table.add_row(*_attacking(one))
     condition = "every bound is measured on what was written"
     if plan.audits or plan.disclosures:
         condition += ", and every attack stays below its bounds"
@@ -125,10 +126,12 @@ def _add_audit(table: Table, audit: AuditStep, plan: Plan) -> None:
     table.add_row("", "against", unseen)
 
 
-def _attacking(step: DisclosureStep) -> str:
-    """Return with what a table is attacked, and by which columns."""
+def _attacking(step: DisclosureStep) -> tuple[str, str, str]:
+    """Return with what a table is attacked, or what risk is told, and by which columns."""
     method = step.method
-    return f"{', '.join(method.attacks)}, by {printed_list(method.known)}"
+    kind = "attack" if isinstance(method, RecordLinkage) else "risk"
+    how = f"{', '.join(method.attacks)}, " if isinstance(method, RecordLinkage) else ""
+    return kind, escape(f"{method.notation}: {method}"), f"{how}by {printed_list(method.known)}"
 
 
 def cost_line(cost: "Cost | NotApplicable") -> str:

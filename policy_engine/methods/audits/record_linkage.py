@@ -34,3 +34,11 @@ class RecordLinkage(BaseModel):
     bound: DisclosureBound
     known: Annotated[tuple[str, ...], Field(min_length=1)]
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_ATTACKS
+
+    def in_one_order(self) -> "RecordLinkage":
+        """Return it with the known columns and the attacks in one order."""
+        known, attacks = tuple(sorted(self.known)), tuple(sorted(self.attacks))
+        return self.model_copy(update={"known": known, "attacks": attacks})
+
+    def __str__(self) -> str:
+        return str(self.bound)

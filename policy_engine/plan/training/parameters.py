@@ -6,11 +6,12 @@ from policy_engine import terms
 from policy_engine.methods import describe_allowed
 from policy_engine.methods.audits.classifier import FEW, MANY
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
+from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
 from policy_engine.methods.reference import Parameter
 from policy_engine.plan.training.files import FEWEST, FileBounds
 from policy_engine.plan.training.model import Modelling
-from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES, OF_TRAINING
+from policy_engine.plan.training.refining import DEFAULT_FPR, MEASURES, OF_TRAINING, RISK_MEASURES
 
 
 def audit_parameters(notation: str) -> list[Parameter]:
@@ -19,7 +20,9 @@ def audit_parameters(notation: str) -> list[Parameter]:
     Where a policy has the model trained, its training says what that model is.
     """
     term = terms.audit_methods()[notation]
-    others = _of_linkage() if notation == RecordLinkage.notation else _other_parameters()
+    others = {RecordLinkage.notation: _of_linkage, PopulationRisk.notation: _of_risk}.get(
+        notation, _other_parameters
+    )()
     return [_parameter(iri, term.texts("engine"), others) for iri in term.iris("allows")]
 
 
@@ -49,6 +52,19 @@ def _of_linkage() -> dict[str, tuple[str, str]]:
         "linked": ("a bound above 0 and below 1", "required"),
         "known": ("columns", "all that are generalised or masked"),
         "attack": ("attacks", f"{', '.join(DEFAULT_ATTACKS)}, as far as they apply"),
+    }
+
+
+def _of_risk() -> dict[str, tuple[str, str]]:
+    """Return what bounds on risk take by name."""
+    bounds: dict[str, tuple[str, str]]
+    bounds = dict.fromkeys(RISK_MEASURES, ("a bound above 0 and below 1", "none"))
+    return {
+        **bounds,
+        "uniques": ("a bound from 0 on, below 1", "none"),
+        "populationUniques": ("a bound from 0 on, below 1", "none"),
+        "known": ("columns", "all that are generalised, or masked and not at random"),
+        "population": ("a dataset", "none: intruders know who is in the table"),
     }
 
 

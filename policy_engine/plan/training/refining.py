@@ -8,6 +8,7 @@ from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, Problem, join_names
 from policy_engine.methods.audits.membership_inference import Measure
+from policy_engine.methods.disclosure import RiskMeasure
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.policy import Action, Asset, Constraint, Policy
 
@@ -17,6 +18,8 @@ OF_TRAINING = (*OF_MODEL, "generators")
 OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 OF_LINKAGE = ("linked", "known", "attack")
+RISK_MEASURES: tuple[RiskMeasure, ...] = get_args(RiskMeasure)
+OF_RISK = (*RISK_MEASURES, "known", "population")
 BELOW = f"{terms.ODRL}lt"
 DEFAULT_FPR = 0.001
 _AT_MOST, _AT_LEAST = f"{terms.ODRL}lteq", f"{terms.ODRL}gteq"
@@ -27,7 +30,7 @@ _OPERATORS = {
     "generators": [_AT_LEAST],
     "rareValues": [_AT_MOST],
 }
-_BOUNDED = (*MEASURES, "linked")
+_BOUNDED = (*MEASURES, "linked", *RISK_MEASURES)
 _SEVERAL = ("attack", "feature", "known")
 
 

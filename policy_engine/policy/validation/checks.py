@@ -192,8 +192,8 @@ def _unbounded(policy: Policy) -> Iterator[Problem]:
                     alone = notation if notation != "masking" or _masks(action) else "a sample"
                     message = f"No syntactic guarantee is asked for: {alone} alone bounds nothing."
                     hint = "Ask for a privacy model as well, such as k-anonymity, or bound what "
-                    hint += "attacks reach: add the duty pe:recordLinkage to a permission on the "
-                    hint += "output."
+                    hint += "attacks reach: add the duty pe:recordLinkage or pe:populationRisk "
+                    hint += "to a permission on the output."
                     yield Problem("W005", message, hint, value.place)
 
 
@@ -205,7 +205,7 @@ def _is_attacked(output: str, policy: Policy) -> bool:
         if output in [target.iri for target in rule.targets]
         for duty in rule.duties
     )
-    return any(action.iri == _LINKAGE for duty in duties for action in duty.actions)
+    return any(action.iri in _ATTACKS for duty in duties for action in duty.actions)
 
 
 def _overlapping(policy: Policy) -> Iterator[Problem]:
@@ -261,7 +261,7 @@ def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
 
 
 _MASKED = f"{terms.PE}masked"
-_LINKAGE = f"{terms.PE}recordLinkage"
+_ATTACKS = (f"{terms.PE}recordLinkage", f"{terms.PE}populationRisk")
 _SPREADS = {"sdShare": "standard deviation", "varianceShare": "variance"}
 _ALGORITHM = f"{terms.PE}algorithm"
 _PRESENT = "Quasi-identifiers are released as they are: they show who is in the table."

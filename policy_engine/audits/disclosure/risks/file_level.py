@@ -83,9 +83,9 @@ def file_risks(
     model does not allow is not given, with its reason.
     """
     figures = [
-        *_prosecutor(classes, threshold),
+        *prosecutor_risks(classes, threshold),
         *_uniques(classes, share, population),
-        *_journalist(classes, threshold, population),
+        *journalist_risks(classes, threshold, population),
         *_individual(classes, threshold, share),
         *_modelled(classes, share),
     ]
@@ -96,7 +96,8 @@ def file_risks(
     )
 
 
-def _prosecutor(classes: KnownClasses, threshold: float) -> Iterator[Figure]:
+def prosecutor_risks(classes: KnownClasses, threshold: float) -> Iterator[Figure]:
+    """Yield the risks of records to who knows who is in the release."""
     risks = 1 / classes.frequencies
     yield from _of_records("prosecutor", classes, risks, threshold, 1 / classes.records)
     yield RiskDistribution.of("prosecutor", classes.sizes, risks)
@@ -126,13 +127,19 @@ def _of_records(
     yield Risk.of(above, classes.known, share, detail=f"above {threshold:g}")
 
 
+def sample_uniques(classes: KnownClasses) -> Risk:
+    """Return the share of the records that are alone in their class."""
+    uniques = int(classes.sizes[classes.frequencies == 1].sum())
+    return Risk.of("sample-uniques", classes.known, uniques / classes.records)
+
+
 def _uniques(
     classes: KnownClasses,
     share: Share | NotApplicable,
     population: CountedPopulation | NotApplicable,
 ) -> Iterator[Figure]:
     uniques = int(classes.sizes[classes.frequencies == 1].sum())
-    yield Risk.of("sample-uniques", classes.known, uniques / classes.records)
+    yield sample_uniques(classes)
     if not uniques:
         for name in ("special-uniques", "suda-dis"):
             yield NoRisk(measure=name, reason="no record is unique in the release")
@@ -186,9 +193,10 @@ def _largest_sets(columns: int, records: int) -> int:
     return columns
 
 
-def _journalist(
+def journalist_risks(
     classes: KnownClasses, threshold: float, population: CountedPopulation | NotApplicable
 ) -> Iterator[Figure]:
+    """Yield the risks of records to who knows the population, and what is certain of presence."""
     if isinstance(population, NotApplicable):
         for name in ("marketer", "journalist", "k-map", "presence"):
             yield NoRisk(measure=name, reason=population.reason)
@@ -238,15 +246,20 @@ def _modelled(classes: KnownClasses, share: Share | NotApplicable) -> Iterator[F
             yield NoRisk(measure=name, reason="suppressed cells may be any value")
         return
     yield from _log_linear(classes, share)
+    yield estimated_uniques(classes, share)
+
+
+def estimated_uniques(classes: KnownClasses, share: Share) -> Risk | NoRisk:
+    """Return the share of the persons of a population who are estimated to be unique there, or why
+    there is no estimate; classes do not overlap."""
     model, found = population_uniques(SampledClasses.of(classes.sizes, share.persons))
     if isinstance(found, NotApplicable):
-        yield NoRisk(measure="population-uniques", reason=f"{_MODELS[model]}: {found.reason}")
-    elif not math.isfinite(found) or found <= 0 or found > share.persons:
+        return NoRisk(measure="population-uniques", reason=f"{_MODELS[model]}: {found.reason}")
+    if not math.isfinite(found) or found <= 0 or found > share.persons:
         reason = f"{_MODELS[model]} gives no number of persons: there is no estimate"
-        yield NoRisk(measure="population-uniques", reason=reason)
-    else:
-        figure = found / share.persons
-        yield Risk.of("population-uniques", classes.known, figure, detail=f"by {_MODELS[model]}")
+        return NoRisk(measure="population-uniques", reason=reason)
+    figure = found / share.persons
+    return Risk.of("population-uniques", classes.known, figure, detail=f"by {_MODELS[model]}")
 
 
 def _log_linear(classes: KnownClasses, share: Share) -> Iterator[Figure]:

@@ -60,7 +60,7 @@ def measure_risks(
     asked = inputs or RiskInputs()
     progress("counting classes", 0, 2)
     chosen, reasons = class_columns(files)
-    classes = _classes(chosen, asked) if chosen else None
+    classes = known_classes(chosen, asked) if chosen else None
     found = _risks_of(classes, reasons, asked)
     progress("learning values", 1, 2)
     figures = list(_attributes(files, classes, chosen, asked))
@@ -76,7 +76,7 @@ def class_risks(files: TwoFiles, inputs: RiskInputs) -> FileRisks:
     Raises DataError (A024) where the population does not contain the release.
     """
     chosen, reasons = class_columns(files)
-    return _risks_of(_classes(chosen, inputs) if chosen else None, reasons, inputs)
+    return _risks_of(known_classes(chosen, inputs) if chosen else None, reasons, inputs)
 
 
 def _risks_of(
@@ -86,7 +86,7 @@ def _risks_of(
     if classes is None:
         return found
     population = [one for one in inputs.population if one.name in classes.known]
-    counted = _counted(classes, population, inputs.persons)
+    counted = counted_population(classes, population, inputs.persons)
     return found + file_risks(classes, inputs.threshold, counted, _share(classes, inputs))
 
 
@@ -124,7 +124,8 @@ def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
     return not (len(pairs) == values and cells < values)
 
 
-def _classes(columns: Sequence[KnownColumn], inputs: RiskInputs) -> KnownClasses:
+def known_classes(columns: Sequence[KnownColumn], inputs: RiskInputs) -> KnownClasses:
+    """Return the classes of a release by some columns, at least one."""
     if not inputs.suppresses:
         return KnownClasses.of(columns, counts=inputs.records)
     wide = [np.flatnonzero(column.after.widths == column.after.size) for column in columns]
@@ -132,9 +133,13 @@ def _classes(columns: Sequence[KnownColumn], inputs: RiskInputs) -> KnownClasses
     return KnownClasses.of(columns, missing, inputs.records)
 
 
-def _counted(
+def counted_population(
     classes: KnownClasses, population: Sequence[KnownColumn], persons: Ints | None
 ) -> CountedPopulation | NotApplicable:
+    """Return how many persons could be of each class, and why that is not known where it is not.
+
+    Raises DataError (A024) where the population does not contain the release.
+    """
     if not population:
         return NotApplicable(reason="no population is given")
     for column in population:
@@ -215,7 +220,7 @@ def _attributes(
         others = [column for column in chosen if column.name != sensitive.name]
         if others and classes is not None:
             same = len(others) == len(chosen)
-            yield from homogeneous(classes if same else _classes(others, inputs), sensitive)
+            yield from homogeneous(classes if same else known_classes(others, inputs), sensitive)
         else:
             reason = "no column is known whose cells hold what is true of their persons"
             yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
