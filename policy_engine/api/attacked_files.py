@@ -171,6 +171,33 @@ def default_known(
     return tuple(name for name in original if name in changed)
 
 
+def columns_read(
+    original: Sequence[str],
+    release: Sequence[str],
+    certificate: "Certificate | None",
+    asked: AuditQuestion,
+) -> tuple[tuple[str, ...], ...]:
+    """Return the columns that an audit reads of the original, the release and the population.
+
+    Those that are named may be missing there.
+    """
+    plan = certificate.plan if certificate else None
+    both = [name for name in original if name in release]
+    matching, secret = set(asked.match), {*(asked.sensitive or sensitive_columns(certificate))}
+    if plan is not None and not matching:
+        columns = plan.anonymization().columns
+        matching = {*columns.insensitive, *columns.sensitive_names}.intersection(both)
+    left_out = (*matching, *secret) if plan is None else ()
+    known = {*(asked.known or default_known(original, release, certificate, left_out))}
+    known -= unread_columns(certificate)
+    masked = {*plan.mask.values_read} if plan and plan.mask else set()
+    weights = {asked.weights or (plan.sample.weight_column if plan and plan.sample else "")}
+    named = {*known, *matching, *secret}
+    order = dict.fromkeys([*original, *release, *sorted(named | weights)])
+    read = (named | masked, named | weights - {""}, known)
+    return tuple(tuple(name for name in order if name in names) for names in read)
+
+
 def unread_columns(certificate: "Certificate | None") -> set[str]:
     """Return the columns that no attack reads: images."""
     mask = certificate.plan.mask if certificate else None

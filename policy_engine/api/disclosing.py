@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion, match_files
-from policy_engine.api.disclosing_on_spark import audit_classes, check_for_cluster
-from policy_engine.api.disclosure_inputs import read_disclosed, risk_inputs
+from policy_engine.api.disclosing_files import attack_files, audit_files
+from policy_engine.api.disclosing_on_spark import audit_on_cluster, check_for_cluster
+from policy_engine.api.disclosure_inputs import read_disclosed
 from policy_engine.audits.disclosure.records import check_private, write_records
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage, RiskAndUtility
 from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
@@ -18,7 +19,6 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError
 
 if TYPE_CHECKING:
-    from policy_engine.audits.disclosure.auditing import Attacks
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.plan.plan import EngineName
 
@@ -59,8 +59,8 @@ def audit_disclosure(
     `holdout` has persons who were never in the original: whom attacks seem to find of them is a
     second baseline. `also` are other releases of the original: what they add to the first, and what
     each risks and is good for. With `out`, the figures and a page are written there; with
-    `records`, the most exposed rows, into a file that its owner alone can read. On Spark, classes
-    are counted, and nobody is linked.
+    `records`, the most exposed rows, into a file that its owner alone can read. Spark reads larger
+    tables; of those with more rows than its driver holds, classes alone are counted.
 
     Raises DataError where a table cannot be read or lacks a column (C005) or its type (C009), rows
     cannot be matched (A023), the population does not contain the release (A024), weights or the
@@ -69,27 +69,13 @@ def audit_disclosure(
     OutputError where nothing can be written (O002), or where `records` would be no secret (O001);
     EngineError where an engine cannot be started, PlanError for what Spark does not do (M009).
     """
-    from policy_engine.audits.disclosure.risks.measuring import measure_risks  # noqa: PLC0415
-
     settings = read_settings(attacks, seconds)
-    if engine != "local":
-        check_for_cluster({"holdout": holdout, "also": also, "records": records})
-        return audit_classes(
-            engine,
-            original,
-            release,
-            population,
-            known=known,
-            sensitive=sensitive,
-            weights=weights,
-            threshold=threshold,
-            taxonomies=taxonomies or {},
-            out=out,
-            settings=settings,
-            progress=progress,
-        )
     others = Path(holdout) if holdout else None
     asked = AuditQuestion(known, match, sensitive, weights, threshold, taxonomies, others)
+    if engine != "local":
+        check_for_cluster({"holdout": holdout, "also": also, "records": records})
+        tables = original, release, population
+        return audit_on_cluster(engine, tables, asked, settings, out, progress)
     if records:
         paths = [Path(single_output(Path(one))) for one in (release, *also)]
         check_private(Path(records), paths, [Path(original), *([others] if others else [])])
@@ -98,27 +84,7 @@ def audit_disclosure(
     if records and read.unmatched:
         raise DataError.of("A023", f"Nobody's records can be listed: {read.unmatched}.")
     further = [_further(original, one, asked, progress) for one in also]
-    inputs = risk_inputs(given, read.files, read.secret, weights, threshold, read.taxonomies)
-    risks = measure_risks(read.files, inputs, progress)
-    found = _attack(read, settings, progress)
-    audit = DisclosureAudit(
-        original=Path(original).name,
-        release=given.path.name,
-        rows=given.before.num_rows,
-        released=given.after.num_rows,
-        paired=int((read.files.own >= 0).sum()),
-        matched_by=read.matching,
-        known=read.files.names,
-        methods=read.methods(),
-        attacks=found.linkages,
-        not_run=found.not_run,
-        unread=read.unread,
-        risks=risks.risks,
-        risks_not_run=risks.not_run,
-        distributions=risks.distributions,
-        holdout=others.name if others else None,
-        absent=read.outside.absent if read.outside else 0,
-    )
+    audit, found = audit_files(read, asked, settings, progress)
     if further:
         several = _several([read, *further], audit.worst, settings, progress)
         audit = audit.model_copy(update=several)
@@ -140,17 +106,6 @@ def _further(
     return match_files(given, columns)
 
 
-def _attack(read: AttackedFiles, settings: AttackSettings, progress: Progress) -> "Attacks":
-    from policy_engine.audits.disclosure.auditing import (  # noqa: PLC0415 (compiled)
-        attack_each,
-        without_attacks,
-    )
-
-    if read.unmatched:
-        return without_attacks(read.unmatched, settings)
-    return attack_each(read.files, read.outside, progress, settings)
-
-
 def _several(
     releases: Sequence[AttackedFiles],
     worst: Linkage | None,
@@ -160,7 +115,7 @@ def _several(
     """Return what releases of one original tell together, and what each risks and is good for."""
     names = _names([one.given.path for one in releases])
     every = replace(settings, in_steps=False)
-    found = [_attack(one, every, progress).linkages for one in releases[1:]]
+    found = [attack_files(one, every, progress).linkages for one in releases[1:]]
     strongest = [worst, *(max(one, key=_linked, default=None) for one in found)]
     points = tuple(
         RiskAndUtility(

@@ -24,7 +24,8 @@ class SparkEngine:
     A session that is given is never stopped. `rows_per_task` bounds what a task holds in memory,
     and `most_values` how many distinct values of quasi-identifiers and sensitive columns the driver
     holds. They do not change the result, except that columns with too many values for the driver
-    are first cut at quantiles.
+    are first cut at quantiles. An audit of disclosure links persons where all tables together have
+    at most `most_linked` rows, of which the driver holds the columns that are read.
     """
 
     session: SparkSession | None = None
@@ -32,6 +33,7 @@ class SparkEngine:
     conf: Mapping[str, str] = field(default_factory=dict)
     rows_per_task: int = 500_000
     most_values: int = 2_000_000
+    most_linked: int = 10_000_000
     is_checked: bool = field(default=False, repr=False)
 
     def started(self) -> "SparkEngine":

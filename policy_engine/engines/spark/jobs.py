@@ -51,12 +51,17 @@ class _Tagging:
 
 
 def _tagging(session: "SparkSession") -> _Tagging:
-    if type(session).__module__.startswith("pyspark.sql.connect."):
+    if is_connected(session):
         return _Tagging(session.addTag, session.removeTag, session.interruptTag)
     # The tags of a classic session belong to one thread of the JVM, but Ctrl-C and timers run in
     # another thread. Those of its context do not.
     context = session.sparkContext
     return _Tagging(context.addJobTag, context.removeJobTag, context.cancelJobsWithTag)
+
+
+def is_connected(session: "SparkSession") -> bool:
+    """Tell whether a session is that of a client of Spark Connect."""
+    return type(session).__module__.startswith("pyspark.sql.connect.")
 
 
 @contextmanager

@@ -8,11 +8,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from policy_engine.engines.field_marks import untyped_field
 from policy_engine.engines.spark import reading
 from policy_engine.engines.spark.engine import SparkEngine
+from policy_engine.engines.spark.gathering import local_table
 from policy_engine.engines.spark.jobs import running
-from policy_engine.engines.spark.values import normalise_table
 from policy_engine.errors import DataError
 
 _ROWS = "__policy_engine_rows"
@@ -40,8 +39,6 @@ def count_rows(engine: SparkEngine, location: str, columns: Sequence[str]) -> Ro
         message = f"The table has more than {engine.most_values:,} distinct rows in these columns."
         raise DataError.of("R011", message, "Name fewer known columns.", location)
     counts = found.column(_ROWS).to_numpy().astype(np.int64)
-    table = normalise_table(found.drop_columns([_ROWS]))
-    if dataset.format.startswith("csv"):
-        texts = [column.dictionary_encode() for column in table.columns]
-        table = pa.table(texts, schema=pa.schema(map(untyped_field, table.column_names)))
+    rows_alone = found.drop_columns([_ROWS])
+    table = local_table(rows_alone, is_csv=dataset.format.startswith("csv"))
     return RowCounts(table, counts)

@@ -1,0 +1,61 @@
+"""What an intruder can do to a release whose rows are matched, in figures."""
+
+from typing import TYPE_CHECKING
+
+from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion
+from policy_engine.api.disclosure_inputs import risk_inputs
+from policy_engine.audits.disclosure.result import DisclosureAudit
+from policy_engine.audits.disclosure.settings import AttackSettings
+from policy_engine.engines.engine import Progress
+
+if TYPE_CHECKING:
+    from policy_engine.audits.disclosure.auditing import Attacks
+
+
+def audit_files(
+    read: AttackedFiles, asked: AuditQuestion, settings: AttackSettings, progress: Progress
+) -> "tuple[DisclosureAudit, Attacks]":
+    """Return every figure of a release, and the attacks with their links.
+
+    Raises DataError where the population does not contain the release (A024), or weights are not
+    numbers above 0 (A025).
+    """
+    from policy_engine.audits.disclosure.risks.measuring import measure_risks  # noqa: PLC0415
+
+    given = read.given
+    inputs = risk_inputs(
+        given, read.files, read.secret, asked.weights, asked.threshold, read.taxonomies
+    )
+    risks = measure_risks(read.files, inputs, progress)
+    found = attack_files(read, settings, progress)
+    audit = DisclosureAudit(
+        original=given.original.name,
+        release=given.path.name,
+        rows=given.before.num_rows,
+        released=given.after.num_rows,
+        paired=int((read.files.own >= 0).sum()),
+        matched_by=read.matching,
+        known=read.files.names,
+        methods=read.methods(),
+        attacks=found.linkages,
+        not_run=found.not_run,
+        unread=read.unread,
+        risks=risks.risks,
+        risks_not_run=risks.not_run,
+        distributions=risks.distributions,
+        holdout=asked.holdout.name if asked.holdout else None,
+        absent=read.outside.absent if read.outside else 0,
+    )
+    return audit, found
+
+
+def attack_files(read: AttackedFiles, settings: AttackSettings, progress: Progress) -> "Attacks":
+    """Return what every attack reaches, or that none was made, and why."""
+    from policy_engine.audits.disclosure.auditing import (  # noqa: PLC0415 (compiled)
+        attack_each,
+        without_attacks,
+    )
+
+    if read.unmatched:
+        return without_attacks(read.unmatched, settings)
+    return attack_each(read.files, read.outside, progress, settings)
