@@ -34,6 +34,7 @@ from local import ROOT, machine
 from masking import read_numbers
 
 from policy_engine.kernels.individual_risk import individual_risk, journalist_risks
+from policy_engine.kernels.interval_disclosure import pairs_within_ranks, rank_interval_disclosure
 from policy_engine.kernels.linkage import (
     likelihood_links,
     links,
@@ -45,6 +46,7 @@ from policy_engine.kernels.linkage import (
 from policy_engine.kernels.linkage.learned import held_out, learn, linked
 from policy_engine.kernels.linkage.shifts import moved, rank_swaps
 from policy_engine.kernels.microaggregation import class_means, mdav
+from policy_engine.kernels.near_pairs import pairs_within
 from policy_engine.kernels.population_classes import PopulationClasses
 from policy_engine.kernels.rank_swapping import rank_swap
 from policy_engine.kernels.special_uniques import special_uniques
@@ -360,7 +362,26 @@ def scale(*, quick):
         what = f"intersection, {rows:,} x 7, p={100 * share:g}"
         told = f"{100 * found[0]:.2f}% alone, {100 * found[1]:.2f}% linked"
         yield timed_row(what, cost, 15, told, quick=quick)
+    yield from nearness(table, masked, quick=quick)
     yield from frequencies(rows, quick=quick)
+
+
+def nearness(table, masked, *, quick):
+    """How near the masked numbers stay, against all pairs of any two records."""
+    widths, rows = 0.05 * masked.std(axis=0, ddof=1), len(table)
+    cost, found = spent(lambda: pairs_within(table, masked, widths))
+    told = f"{found:,} pairs"
+    yield timed_row(f"near pairs, {rows:,} x 7, p=10", cost, 20, told, quick=quick)
+    shares = [percent / 100 for percent in range(1, 11)]
+
+    def ranked():
+        own = rank_interval_disclosure(table, masked, shares).mean()
+        pairs = zip(table.T, masked.T, strict=True)
+        return own, np.mean([pairs_within_ranks(*pair, shares) for pair in pairs]) / rows**2
+
+    cost, found = spent(ranked)
+    told = f"{100 * found[0]:.2f}% within, {100 * found[1]:.2f}% of all pairs"
+    yield timed_row(f"rank intervals, {rows:,} x 7, p=10", cost, 5, told, quick=quick)
 
 
 def two_factors(rows):

@@ -7,6 +7,7 @@ from building import column
 from policy_engine.kernels.box_counts import box_counts
 from policy_engine.kernels.local_suppression import suppress_cells
 from policy_engine.kernels.microaggregation import microaggregate
+from policy_engine.kernels.near_pairs import pairs_within
 
 AGES = {"age": [20, 21, 40, 41], "ill": ["flu", "cold"] * 2}
 ASKED = {"k": 2, "quasi": ["age"], "sensitive": ["ill"], "method": "l-diversity", "l": 2}
@@ -29,3 +30,4 @@ if __name__ == "__main__":
     for missing in ("category", "wildcard"):
         suppress_cells(codes, counts, 3, np.array([1, 1]), np.array([7, 7]), missing)
     box_counts(points, np.ones(6, dtype=np.int64), points, points + 1)
+    pairs_within(points, points, np.ones(1))

@@ -4,6 +4,7 @@ Tables are (records, columns) of finite floats, and record i of one is record i 
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from policy_engine.kernels.moments import Moments, exponents
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 def deviation_interval_disclosure(original: Floats, masked: Floats, deviations: float) -> Bools:
@@ -28,20 +30,59 @@ def deviation_interval_disclosure(original: Floats, masked: Floats, deviations: 
     return inside
 
 
-def rank_interval_disclosure(original: Floats, masked: Floats, share: float) -> Floats:
-    """Return the share of values within an interval of ranks around the masked one, (columns,).
+def rank_interval_disclosure(original: Floats, masked: Floats, shares: Sequence[float]) -> Floats:
+    """Return the share of values within an interval of ranks around the masked one, (shares,
+    columns).
 
-    The interval has the masked values whose ranks are within `share` of the number of records
-    (Domingo-Ferrer and Torra: A quantitative comparison of disclosure control methods for
+    Each interval has the masked values whose ranks are within one of `shares` of the number of
+    records (Domingo-Ferrer and Torra: A quantitative comparison of disclosure control methods for
     microdata, 2001). Of equal values, the interval begins at the first and ends behind the last.
     """
     records, columns = masked.shape
-    reach, shares = math.floor(share * records), np.empty(columns)
+    found = np.empty((len(shares), columns))
     for column in range(columns):
-        ordered = np.sort(masked[:, column])
-        first = np.searchsorted(ordered, masked[:, column], side="left") - reach
-        last = np.searchsorted(ordered, masked[:, column], side="right") - 1 + reach
-        low, high = ordered[np.maximum(first, 0)], ordered[np.minimum(last, records - 1)]
-        values = original[:, column]
-        shares[column] = np.count_nonzero((low <= values) & (values <= high)) / records
-    return shares
+        ranks = np.sort(_ranks_between(original[:, column], masked[:, column]))
+        reached = [math.floor(share * records) for share in shares]
+        found[:, column] = np.searchsorted(ranks, reached, side="right") / records
+    return found
+
+
+def _ranks_between(original: Floats, masked: Floats) -> Ints:
+    """Return by how many ranks an interval must reach to have the original value, (records,).
+
+    More than there are records, where the value is beyond all masked ones.
+    """
+    order, records = np.argsort(masked), len(masked)
+    ordered = masked[order]
+    first, last = _first_and_last(ordered)
+    turns = np.argsort(original)
+    # Ascending values are found several times as fast.
+    below, up_to = np.empty(records, dtype=np.int64), np.empty(records, dtype=np.int64)
+    below[turns] = np.searchsorted(ordered, original[turns], side="left")
+    up_to[turns] = np.searchsorted(ordered, original[turns], side="right")
+    below, up_to = below[order], up_to[order]
+    ranks = np.maximum(np.maximum(first + 1 - up_to, below - last), 0)
+    return np.where((up_to == 0) | (below == records), 2 * records, ranks)
+
+
+def _first_and_last(ordered: Floats) -> tuple[Ints, Ints]:
+    """Return the places of the first and the last of equal values, by place, (records,) each."""
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    sizes = np.diff(np.append(starts, len(ordered)))
+    return np.repeat(starts, sizes), np.repeat(starts + sizes - 1, sizes)
+
+
+def pairs_within_ranks(original: Floats, masked: Floats, shares: Sequence[float]) -> list[int]:
+    """Return how many pairs of any value and any masked one are within its interval, (shares,).
+
+    `original` and `masked` are (records,); intervals are those of `rank_interval_disclosure`.
+    """
+    ordered, values, records = np.sort(masked), np.sort(original), len(masked)
+    first, last = _first_and_last(ordered)
+    below = np.searchsorted(values, ordered, side="left")
+    up_to = np.searchsorted(values, ordered, side="right")
+    found = []
+    for reach in (math.floor(share * records) for share in shares):
+        ends = up_to[np.minimum(last + reach, records - 1)]
+        found.append(int(ends.sum() - below[np.maximum(first - reach, 0)].sum()))
+    return found

@@ -11,7 +11,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LEAF = 16
-"""A leaf has at most so many points: fewer boxes to visit, or fewer points to compare."""
 STACK = 128
 """More than the nodes that wait while a tree of any depth is searched."""
 
@@ -40,12 +39,15 @@ class PointTree(NamedTuple):
         return found
 
 
-def plant(points: Floats) -> PointTree:
-    """Return the tree of finite points, (rows, columns), at least one."""
+def plant(points: Floats, leaf: int = _LEAF) -> PointTree:
+    """Return the tree of finite points, (rows, columns), at least one.
+
+    A leaf has at most `leaf` of them: fewer boxes to visit, or fewer points to compare.
+    """
     points = np.ascontiguousarray(points)
     rows = len(points)
     leaves = 1
-    while leaves * _LEAF < rows:
+    while leaves * leaf < rows:
         leaves *= 2
     starts, ends = np.zeros(2 * leaves, dtype=np.int64), np.zeros(2 * leaves, dtype=np.int64)
     for first in (2**level for level in range(leaves.bit_length())):

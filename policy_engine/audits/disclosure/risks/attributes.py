@@ -11,12 +11,13 @@ from policy_engine.audits.disclosure.files import KnownColumn
 from policy_engine.audits.disclosure.risks.classes import KnownClasses
 from policy_engine.audits.disclosure.risks.result import NoRisk, Risk
 from policy_engine.kernels.attribute_inference import ReleasedCells, guess_values, homogeneity
-from policy_engine.kernels.box_counts import box_counts
 from policy_engine.kernels.estimates import share_of_parts
 from policy_engine.kernels.interval_disclosure import (
     deviation_interval_disclosure,
+    pairs_within_ranks,
     rank_interval_disclosure,
 )
+from policy_engine.kernels.near_pairs import pairs_within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -175,23 +176,20 @@ def _within_deviations(numbers: MaskedNumbers) -> Risk:
     inside = deviation_interval_disclosure(numbers.before, numbers.after, DEVIATIONS)
     # A width of the masked column, with the divisor n - 1, as for the figure itself.
     widths = DEVIATIONS * np.sort(numbers.after, axis=0).std(axis=0, ddof=1)
-    rows = len(numbers.before)
-    every = np.ones(rows, dtype=np.int64)
-    pairs = box_counts(numbers.before, every, numbers.after - widths, numbers.after + widths)
     return Risk.of(
         "interval-disclosure",
         numbers.names,
         share_of_parts(int(inside.sum()), numbers.persons),
-        int(pairs.sum()) / rows / numbers.persons,
+        pairs_within(numbers.before, numbers.after, widths) / len(numbers.before) / numbers.persons,
         detail=f"within {DEVIATIONS:g} standard deviations, in all columns at once",
     )
 
 
 def _within_ranks(numbers: MaskedNumbers, place: int, name: str) -> Risk:
-    before, after = numbers.before[:, [place]], numbers.after[:, [place]]
+    before, after = numbers.before[:, place], numbers.after[:, place]
     rows = len(before)
-    shares = [float(rank_interval_disclosure(before, after, reach)[0]) for reach in RANKS]
-    pairs = [_pairs_within(before[:, 0], after[:, 0], reach) for reach in RANKS]
+    shares = rank_interval_disclosure(before[:, None], after[:, None], RANKS)[:, 0].tolist()
+    pairs = [one / rows**2 for one in pairs_within_ranks(before, after, RANKS)]
     part = rows / numbers.persons
     return Risk.of(
         "rank-interval",
@@ -201,14 +199,3 @@ def _within_ranks(numbers: MaskedNumbers, place: int, name: str) -> Risk:
         column=name,
         detail="within 1% to 10% of the ranks, on average",
     )
-
-
-def _pairs_within(before: Floats, after: Floats, reach: float) -> float:
-    """Return the share of all pairs of a value and a masked one within its interval of ranks."""
-    rows, ordered, values = len(after), np.sort(after), np.sort(before)
-    steps = math.floor(reach * rows)
-    first = np.searchsorted(ordered, ordered, side="left") - steps
-    last = np.searchsorted(ordered, ordered, side="right") - 1 + steps
-    low, high = ordered[np.maximum(first, 0)], ordered[np.minimum(last, rows - 1)]
-    inside = np.searchsorted(values, high, side="right") - np.searchsorted(values, low, side="left")
-    return int(inside.sum()) / rows**2
