@@ -46,7 +46,7 @@ def count_classes(files: ClusterFiles, asked: AuditQuestion) -> CountedFiles:
     place = Path(files.population) if files.population is not None else None
     given = Disclosed(
         Path(files.original),
-        files.release,
+        Path(files.release),
         before.table,
         after.table,
         files.certificate,

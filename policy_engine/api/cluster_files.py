@@ -30,7 +30,7 @@ class ClusterFiles:
 
     spark: "SparkEngine"
     original: str | Path
-    release: Path
+    release: str | Path
     certificate: "Certificate | None"
     population: str | Path | None
 
@@ -72,7 +72,7 @@ class NeededRows:
         population = Path(files.population) if files.population is not None else None
         given = Disclosed(
             Path(files.original),
-            files.release,
+            Path(files.release),
             before,
             after,
             files.certificate,

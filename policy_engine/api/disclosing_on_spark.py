@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.api.attacked_files import AuditQuestion
+from policy_engine.api.binding import published_certificate
 from policy_engine.api.cluster_classes import audit_classes, count_classes
 from policy_engine.api.cluster_files import ClusterFiles, needed_rows
 from policy_engine.api.disclosing_files import audit_files
-from policy_engine.api.disclosure_inputs import certificate_of
+from policy_engine.api.disclosure_inputs import check_attacked
 from policy_engine.api.outputs import published_output
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.disclosure.settings import AttackSettings
 from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.certificate.beside import single_output
+from policy_engine.data.catalog import parse_location
 from policy_engine.engines.engine import Progress
 from policy_engine.engines.launching import launch_engine
 from policy_engine.errors import InternalError, PlanError, Problem
@@ -56,12 +58,14 @@ def audit_on_cluster(
     engine cannot be started.
     """
     original, release, population = tables
-    path = Path(single_output(Path(release)))
+    place = single_output(parse_location(release))
     with launch_engine(choice) as launcher:
         spark, read, counted = _spark(launcher), None, None
-        with published_output(path):
-            certificate = certificate_of(path, launcher.stored_data)
-            files = ClusterFiles(spark, original, path, certificate, population)
+        with published_output(place):
+            certificate = published_certificate(launcher, place)
+            if certificate is not None:
+                check_attacked(certificate, lambda: launcher.stored_data(place))
+            files = ClusterFiles(spark, original, place, certificate, population)
             progress("reading", 0, 0)
             needed = needed_rows(files, asked)
             rows = needed.count()

@@ -82,23 +82,23 @@ def read_disclosed(
     return given
 
 
-def certificate_of(
-    release: Path, stored: Callable[[Path], StoredData] = StoredData.from_file
-) -> "Certificate | None":
-    """Return the certificate beside a release, None if there is none.
-
-    Raises CertificateError (V004) for one of another output, PlanError (M004) for one of a release
-    by buckets, whose rows have no sensitive values.
-    """
+def certificate_of(release: Path) -> "Certificate | None":
+    """Return the certificate beside a release, None if there is none. Raises the errors of
+    `check_attacked`."""
     adjacent = find_certificate(release)
     if adjacent is None:
         return None
-    certificate = adjacent[1]
+    check_attacked(adjacent[1], lambda: StoredData.from_file(release))
+    return adjacent[1]
+
+
+def check_attacked(certificate: "Certificate", stored: Callable[[], StoredData]) -> None:
+    """Raise CertificateError (V004) for the certificate of another output than the `stored` one,
+    PlanError (M004) for that of a release by buckets, whose rows have no sensitive values."""
     if certificate.plan.anonymization().is_in_buckets:
         message = "The release is by buckets, in two tables that no person links row by row."
         raise PlanError.of("M004", message, "Audit a release by classes, or of masked columns.")
-    check_digest(certificate, stored(release))
-    return certificate
+    check_digest(certificate, stored())
 
 
 def risk_input_problems(

@@ -22,10 +22,10 @@ from policy_engine.cli.shared_options import with_quiet_option
 @with_quiet_option
 def disclosure(
     original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="The file that the release was made from.")
+        str, typer.Argument(metavar="ORIGINAL", help="The file that the release was made from.")
     ],
     release: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="RELEASE", help="The release, of any tool: a file, or the folder of an output."
         ),
@@ -67,7 +67,7 @@ def disclosure(
         ),
     ] = [],  # noqa: B006
     population: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE", help="Everybody of whom the release is a part, with the known columns."
         ),

@@ -7,7 +7,7 @@ from applying import asking
 from building import DATASET
 from everyday import everyday
 
-from policy_engine import SparkEngine, apply_policy, certify_output
+from policy_engine import SparkEngine, apply_policy, audit_disclosure, certify_output
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
@@ -57,6 +57,14 @@ def test_a_table_becomes_a_table_with_its_certificate(engine):
     assert again.measurements == made.measurements
     assert again.output_digest == made.output_digest
     assert again.tells_making
+
+
+def test_a_table_is_attacked_by_who_knows_its_certificate(engine):
+    apply(engine, "table:anonymous")
+    attacks = ["distance-linkage", "likelihood-linkage"]
+    audit = audit_disclosure("table:folk", "table:anonymous", attacks=attacks, engine=engine)
+    assert (audit.known, audit.matched_by) == (("age",), ("row",))
+    assert [(one.attack, one.linked.value) for one in audit.attacks] == [(a, 0.5) for a in attacks]
 
 
 def test_the_making_of_a_table_without_a_certificate_is_not_known(engine):
