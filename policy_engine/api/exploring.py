@@ -1,93 +1,29 @@
-"""One plan with several settings: the cost of each, without writing a release."""
+"""One plan with several settings: the cost and the risk of each, without writing a release."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any, Unpack
 
 from policy_engine.api.binding import bind_plans, choose_product, permitted_makers
+from policy_engine.api.exploration import LossMeasure, Outcome, Run, with_losses
 from policy_engine.api.inputs import InputOptions, Inputs
-from policy_engine.audits.reports.charts import line_chart, need_matplotlib
-from policy_engine.audits.utility.figures import Utility
-from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
-from policy_engine.data.atomic_file import write_file
-from policy_engine.engines.engine import EarlyStop, Engine, Progress, StoredData, silent
-from policy_engine.engines.launching import check_limit, launch_engine
-from policy_engine.engines.samples import SampleEvidence
-from policy_engine.errors import (
-    CertificateError,
-    DataError,
-    OutputError,
-    PlanError,
-    PolicyEngineError,
-    Problem,
-    did_you_mean,
-    join_names,
-)
+from policy_engine.api.trial_releases import TrialReleases, attacked_plan
+from policy_engine.engines.engine import Engine, Progress, silent
+from policy_engine.engines.launching import Key, check_limit, launch_engine, read_key
+from policy_engine.engines.origins import with_origins
+from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
 from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.methods import Finding, Measurement, Method, parameters
-from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.steps import Anonymize
+from policy_engine.plan.varying import Setting, check_settings, part_of
 from policy_engine.policy import Source
-from policy_engine.release.release import (
-    MaskedTable,
-    Release,
-    anonymize_rows,
-    mask_rows,
-    read_inputs,
-    sample_figures,
-    sample_rows,
-    with_rows,
-)
+from policy_engine.release.release import read_inputs
 
-if TYPE_CHECKING:
-    pass
-
-
-Setting = Mapping[str, float]
-
-
-"""Parameters of privacy models by their names in policies, as in {"k": 10, "l": 3}."""
-
-
+DEFAULT_K = (2, 5, 10, 50, 100)
+"""The values of k that are tried where nothing is said to vary."""
+USUAL_DRAWS, MOST_DRAWS = 3, 1_000
 _BOUND_CODES = {"R002", "R003", "R008", "R009"}
-
-
 """The codes of errors that another setting may avoid."""
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class Outcome(_Frozen):
-    """What a release with some setting would be: see `Utility` for the meaning of its figures.
-
-    `seconds` is the time for forming and measuring it, without reading. `ended` describes the
-    search if its time limit ended it.
-    """
-
-    classes: int
-    average_class_ratio: float
-    global_certainty_penalty: float | None
-    discernability: int
-    suppressed: int
-    measurements: tuple[Measurement, ...]
-    seconds: float
-    ended: EarlyStop | None = None
-
-
-class Run(_Frozen):
-    """One setting and its outcome, or why the table cannot be released with it."""
-
-    setting: Mapping[str, int | float]
-    outcome: Outcome | NotApplicable
 
 
 def combine_settings(choices: Mapping[str, Sequence[float]]) -> tuple[Setting, ...]:
@@ -102,38 +38,85 @@ def explore(
     settings: Sequence[Setting],
     progress: Progress = silent,
     upstream: Sequence[Upstream] = (),
+    *,
+    attack: bool = False,
+    draws: int = 1,
 ) -> tuple[Run, ...]:
     """Return the outcome of the plan's release for each setting, in the given order.
 
-    The table is read once. A parameter is set in every model that has it. `upstream` gives the
-    releases that the inputs are: one that was changed since is refused (V013). Raises PlanError
-    (M004) if no model has a parameter, or no model is asked for, DataError if the table cannot be
-    read, or is refused for the same reason with every setting.
+    The table is read once. A parameter is set in every model that has it. Releases are made so many
+    times, in as many `draws`, and attacked, if that is asked for, if the policy bounds what attacks
+    reach, or if the sample or a masking is varied. `upstream` gives the releases that the inputs
+    are: one that was changed since is refused (V013). Raises PlanError if nothing has a parameter,
+    or there is nothing to vary (M004), if a number is not allowed (M003), or nothing can be
+    attacked (M009, M013); DataError if the table cannot be read, or is refused for the same reason
+    with every setting.
     """
-    _check_names(plan.anonymization(), settings)
+    is_attacked = is_attacking(plan, settings, attack=attack)
+    _check(plan, settings, is_attacked=is_attacked)
+    parts = {part_of(plan, name) for one in settings for name in one}
+    explored = attacked_plan(plan) if is_attacked else plan.without_audits()
     table, sources = read_inputs(plan, engine, upstream)
-    table, sample = sample_rows(plan, engine, table)
-    suppresses = plan.anonymization().recoding.max_suppression > 0
-    once = None if suppresses else mask_rows(plan, engine, table)
-
-    def masked(varied: Plan) -> MaskedTable:
+    releases = TrialReleases(
+        explored,
+        engine,
+        with_origins(table) if is_attacked else table,
+        sources,
+        asked=plan.disclosures,
+        keeps_sample="sample" not in parts,
         # The rows that are suppressed depend on the setting, and are not masked with the others.
-        return once or mask_rows(varied, engine, table)
-
+        keeps_maskings=not {"sample", "masking"} & parts and not plan.most_suppressed,
+    )
+    draws = draws if is_attacked else 1
     runs, refusals = [], []
-    for done, setting in enumerate(settings):
-        progress("exploring", done, len(settings))
+    for place, setting in enumerate(settings):
+        first, total = place * draws, len(settings) * draws
+
+        def tell(number: int, first: int = first, total: int = total) -> None:
+            progress("exploring", first + number, total)
+
         try:
-            outcome: Outcome | NotApplicable = _outcome(
-                plan, engine, setting, masked, sources, sample
-            )
+            outcome: Outcome | NotApplicable = releases.outcome(setting, draws, tell)
         except (PlanError, DataError, CertificateError) as error:
             outcome = NotApplicable(reason=_reason(error))
             refusals.append(error)
         runs.append(Run(setting=setting, outcome=outcome))
     if len(refusals) == len(runs):
         _check_varied(refusals)
-    return tuple(runs)
+    return with_losses(runs, _measures(plan, parts)) if is_attacked else tuple(runs)
+
+
+def is_attacking(plan: Plan, settings: Sequence[Setting], *, attack: bool = False) -> bool:
+    """Tell whether releases are attacked when such settings are explored."""
+    names = {name for one in settings for name in one}
+    is_drawn = any(part_of(plan, name) in ("sample", "masking") for name in names)
+    return attack or bool(plan.disclosures) or is_drawn
+
+
+def _measures(plan: Plan, parts: set[Any]) -> tuple[LossMeasure, ...]:
+    """Return the measures of loss that tell settings apart, the best one first."""
+    if parts == {"masking"}:
+        return ("il1s", "probabilistic", "query_error")
+    if parts <= {"classes"} and plan.anonymization().models:
+        return ("global_certainty_penalty", "query_error")
+    return ("query_error",)
+
+
+def _check(plan: Plan, settings: Sequence[Setting], *, is_attacked: bool) -> None:
+    """Raise PlanError for what cannot be varied, or attacked where it is."""
+    step = plan.anonymization()
+    if step.is_in_buckets:
+        message = "A release by buckets has no classes whose cost could be explored."
+        raise PlanError.of("M004", message, "Explore another algorithm.")
+    if not any(settings) and not step.models and not is_attacked:
+        message = "masking alone bounds nothing: there is no setting to explore."
+        hint = "Vary a parameter of a masking or the sample, as in --vary COLUMN:p=.02,.05."
+        raise PlanError.of("M004", message, hint)
+    check_settings(plan, settings)
+    if is_attacked and plan.engine != "local":
+        message = f"The {plan.engine} engine has no attacks on tables: which released row is whose "
+        message += "is known where one process has all of them."
+        raise PlanError.of("M009", message, "Explore it with the local engine.")
 
 
 def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
@@ -148,155 +131,35 @@ def _check_varied(refusals: Sequence[PolicyEngineError]) -> None:
         raise refusals[0]
 
 
-def _check_names(step: Anonymize, settings: Sequence[Setting]) -> None:
-    if not step.models:
-        message = "masking alone bounds nothing: there is no setting to explore."
-        raise PlanError.of("M004", message, "Ask for a privacy model as well.")
-    if step.is_in_buckets:
-        message = "A release by buckets has no classes whose cost could be explored."
-        raise PlanError.of("M004", message, "Explore another algorithm.")
-    parameters_known = sorted(
-        {name for method in step.methods.values() for name in parameters(type(method))}
-    )
-    unknown = {name: None for one in settings for name in one if name not in parameters_known}
-    problems = [
-        Problem(
-            "M004",
-            f"{join_names(step.methods)} has no parameter {name!r}. "
-            f"It has {join_names(parameters_known)}.",
-            did_you_mean(name, parameters_known),
-        )
-        for name in unknown
-    ]
-    if problems:
-        raise PlanError(*problems)
-
-
-def _outcome(
-    plan: Plan,
-    engine: Engine,
-    setting: Setting,
-    masked: Callable[[Plan], MaskedTable],
-    sources: tuple[StoredData, ...],
-    sample: SampleEvidence | None,
-) -> Outcome:
-    step = change_parameters(plan.anonymization(), setting)
-    steps = tuple(step if isinstance(s, Anonymize) else s for s in plan.without_audits().steps)
-    varied = plan.model_copy(update={"steps": steps})
-    start = time.perf_counter()
-    anonymized = replace(anonymize_rows(varied, engine, masked(varied)), sample=sample)
-    rows_in = sample.rows_in if sample else anonymized.rows
-    written = engine.write(anonymized, None)
-    release = Release(
-        plan=varied,
-        output=written.stored,
-        sources=with_rows(sources, rows_in),
-        rows_in=rows_in,
-        sample=sample_figures(plan, sample),
-        suppressed=anonymized.suppressed,
-    )
-    certified = certify(release, engine, written=written)
-    check_bounds(certified)
-    seconds = time.perf_counter() - start
-    return _outcome_figures(certified, seconds).model_copy(update={"ended": anonymized.early_stop})
-
-
-def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
-    """Return the step with parameters set in every model that has them.
-
-    Raises PlanError with every problem of the new parameters.
-    """
-    values_by_method = {
-        notation: _method_values(method, setting) for notation, method in step.methods.items()
-    }
-    problems = [
-        _problem(finding)
-        for notation, values in values_by_method.items()
-        for finding in parameter_findings(type(step.methods[notation]), values, notation)
-    ]
-    if problems:
-        raise PlanError(*dict.fromkeys(problems))
-    methods = {
-        notation: type(step.methods[notation])(**v) for notation, v in values_by_method.items()
-    }
-    return step.model_copy(update={"methods": methods})
-
-
-def _method_values(method: Method, setting: Setting) -> dict[str, Any]:
-    values = method.model_dump(by_alias=True)
-    return values | {name: value for name, value in setting.items() if name in values}
-
-
-def _problem(finding: Finding) -> Problem:
-    return Problem(finding.code, finding.message)
-
-
-def _outcome_figures(certified: CertifiedRelease, seconds: float) -> Outcome:
-    utility = certified.utility
-    assert isinstance(utility, Utility)  # noqa: S101 (a privacy model is asked for)
-    return Outcome(
-        classes=utility.classes,
-        average_class_ratio=utility.average_class_ratio,
-        global_certainty_penalty=utility.global_certainty_penalty,
-        discernability=utility.discernability,
-        suppressed=certified.known_record.suppressed,
-        measurements=certified.certificate.measurements,
-        seconds=seconds,
-    )
-
-
 def _reason(error: PolicyEngineError) -> str:
     return " ".join(problem.message for problem in error.problems)
-
-
-def trade_off_chart(runs: Sequence[Run], path: Path) -> None:
-    """Draw the loss against k, a line for each setting of the others, as `.svg` or `.png`.
-
-    Raises OutputError (O002) if the file cannot be written or has another suffix, DataError (C011)
-    without matplotlib.
-    """
-    need_matplotlib()
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in ("svg", "png"):
-        message = f"The ending of {path.name!r} is not known. Known are '.svg' and '.png'."
-        raise OutputError.of("O002", message)
-    lines = trade_off_lines(runs)
-    if not lines:
-        message = "There is nothing to draw: the table cannot be released at any of the settings."
-        raise OutputError.of("O002", message)
-    axis = "k" if any("k" in run.setting for run in runs) else next(iter(runs[0].setting), "")
-    write_file(path, line_chart(lines, (axis, "global certainty penalty"), kind))
-
-
-def trade_off_lines(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float], ...]]:
-    """Return the loss against k by the setting of all others; without k, against the first one."""
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for run in runs:
-        loss = run.outcome.global_certainty_penalty if isinstance(run.outcome, Outcome) else None
-        if loss is not None and run.setting:
-            axis = "k" if "k" in run.setting else next(iter(run.setting))
-            rest = {name: value for name, value in run.setting.items() if name != axis}
-            label = ", ".join(f"{name} = {value:g}" for name, value in rest.items())
-            lines.setdefault(label, []).append((run.setting[axis], loss))
-    return {label: tuple(sorted(points)) for label, points in lines.items()}
 
 
 def explore_policy(
     policy: Source,
     data: Mapping[str, Any],
-    choices: Mapping[str, Sequence[float]],
+    choices: Mapping[str, Sequence[float]] | None = None,
     *,
-    key: str | Path | bytes | None = None,
+    key: Key = None,
+    attack: bool = False,
+    draws: int | None = None,
     progress: Progress = silent,
     time_limit: float | None = None,
     asset: str = "",
     **options: Unpack[InputOptions],
-) -> "tuple[Run, ...]":
+) -> tuple[Run, ...]:
     """Return the outcome of a policy's release for every combination of `choices`.
 
-    `choices` has values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}; everything else is as
-    for `apply_policy`, with a `time_limit` for each combination. Nothing is written. Raises
-    PlanError if no model of the policy has a parameter.
+    `choices` has values by parameter, as in {"k": (2, 5, 10), "l": (2, 3)}, by default some of k;
+    everything else is as for `apply_policy`, with a `time_limit` for each combination. Besides
+    those of privacy models, parameters are those of the sample, and of maskings: {"age:p": (0.02,
+    0.05)} of one column, {"p": (0.02, 0.05)} of all that have it. Releases are then attacked, and
+    also if `attack` asks for it or the policy bounds what attacks reach: as the policy says, or
+    else by attacks that take little time. Where something is drawn, each combination is so in
+    several `draws`, by default 3, each by a fresh key, or in one by a given `key`. The cheapest
+    setting that keeps the policy's bounds in every draw is marked. Nothing is written. Raises
+    PlanError if nothing has a parameter (M004), or a number is not allowed (M003), also of draws;
+    and as `explore` does.
     """
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)
@@ -307,7 +170,35 @@ def explore_policy(
         [bound] = bind_plans(making.policy, product, launcher, inputs)
         run = launcher.engine(bound.catalog, progress, key, time_limit)
         try:
-            settings = combine_settings(choices)
-            return explore(bound.plan, run, settings, progress, bound.upstream)
+            settings = combine_settings(_default(bound.plan) if choices is None else choices)
+            return explore(
+                bound.plan,
+                run,
+                settings,
+                progress,
+                bound.upstream,
+                attack=attack,
+                draws=_draws(bound.plan, draws, has_key=read_key(key) is not None),
+            )
         finally:
             run.close()
+
+
+def _default(plan: Plan) -> Mapping[str, Sequence[float]]:
+    """Return what is varied where nothing is said to be."""
+    return {"k": DEFAULT_K} if plan.anonymization().models else {}
+
+
+def _draws(plan: Plan, draws: int | None, *, has_key: bool) -> int:
+    """Return in how many draws each setting is tried. Raises PlanError (M003) for another number
+    than there can be."""
+    is_drawn = bool(plan.sample or (plan.mask and plan.mask.groups))
+    if draws is None:
+        return USUAL_DRAWS if is_drawn and not has_key else 1
+    if not 1 <= draws <= MOST_DRAWS:
+        message = f"draws is not allowed to be {draws!r}."
+        raise PlanError.of("M003", message, f"Allowed is an integer from 1 to {MOST_DRAWS:,}.")
+    if draws > 1 and has_key:
+        message = f"draws is {draws}, and a key is given: by one key every draw is the same."
+        raise PlanError.of("M003", message, "Leave out the draws, or the key.")
+    return draws

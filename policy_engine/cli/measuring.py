@@ -26,7 +26,7 @@ from policy_engine.cli.options import (
 from policy_engine.cli.parsing import (
     exit_with_two,
     make_engine,
-    parse_numbers,
+    parse_choices,
     parse_paths,
 )
 from policy_engine.cli.shared_options import (
@@ -236,13 +236,44 @@ def explore(
     policy: PolicyArgument,
     data: DataOption,
     k: Annotated[
-        str, typer.Option(metavar="K,K,...", help="Values of k to try.")
-    ] = "2,5,10,50,100",
+        str,
+        typer.Option(
+            metavar="K,K,...",
+            help="Values of k to try: 2,5,10,50,100 if nothing else is varied.",
+        ),
+    ] = "",
     l: Annotated[str, typer.Option(metavar="L,L,...", help="Values of l to try.")] = "",  # noqa: E741
     t: Annotated[str, typer.Option(metavar="T,T,...", help="Values of t to try.")] = "",
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            "--vary",
+            metavar="[COLUMN:]NAME=X,X,...",
+            help="Values of another parameter to try: of a model, of the sample, or of the "
+            "masking of a column, of all masked columns without one. Releases are attacked.",
+        ),
+    ] = [],  # noqa: B006
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="How often each setting is drawn, where something is drawn; else 3, with a key 1.",
+        ),
+    ] = None,
     chart: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw a chart of the loss against k (.svg or .png)."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw a chart of the loss against k or, of releases that were attacked, of what "
+            "is linked against the loss (.svg or .png).",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Attack releases, and write a page with the map of what is linked and lost.",
+        ),
     ] = None,
     taxonomy: TaxonomyOption = [],  # noqa: B006
     key: KeyOption = None,
@@ -258,19 +289,29 @@ def explore(
     reading: "Reading",
     acting: dict[str, Any],
 ) -> None:
-    """Show what the release would lose at several settings, without writing it."""
+    """Show what the release would lose and risk at several settings, without writing it."""
+    from policy_engine.api.drawing_exploration import (  # noqa: PLC0415
+        check_chart,
+        trade_off_chart,
+        write_page,
+    )
     from policy_engine.api.exploring import explore_policy  # noqa: PLC0415
 
-    choices = {
-        "k": parse_numbers(k, "--k"),
-        "l": parse_numbers(l, "--l"),
-        "t": parse_numbers(t, "--t"),
-    }
+    choices = parse_choices({"k": k, "l": l, "t": t}, vary)
+    if chart is not None:
+        check_chart(chart)
+    if report is not None:
+        from policy_engine.audits.reports.comparison import check_report  # noqa: PLC0415
+
+        check_report(report)
+    paths = parse_paths(data)
     with progress_bar() as progress:
         runs = explore_policy(
             policy,
-            parse_paths(data),
-            choices,
+            paths,
+            choices or None,
+            attack=report is not None,
+            draws=draws,
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             key=key,
             engine=make_engine(engine, master, conf),
@@ -282,16 +323,22 @@ def explore(
             **acting,
             **reading.keywords,
         )
+    inputs = [Path(policy), *map(Path, paths.values())]
+    if report is not None:
+        write_page(runs, report, Path(policy).name, *inputs)
     if chart is not None:
-        from policy_engine.api.exploring import trade_off_chart  # noqa: PLC0415
-
-        trade_off_chart(runs, chart)
+        trade_off_chart(runs, chart, *inputs)
     if output_format is Format.JSON:
         print_json([run.model_dump(mode="json") for run in runs])
         return
-    from policy_engine.cli.tables.comparisons import runs_table  # noqa: PLC0415
+    from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
+    from policy_engine.api.exploration_wording import verdict  # noqa: PLC0415
+    from policy_engine.cli.tables.comparisons import runs_tables  # noqa: PLC0415
     from policy_engine.cli.tables.tables import console  # noqa: PLC0415
 
-    console().print(runs_table(runs))
-    if chart is not None:
-        console().print(f"written: {chart}", markup=False, soft_wrap=True)
+    for table in runs_tables(runs):
+        console().print(table)
+    if any(attacked_runs(runs)):
+        console().print(verdict(runs), markup=False)
+    for written in filter(None, (chart, report)):
+        console().print(f"written: {written}", markup=False, soft_wrap=True)

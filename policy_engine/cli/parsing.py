@@ -1,7 +1,7 @@
 """What the texts given for options mean: paths, numbers, limits, engines."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,6 +109,25 @@ def parse_numbers(text: str, option_name: str) -> tuple[float, ...]:
             ) from None
         numbers.append(int(number) if number.is_integer() else number)
     return tuple(dict.fromkeys(numbers))
+
+
+def parse_choices(texts: Mapping[str, str], varied: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Return the numbers to try by parameter: those of options of their own, and of --vary.
+
+    Raises RequestError for what is no such list, and for a parameter that is given twice.
+    """
+    choices = {name: parse_numbers(text, f"--{name}") for name, text in texts.items()}
+    choices = {name: numbers for name, numbers in choices.items() if numbers}
+    for option in varied:
+        name, mark, text = option.rpartition("=")
+        numbers = parse_numbers(text, "--vary") if mark else ()
+        if not name or not numbers:
+            message = f"--vary is NAME=X,X,... or COLUMN:NAME=X,X,.... {option!r} was given."
+            raise usage_error(message)
+        if name in choices:
+            raise usage_error(f"Values of {name!r} are given twice.")
+        choices[name] = numbers
+    return choices
 
 
 @contextmanager

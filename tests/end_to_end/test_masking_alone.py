@@ -154,9 +154,16 @@ def test_the_masking_of_a_column_is_not_a_method():
         applied({"pay": [14]}, method={"@id": "pe:masking"}, masked=[PAY])
 
 
-@pytest.mark.parametrize("choices", [{}, {"k": [2, 4]}])
-def test_there_is_nothing_to_explore(data, choices):
-    with pytest.raises(PlanError, match=r"M004 masking alone bounds nothing"):
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (None, "M004 masking alone bounds nothing"),
+        ({}, "M004 masking alone bounds nothing"),
+        ({"k": [2, 4]}, "M004 .* has no parameter 'k'. It has 'pay:base'"),
+    ],
+)
+def test_nothing_is_explored_but_parameters_of_maskings(data, choices, message):
+    with pytest.raises(PlanError, match=message):
         explore_policy(asking(**KEPT), {DATASET: data}, choices)
 
 

@@ -1,7 +1,13 @@
 """A release against its original: what it lost, and what it is still good for."""
 
 from policy_engine.audits.utility.categories import Transitions
-from policy_engine.audits.utility.comparing import ComparisonSettings, Sampled, compare
+from policy_engine.audits.utility.comparing import (
+    ComparisonSettings,
+    Losses,
+    Sampled,
+    compare,
+    measure_losses,
+)
 from policy_engine.audits.utility.masking import Masked
 from policy_engine.audits.utility.model import (
     CategoryCounts,
@@ -29,6 +35,7 @@ __all__ = [
     "ColumnChange",
     "Comparison",
     "ComparisonSettings",
+    "Losses",
     "Masked",
     "MaskedColumnLoss",
     "MaskedTogether",
@@ -43,4 +50,5 @@ __all__ = [
     "Task",
     "Transitions",
     "compare",
+    "measure_losses",
 ]

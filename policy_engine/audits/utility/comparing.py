@@ -15,6 +15,7 @@ from policy_engine.audits.utility.model import (
     Classification,
     ColumnChange,
     Comparison,
+    MaskingLoss,
     PairChange,
     QueryErrors,
     TableSide,
@@ -165,6 +166,45 @@ def compare(
         ),
     }
     return of_release.model_copy(update=of_original)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What masked columns lost, and the median error of counts by all columns."""
+
+    masking: MaskingLoss | NotApplicable
+    query_error: float | NotApplicable
+
+
+def measure_losses(
+    before: pa.Table,
+    after: pa.Table,
+    step: Anonymize,
+    taxonomies: Mapping[str, Taxonomy],
+    masked: Masked,
+    sampled: Sampled | None = None,
+    rows: Ints | None = None,
+) -> Losses:
+    """Return what a release in memory lost against its original, by the figures of `compare`.
+
+    `rows` tell which row of the original each released one was made from, (released rows,).
+    """
+    before, after = tables.plain_texts(before), tables.plain_texts(after)
+    columns = list(match(before, after, step, taxonomies, masked.names))
+    if sampled:
+        weights = sampled.weights(after, before.num_rows)
+        columns = [replace(one, after=one.after.weighted(weights)) for one in columns]
+    loss = masking_loss(
+        columns,
+        masked,
+        before,
+        after,
+        _representatives(step),
+        is_sample=sampled is not None,
+        rows=rows,
+    )
+    errors = _queries(columns, ComparisonSettings(), silent, is_changed=sampled is not None)
+    return Losses(loss, errors if isinstance(errors, NotApplicable) else errors.median)
 
 
 def _read(
@@ -321,10 +361,14 @@ def _nan_to_none(figure: float) -> float | None:
 
 
 def _queries(
-    columns: list[MatchedColumn], settings: ComparisonSettings, progress: Progress
+    columns: list[MatchedColumn],
+    settings: ComparisonSettings,
+    progress: Progress,
+    *,
+    is_changed: bool = False,
 ) -> QueryErrors | NotApplicable:
     known = [one for one in columns if one.kind != "pseudonym"]
-    if not any(one.is_changed for one in known):
+    if not (is_changed or any(one.is_changed for one in known)):
         return NotApplicable(reason="no column that is compared is generalised or masked")
     if not settings.queries:
         return NotApplicable(reason="no queries were asked for")

@@ -87,12 +87,14 @@ def masking_loss(
     representatives: Mapping[str, str] = _NONE,
     *,
     is_sample: bool = False,
+    rows: Ints | None = None,
 ) -> MaskingLoss | NotApplicable:
     """Return what masking cost, or that no column is masked.
 
     `representatives` are what stands for the values of a class, such as their mean, by column:
-    those are values too, and cost what masked ones do. Rows are matched by the columns that are
-    released with their own values, if these tell all rows of the original apart. Else a masking
+    those are values too, and cost what masked ones do. `rows` tell which row of the original each
+    released one was made from, (released rows,); without them rows are matched by the columns that
+    are released with their own values, if these tell all rows of the original apart. Else a masking
     that keeps the order of the values still shows which became which, unless rows were suppressed.
     """
     known = {one.name: one for one in columns}
@@ -100,10 +102,10 @@ def masking_loss(
     if not changes:
         return NOT_MASKED
     compared = [one for one in changes if one.name in known]
-    rows = _match_rows(columns)
+    known_rows = _match_rows(columns) if rows is None else rows
     suppressed = original.num_rows - released.num_rows
     numbers = {
-        one.name: _numbers(known[one.name], one, rows, suppressed)
+        one.name: _numbers(known[one.name], one, known_rows, suppressed)
         for one in compared
         if _is_numeric(known[one.name], one)
     }

@@ -12,7 +12,7 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 
 if TYPE_CHECKING:
-    from policy_engine.api.exploring import Run
+    from policy_engine.api.exploration import Run
     from policy_engine.audits.utility import Comparison
 
 
@@ -97,6 +97,46 @@ def _accuracy(comparison: "Comparison") -> str:
     )
 
 
+def runs_tables(runs: "Sequence[Run]") -> Iterator[Table]:
+    """Yield what each setting would lose and, where releases were attacked, what is linked."""
+    from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
+
+    made = [one.outcome for one in runs if not isinstance(one.outcome, NotApplicable)]
+    told = list(attacked_runs(runs))
+    if not told or any(one.classes is not None for one in made):
+        yield runs_table(runs)
+    if told:
+        yield _risk_table(runs)
+
+
+def _risk_table(runs: "Sequence[Run]") -> Table:
+    """Return what attacks on each setting reach, and whether the policy's bounds hold."""
+    from policy_engine.api import exploration_wording as words  # noqa: PLC0415
+    from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
+
+    told = list(attacked_runs(runs))
+    measure = words.MEASURES[told[0][2].measure]
+    names = ("setting", "records linked", "of draws", "by", measure, "bound")
+    table = new_table("What attacks on a release reach", *names)
+    for run, risk, loss in told:
+        row = (
+            words.setting_words(run),
+            words.linked_words(risk.worst.linked),
+            words.draws_words(risk),
+            risk.worst.attack,
+            words.loss_words(loss),
+            words.bound_words(run, risk),
+        )
+        table.add_row(*map(escape, row), style="bold" if run.is_cheapest else None)
+    attacked = [run for run, _, _ in told]
+    for run in runs:
+        if run not in attacked:
+            one = run.outcome
+            reason = one.reason if isinstance(one, NotApplicable) else "no attack applies"
+            table.add_row(*map(escape, (words.setting_words(run), reason)), *[""] * 4)
+    return table
+
+
 def runs_table(runs: "Sequence[Run]") -> Table:
     """Return what each setting would lose, or why it cannot be had."""
     names = (
@@ -120,14 +160,18 @@ def runs_table(runs: "Sequence[Run]") -> Table:
         table.add_row(
             setting,
             printed_loss(one.global_certainty_penalty),
-            f"{one.average_class_ratio:.2f}",
-            f"{one.classes:,}",
-            f"{one.discernability:,}",
+            _optional(one.average_class_ratio, ".2f"),
+            _optional(one.classes, ","),
+            _optional(one.discernability, ","),
             f"{one.suppressed:,}",
             escape(achieved),
             f"{one.seconds:.1f}{' (ended)' if one.ended else ''}",
         )
     return table
+
+
+def _optional(figure: float | None, form: str) -> str:
+    return "-" if figure is None else format(figure, form)
 
 
 def _achieved(one: Measurement) -> str:
