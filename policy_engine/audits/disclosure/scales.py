@@ -5,11 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn
-from policy_engine.kernels.linkage.likelihood import (
-    CellTransitions,
-    ColumnLikelihood,
-    log_likelihoods,
-)
+from policy_engine.kernels.linkage.column_likelihood import CellTransitions, ColumnLikelihood
+from policy_engine.kernels.linkage.likelihood import log_likelihoods
 
 Floats = NDArray[np.float64]
 

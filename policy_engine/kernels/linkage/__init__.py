@@ -1,14 +1,13 @@
 """Which records of a release are those of which persons, by what an intruder knows of them."""
 
 from policy_engine.kernels.linkage.assignment import AssignmentLinks, assignment_links
+from policy_engine.kernels.linkage.column_likelihood import CellTransitions, ColumnLikelihood
 from policy_engine.kernels.linkage.fellegi_sunter import (
     Agreement,
     greatest_weights,
     probabilistic_links,
 )
 from policy_engine.kernels.linkage.likelihood import (
-    CellTransitions,
-    ColumnLikelihood,
     LikelihoodLinks,
     greatest_likelihoods,
     likelihood_links,

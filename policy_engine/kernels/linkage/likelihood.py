@@ -7,64 +7,32 @@ swapping to decrease disclosure risk, Data and Knowledge Engineering 64(1), 2008
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.linkage.column_likelihood import (
+    LAPLACE,
+    NORMAL,
+    TRANSITIONS,
+    TRIANGLE,
+    ColumnLikelihood,
+    LikelyPersons,
+    MaskedCells,
+    TransitionTables,
+    known_persons,
+    masked_cells,
+    search_model,
+    transition_tables,
+)
 from policy_engine.kernels.linkage.tree import STACK, PointTree, is_one_point, plant
 from policy_engine.kernels.searching import Search, search_here
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Shape = Literal["even", "normal", "laplace", "triangle", "transitions"]
-
-_CODES: dict[Shape, int] = {"even": 0, "normal": 1, "laplace": 2, "triangle": 3, "transitions": 4}
-_NORMAL, _LAPLACE, _TRIANGLE, _TRANSITIONS = 1, 2, 3, 4
-
 _ROUNDING = 1e-10
 """Log-likelihoods that differ by less than this share of them, or of 1, are equal."""
-
-
-@dataclass(frozen=True)
-class CellTransitions:
-    """How likely each cell is that a value may become: rows of logarithms, the largest being 0.
-
-    Row i is `logs[begins[i]:begins[i + 1]]`, for neighbouring cells; of all others, `beyond[i]`,
-    (rows,), is the logarithm. A person's value has the row `row`, which begins at the cell
-    `start`, (persons,) each; a masked value takes up the cells `first` to `last`, (records,) each,
-    and counts as their mean. Larger masked values have no smaller cells.
-    """
-
-    logs: Floats
-    begins: Ints
-    beyond: Floats
-    row: Ints
-    start: Ints
-    first: Ints
-    last: Ints
-
-
-@dataclass(frozen=True)
-class ColumnLikelihood:
-    """What an intruder knows of a column, what was released of it, and how it was masked.
-
-    `known` (persons,) and `released` (records,) are finite, in the unit of the mechanism: at the
-    distance d of a released value from a known one, the log-likelihood is, but for a constant of
-    the person, 0 in the shape `even`, -d**2 / 2 in `normal`, -d in `laplace`, log(1 - d) in
-    `triangle`, which ends at 1, and what `transitions` say in that shape. Beyond `low` and
-    `high`, (persons,) each, a released value cannot be the person's. `bonus` (records,) is added
-    to the log-likelihoods of a record for every person, such as the logarithm of a density.
-    """
-
-    shape: Shape
-    known: Floats
-    released: Floats
-    low: Floats | None = None
-    high: Floats | None = None
-    transitions: CellTransitions | None = None
-    bonus: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -109,8 +77,8 @@ def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> 
     tree = plant(np.column_stack([column.released for column in columns]))
     found, stack = np.empty(len(persons)), np.empty(STACK, dtype=np.int64)
     own = np.full(len(columns[0].known), -1)
-    model = _model(_tables(columns), _known(columns, own))
-    _approach(tree, model, _masked(columns, tree), persons, stack, found)
+    model = search_model(transition_tables(columns), known_persons(columns, own))
+    _approach(tree, model, masked_cells(columns, tree), persons, stack, found)
     return found
 
 
@@ -121,63 +89,11 @@ def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
     """
     tree = plant(np.column_stack([column.released for column in columns]))
     found = np.empty((len(columns[0].known), len(tree.rows)))
-    model = _model(_tables(columns), _known(columns, np.full(len(found), -1)))
-    _fill(tree, model, _masked(columns, tree), found)
+    model = search_model(
+        transition_tables(columns), known_persons(columns, np.full(len(found), -1))
+    )
+    _fill(tree, model, masked_cells(columns, tree), found)
     return found
-
-
-class LikelyPersons(NamedTuple):
-    """What is known of persons, (persons, columns) each, with no rows in `low` and `high` where
-    there are no windows, and the place of the own record in a tree, -1 for none, (persons,)."""
-
-    known: Floats
-    own: Ints
-    low: Floats
-    high: Floats
-    row: NDArray[np.int32]
-    start: NDArray[np.int32]
-
-
-class _Tables(NamedTuple):
-    """The shapes of the columns, and the rows of all transitions."""
-
-    shapes: Ints
-    logs: Floats
-    sums: Floats
-    peaks: Floats
-    begins: Ints
-    beyond: Floats
-    levels: Ints
-
-
-class _Model(NamedTuple):
-    """What is known of persons, and the rows of all transitions."""
-
-    shapes: Ints
-    known: Floats
-    low: Floats
-    high: Floats
-    row: NDArray[np.int32]
-    start: NDArray[np.int32]
-    logs: Floats
-    sums: Floats
-    peaks: Floats
-    begins: Ints
-    beyond: Floats
-    levels: Ints
-
-
-class _Masked(NamedTuple):
-    """The cells of records in the order of a tree, (records, columns), those of its nodes, (nodes,
-    columns), and the bonus of each, (records,) and (nodes,)."""
-
-    first: NDArray[np.int32]
-    last: NDArray[np.int32]
-    least: NDArray[np.int32]
-    most: NDArray[np.int32]
-    bonus: Floats
-    worst: Floats
-    best: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +101,8 @@ class LikelihoodIndex:
     """Records as points, and how likely values become each of them."""
 
     tree: PointTree
-    tables: _Tables
-    masked: _Masked
+    tables: TransitionTables
+    masked: MaskedCells
 
     def links(self, persons: LikelyPersons) -> Floats:
         """Return the probability of a right link, (persons,)."""
@@ -198,7 +114,7 @@ class LikelihoodIndex:
         linked, logs = np.zeros(count), np.full(count, -np.inf)
         # Persons whose records are neighbours visit the same nodes, which are then at hand.
         turns = np.argsort(persons.own, kind="stable")
-        stack, model = np.empty(STACK, dtype=np.int64), _model(self.tables, persons)
+        stack, model = np.empty(STACK, dtype=np.int64), search_model(self.tables, persons)
         _link(self.tree, model, self.masked, persons.own, turns, stack, linked, logs)
         return LikelihoodLinks(linked, logs)
 
@@ -207,95 +123,8 @@ def _arranged(
     columns: Sequence[ColumnLikelihood], own: Ints
 ) -> tuple[LikelihoodIndex, LikelyPersons]:
     tree = plant(np.column_stack([column.released for column in columns]))
-    index = LikelihoodIndex(tree, _tables(columns), _masked(columns, tree))
-    return index, _known(columns, tree.places(own))
-
-
-def _model(tables: _Tables, persons: LikelyPersons) -> _Model:
-    known, _, low, high, row, start = persons
-    return _Model(tables.shapes, known, low, high, row, start, *tables[1:])
-
-
-def _known(columns: Sequence[ColumnLikelihood], own: Ints) -> LikelyPersons:
-    """Return what is known of persons whose `own` records have these places."""
-    persons = len(own)
-    tables = [column.transitions for column in columns]
-    rows = np.cumsum([0] + [0 if table is None else len(table.beyond) for table in tables])
-    row, start = (np.zeros((persons, len(columns)), dtype=np.int32) for _ in range(2))
-    for place, table in enumerate(tables):
-        if table is not None:
-            row[:, place], start[:, place] = table.row + rows[place], table.start
-    known = np.column_stack([column.known for column in columns])
-    return LikelyPersons(known, own, *_ends(columns, persons), row, start)
-
-
-def _tables(columns: Sequence[ColumnLikelihood]) -> _Tables:
-    given = [column.transitions for column in columns if column.transitions is not None]
-    entries = np.cumsum([0] + [len(table.logs) for table in given])
-    logs = np.concatenate([np.empty(0), *(table.logs for table in given)])
-    offsets = zip(given, entries.tolist(), strict=False)
-    begins = np.concatenate([*(table.begins[:-1] + one for table, one in offsets), entries[-1:]])
-    sums = np.append(0.0, np.cumsum(np.exp(logs)))
-    longest = int(np.diff(begins).max(initial=1))
-    levels = np.array([max(size, 1).bit_length() - 1 for size in range(longest + 1)])
-    beyond = np.concatenate([np.empty(0), *(table.beyond for table in given)])
-    shapes = np.array([_CODES[column.shape] for column in columns])
-    peaks = _peaks(logs, int(levels[-1]) + 1)
-    return _Tables(shapes, logs, sums, peaks, begins, beyond, levels)
-
-
-def _ends(columns: Sequence[ColumnLikelihood], persons: int) -> tuple[Floats, Floats]:
-    """Return the windows of all columns, (persons, columns), with no rows if there are none."""
-    if all(column.low is None and column.high is None for column in columns):
-        return np.empty((0, 0)), np.empty((0, 0))
-    low, high = (np.full((persons, len(columns)), end) for end in (-np.inf, np.inf))
-    for place, column in enumerate(columns):
-        if column.low is not None:
-            low[:, place] = column.low
-        if column.high is not None:
-            high[:, place] = column.high
-    return low, high
-
-
-def _peaks(logs: Floats, levels: int) -> Floats:
-    """Return the greatest of the next 2**level entries from each on, (levels, entries)."""
-    peaks = np.empty((levels, len(logs)))
-    peaks[:1] = logs
-    for level in range(1, levels):
-        half = 1 << (level - 1)
-        peaks[level] = peaks[level - 1]
-        ahead = peaks[level - 1, half:]
-        np.maximum(peaks[level, : len(ahead)], ahead, out=peaks[level, : len(ahead)])
-    return peaks
-
-
-def _masked(columns: Sequence[ColumnLikelihood], tree: PointTree) -> _Masked:
-    first, last = (np.zeros((len(tree.rows), len(columns)), dtype=np.int32) for _ in range(2))
-    bonus = np.zeros(len(tree.rows))
-    for place, column in enumerate(columns):
-        if column.transitions is not None:
-            first[:, place] = column.transitions.first[tree.rows]
-            last[:, place] = column.transitions.last[tree.rows]
-        if column.bonus is not None:
-            bonus += column.bonus[tree.rows]
-    # None adds anything then: a sum that has fallen below what is looked for stays below it.
-    bonus -= bonus.max(initial=-np.inf)
-    least, most = _by_node(first, tree, np.minimum), _by_node(last, tree, np.maximum)
-    worst, best = _by_node(bonus, tree, np.minimum), _by_node(bonus, tree, np.maximum)
-    return _Masked(first, last, least, most, bonus, worst, best)
-
-
-def _by_node(values: NDArray[Any], tree: PointTree, extreme: np.ufunc) -> NDArray[Any]:
-    """Return the least or the greatest value of each node, (nodes, ...)."""
-    half = len(tree.starts) // 2
-    found = np.zeros((len(tree.starts), *values.shape[1:]), dtype=values.dtype)
-    found[half:] = extreme.reduceat(values, tree.starts[half:], axis=0)
-    while half > 1:
-        found[half // 2 : half] = extreme(
-            found[half : 2 * half : 2], found[half + 1 : 2 * half : 2]
-        )
-        half //= 2
-    return found
+    index = LikelihoodIndex(tree, transition_tables(columns), masked_cells(columns, tree))
+    return index, known_persons(columns, tree.places(own))
 
 
 @compiled
@@ -401,7 +230,7 @@ def _score(point, model, masked, person, place, enough):  # type: ignore[no-unty
         if total < enough or total == -np.inf:
             break
         shape = model.shapes[column]
-        if shape == _TRANSITIONS:
+        if shape == TRANSITIONS:
             first, last = masked.first[place, column], masked.last[place, column]
             total += _mean(model, person, column, first, last)
         else:
@@ -419,7 +248,7 @@ def _most(tree, model, masked, person, node, enough):  # type: ignore[no-untyped
         if total < enough:
             break
         shape = model.shapes[column]
-        if shape == _TRANSITIONS:
+        if shape == TRANSITIONS:
             first, last = masked.least[node, column], masked.most[node, column]
             total += _peak(model, person, column, first, last)
         else:
@@ -443,11 +272,11 @@ def _misses(low, high, model, person):  # type: ignore[no-untyped-def]
 @inlined
 def _density(shape, distance):  # type: ignore[no-untyped-def]
     log = 0.0
-    if shape == _NORMAL:
+    if shape == NORMAL:
         log = -0.5 * distance * distance
-    elif shape == _LAPLACE:
+    elif shape == LAPLACE:
         log = -distance
-    elif shape == _TRIANGLE:
+    elif shape == TRIANGLE:
         log = np.log(1 - distance) if distance < 1 else -np.inf
     return log
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.linkage.likelihood import ColumnLikelihood
+from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
 
 Floats = NDArray[np.float64]
 

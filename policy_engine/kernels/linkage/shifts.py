@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.linkage.likelihood import CellTransitions, ColumnLikelihood
+from policy_engine.kernels.linkage.column_likelihood import CellTransitions, ColumnLikelihood
 from policy_engine.kernels.rank_swapping import Variant, most_ranks, rank_swap
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.scales import distance_column, released_scale, standardised
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import (
-    ColumnLikelihood,
     greatest_likelihoods,
     links_by_likelihood,
 )
