@@ -86,7 +86,7 @@ def see_replaced(column: ColumnCodes, classes: Partition, cells: Cells) -> Repla
     quanta = np.concatenate([np.zeros(blank, np.int64), _hundredths(numbers)])
     times = np.bincount(codes, minlength=len(quanta)).astype(object)
     present = np.add.reduceat((codes >= blank).astype(np.int64), classes.starts[:-1])
-    sums = np.add.reduceat(_narrowed(quanta, len(codes))[codes], classes.starts[:-1])
+    sums = _sums(quanta, codes, classes.starts[:-1])
     means = shown[cell]
     within = (quanta * quanta * times).sum() + (means * (means * present - 2 * sums)).sum()
     return Replaced(values, unchanged, int(within))
@@ -135,11 +135,13 @@ def _hundredths(numbers: Decimals) -> NDArray[np.object_]:
     return np.asarray(numbers.quanta.astype(object) * 10**_MORE_PLACES)
 
 
-def _narrowed(quanta: NDArray[np.object_], rows: int) -> NDArray[np.int64] | NDArray[np.object_]:
-    """Return numbers in 64 bits where the sum of so many of them has no more, as they were
-    otherwise."""
-    fits = max(map(abs, quanta.tolist()), default=0) * rows < 2**63
-    return quanta.astype(np.int64) if fits else quanta
+def _sums(
+    quanta: NDArray[np.object_], codes: NDArray[np.integer], starts: Ints
+) -> NDArray[np.object_]:
+    """Return the sums of classes as Python integers, (classes,), given what every code adds."""
+    fits = max(map(abs, quanta.tolist()), default=0) * len(codes) < 2**63
+    addends = quanta.astype(np.int64) if fits else quanta
+    return np.asarray(np.add.reduceat(addends[codes], starts).astype(object))
 
 
 def _shown(texts: list[str | None], numbers: Decimals | None) -> NDArray[np.object_]:

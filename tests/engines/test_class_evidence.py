@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policy_engine.engines.class_evidence import Replaced, cells_mark, see_replaced, spread_of
@@ -75,6 +75,38 @@ def test_the_loss_of_means_is_that_of_the_kernel(classes):
     expected = information_loss(table, np.repeat(np.arange(len(sizes)), sizes))
     # Means are rounded to hundredths here, which adds half a percent at most.
     assert not spread or 0 <= float(100 * found.within / spread) - expected + 1e-9 < 0.6
+
+
+def exact_mean(numbers):
+    """The mean with two decimals, in hundredths."""
+    return round(Fraction(100 * sum(numbers), len(numbers)))
+
+
+def as_decimal(number, places):
+    digits = str(abs(number)).rjust(places + 1, "0")
+    return "-" * (number < 0) + f"{digits[:-places]}.{digits[-places:]}"
+
+
+SIZES = st.sampled_from([10**15, 2**53, 10**16, 2**56, 10**17, 2**62])
+LARGE = SIZES.flatmap(lambda most: st.integers(-most, most))
+LARGE_CLASSES = st.lists(st.lists(LARGE, min_size=1, max_size=5), min_size=1, max_size=5)
+
+
+@given(LARGE_CLASSES)
+@example([[-11931287080057847, -36156281226450343]])
+def test_differences_of_large_numbers_are_those_of_integers(classes):
+    values = [one for each in classes for one in each]
+    means = [exact_mean(one) for one in classes]
+    found = seen(values, [len(one) for one in classes], [as_decimal(mean, 2) for mean in means])
+    pairs = zip(classes, means, strict=True)
+    assert found.within == sum((100 * one - mean) ** 2 for each, mean in pairs for one in each)
+
+
+def test_a_class_of_long_decimals_loses_the_whole_spread():
+    numbers = [-0.11931287080057847, -0.36156281226450343]
+    whole = [-11931287080057847, -36156281226450343]
+    found = seen(numbers, [2], [as_decimal(exact_mean(whole), 19)])
+    assert found.within == spread_of(coded(numbers))
 
 
 CELLS = ["21", "21.5", None, "a", "21 or missing"]
