@@ -47,17 +47,28 @@ _LARGE = 1e280
 
 @inlined
 def _quotient(total, lost, count):  # type: ignore[no-untyped-def]
-    """Return the sum of a number and a far smaller one divided by a count, rounded once."""
+    """Return the sum of a number and a far smaller one divided by a count, rounded once.
+
+    A half is returned of exact halves only: so the integer that is nearest to a mean of integers is
+    nearest to what is returned.
+    """
     # The halves of the quotient times the count are exact, and so is what it leaves of the sum:
     # three times a number, divided by 3, is that number.
     first = total / count
     scaled = first * _SPLIT
     high = scaled - (scaled - first)
     left = (total - high * count) - (first - high) * count
-    return first + (left + lost) / count
+    rest = (left + lost) / count
+    mean = first + rest
+    if np.abs(mean - np.trunc(mean)) == _HALF:
+        beyond = (first - mean) + rest
+        if beyond != 0:
+            mean = np.nextafter(mean, np.inf if beyond > 0 else -np.inf)
+    return mean
 
 
 _SPLIT = 2.0**27 + 1
+_HALF = 0.5
 
 
 @compiled

@@ -1,8 +1,9 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from microaggregated import random_words
 
@@ -25,6 +26,22 @@ def test_a_mean_is_nearly_exact_and_the_order_of_rows_does_not_matter(numbers, r
     assert one == other
     exact = math.fsum(numbers) / len(numbers)
     assert one == pytest.approx(exact, rel=1e-15, abs=1e-15 * max(map(abs, numbers)))
+
+
+SIZES = st.sampled_from([10, 10**6, 2**50, 2**51, 2**52, 2**53])
+INTEGERS = SIZES.flatmap(
+    lambda most: st.lists(
+        st.integers(most // 2, most) | st.integers(-most, most), min_size=1, max_size=50
+    )
+)
+
+
+@given(INTEGERS)
+@example([-2343333333333334, -2343333333333333, -2343333333333333])
+@example([2**51 + 1, 2**51 + 1, 2**51])
+def test_the_mean_of_integers_rounds_to_the_integer_nearest_to_it(numbers):
+    made = class_means(np.array(numbers, float)[:, None], np.zeros(len(numbers), np.int64))[0, 0]
+    assert np.rint(made) == round(Fraction(sum(numbers), len(numbers)))
 
 
 def test_the_mean_of_the_largest_numbers_is_finite():
