@@ -13,7 +13,7 @@ from policy_engine.engines.arrays import from_numpy, to_numpy
 from policy_engine.engines.masking.categories import codes_of
 from policy_engine.engines.masking.columns import ColumnJudgement, SingleColumn, rounded
 from policy_engine.engines.masking.marks import add_marks, column_mark, typed_values
-from policy_engine.engines.masking.numbers import as_spelled, as_written, to_floats
+from policy_engine.engines.masking.numbers import NumberForm, as_spelled, as_written, to_floats
 from policy_engine.engines.masking.perturbing import KnownGroup
 from policy_engine.engines.masking.surveys import Group, Kinds, SharedValues, columns_of, is_present
 from policy_engine.errors import DataError, join_names
@@ -58,13 +58,14 @@ class Pairs:
 
 @dataclass(frozen=True)
 class GroupEvidence:
-    """What is known of columns that were masked together: the facts and marks of the input, and
-    the pairs of rows, if the columns were masked here."""
+    """What is known of columns that were masked together: the facts and marks of the input, the
+    pairs of rows, if the columns were masked here, and the `forms` of its numbers, by column."""
 
     group: Group
     before: ColumnFacts
     marks: tuple[int, ...]
     pairs: Pairs | None = field(default=None, repr=False)
+    forms: Mapping[str, NumberForm] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -208,12 +209,14 @@ def judge(
     after: ColumnFacts,
     marks: Sequence[int],
     sizes: SharedValues = _NO_CLASSES,
+    finer: NDArray[np.int64] | int = 0,
 ) -> Iterator[ColumnJudgement]:
     """Yield what columns that were masked together show, as they were written.
 
     `after` and `marks` are the facts and the marks of the output, `sizes` how many of its rows
-    share their values, where that is asked for. A column whose values are not those that were
-    masked counts as broken in every cell.
+    share their values, where that is asked for, and `finer` how many cells of each column,
+    (columns,), are written more finely than the masking writes them. A column whose values are not
+    those that were masked counts as broken in every cell.
     """
     masking, pairs = evidence.group[0], evidence.pairs
     unlike = masking.count_unlike(evidence.before, after) + sizes.rare
@@ -227,6 +230,7 @@ def judge(
         expected = _expected_mark(evidence, place)
         is_same = expected in (None, marks[place])
         broken = unlike if is_same else max(after.rows, 1)
+        broken += int(np.broadcast_to(finer, len(evidence.group))[place])
         if after.rows != evidence.before.rows:
             broken = max(broken, 1)
         told: dict[str, float] = {}

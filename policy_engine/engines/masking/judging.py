@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import (
+    GroupEvidence,
     MaskingEvidence,
     SingleEvidence,
     evidence_of,
@@ -17,8 +18,9 @@ from policy_engine.engines.masking.evidence import (
 )
 from policy_engine.engines.masking.known import marks_look, moments_looks, single_columns
 from policy_engine.engines.masking.marks import mark_key
-from policy_engine.engines.masking.numbers import is_longer
+from policy_engine.engines.masking.numbers import is_longer, number_form
 from policy_engine.engines.masking.parts import Faults, Look, Parts, side_by_side
+from policy_engine.engines.masking.published_forms import count_finer
 from policy_engine.engines.masking.recoding import Taxonomies
 from policy_engine.engines.masking.surveys import (
     Group,
@@ -78,15 +80,15 @@ def _judge_groups(
     known = {one.group[0].name: one for one in evidence_of(step.groups, evidence)}
     groups = {name: one.group for name, one in known.items()}
     key = evidence.key if evidence else b""
-    seen = parts.look({name: _output(group, parts.kinds, key) for name, group in groups.items()})
-    surveys = {name: survey for name, (survey, _) in seen.items()}
+    seen = parts.look({name: _output(one, parts.kinds, key) for name, one in known.items()})
+    surveys = {name: survey for name, (survey, _, _) in seen.items()}
     moments = parts.look(moments_looks(surveys, groups))
     for name, one in known.items():
-        survey, marks = seen[name]
+        survey, marks, finer = seen[name]
         after = facts_of_output(survey, moments.get(name), one.before)
         is_shared = one.group[0].shared_by > 1
         sizes = parts.class_sizes(one.group) if is_shared else SharedValues()
-        yield from judge(one, after, marks, sizes)
+        yield from judge(one, after, marks, sizes, finer)
 
 
 def survey_as_written(table: pa.Table, group: Group, kinds: Kinds) -> Survey:
@@ -110,7 +112,24 @@ def _is_longer(table: pa.Table, masking: Perturbation, seen: Survey) -> NDArray[
     return is_longer(table.column(masking.name), masking.decimals)
 
 
-def _output(group: Group, kinds: Kinds, key: bytes) -> Look[tuple[Survey, tuple[int, ...]]]:
+def _output(
+    evidence: GroupEvidence, kinds: Kinds, key: bytes
+) -> Look[tuple[Survey, tuple[int, ...], NDArray[np.int64]]]:
+    group = evidence.group
     names = tuple(one.name for one in group)
     survey = Look(names, partial(survey_as_written, group=group, kinds=kinds), Survey.merge)
-    return side_by_side(survey, marks_look(group, kinds, key))
+    finer = Look(names, partial(_count_finer, evidence=evidence, kinds=kinds), np.add)
+    return side_by_side(survey, marks_look(group, kinds, key), finer)
+
+
+def _count_finer(table: pa.Table, evidence: GroupEvidence, kinds: Kinds) -> NDArray[np.int64]:
+    """Return how many cells of each column are written more finely than their masking writes them,
+    (columns,)."""
+    counts = np.zeros(len(evidence.group), dtype=np.int64)
+    for place, one in enumerate(evidence.group if evidence.before.rows else ()):
+        # The others have decimals of their own, which are judged with their multiples.
+        if one.name in evidence.forms and one.decimals is None:
+            column = table.column(one.name)
+            written = number_form(one.name, column, kinds.get(one.name))
+            counts[place] = count_finer(one.name, column, evidence.forms[one.name], written)
+    return counts

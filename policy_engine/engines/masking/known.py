@@ -162,7 +162,7 @@ class KnownColumns:
         seen = parts.look(looks)
         pairs = self._pairs(parts) if is_masked else {}
         groups = (
-            GroupEvidence(one.group, one.facts, seen[one.name], pairs.get(one.name))
+            GroupEvidence(one.group, one.facts, seen[one.name], pairs.get(one.name), one.seen.forms)
             for one in self.groups
         )
         singles = {n: SingleEvidence(one, seen[n]) for n, one in self.singles.items()}

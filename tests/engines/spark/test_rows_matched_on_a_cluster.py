@@ -76,3 +76,16 @@ def test_masked_cells_of_tied_rows_are_beside_their_rows_on_a_cluster(cluster, t
         CertificateError, match=r"V001 [0-9]+ cells of 'rent' do not keep its round"
     ):
         certified(stored(table, tmp_path / "copy" / "out.csv"), data, engine=cluster, **asked)
+
+
+def test_decimals_of_masked_integers_are_refused_on_a_cluster(cluster, tmp_path):
+    table = pd.DataFrame({"id": range(60), "pay": range(0, 60_000, 1000)})
+    noise = column("pay", masking="noise", sdShare=0.3)
+    asked = {"method": "masking", "insensitive": ["id"], "masked": [noise]}
+    data = stored(table, tmp_path / "in.parquet")
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    assert certified(release.path, data, engine=cluster, **asked)
+    made = pd.read_csv(release.path)
+    changed = stored(made.assign(pay=made["pay"] + 0.25), tmp_path / "copy" / "a.csv")
+    with pytest.raises(CertificateError, match="V001 60 cells of 'pay' do not keep its noise"):
+        certified(changed, data, engine=cluster, **asked)
