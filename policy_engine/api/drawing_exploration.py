@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from policy_engine.api.exploration import Loss, Outcome, Risk, Run, attacked_runs
+from policy_engine.api.exploration import Outcome, Run, SettingLoss, SettingRisk, attacked_runs
 from policy_engine.api.exploration_wording import (
     MEASURES,
     bound_words,
@@ -110,7 +110,7 @@ def _most_varied(runs: Sequence[Run]) -> str:
     return max(values, key=lambda name: len(values[name]), default="")
 
 
-def _point(run: Run, risk: Risk, loss: Loss, varied: str) -> MapPoint:
+def _point(run: Run, risk: SettingRisk, loss: SettingLoss, varied: str) -> MapPoint:
     linked = risk.worst.linked
     assert isinstance(linked, Estimate)  # noqa: S101 (the worst attack applies)
     rest = [f"{name} = {value:g}" for name, value in run.setting.items() if name != varied]
@@ -155,7 +155,7 @@ def write_page(runs: Sequence[Run], path: Path, source: str, *inputs: Path) -> N
     write_exploration(page, path, *inputs)
 
 
-def _totals(runs: Sequence[Run], risks: Sequence[Risk]) -> dict[str, str]:
+def _totals(runs: Sequence[Run], risks: Sequence[SettingRisk]) -> dict[str, str]:
     draws = max(len(one.outcome.draws) for one in runs if isinstance(one.outcome, Outcome))
     totals = {"settings": f"{len(runs):,}", "draws of each": f"{draws:,}"}
     if any(one.bounds for one in risks):
@@ -163,7 +163,7 @@ def _totals(runs: Sequence[Run], risks: Sequence[Risk]) -> dict[str, str]:
     return {**totals, "records attacked": f"{risks[0].worst.records:,}"}
 
 
-def _row(run: Run, risk: Risk, loss: Loss) -> tuple[str, ...]:
+def _row(run: Run, risk: SettingRisk, loss: SettingLoss) -> tuple[str, ...]:
     linked = risk.worst.linked
     assert isinstance(linked, Estimate)  # noqa: S101 (the worst attack applies)
     interval = f"{linked.value:.2%}\n{linked.low:.2%} to {linked.high:.2%}"

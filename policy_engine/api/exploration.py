@@ -61,7 +61,7 @@ def _upper_end(one: Reached) -> float:
     return one.linked.high if isinstance(one.linked, Estimate) else 0.0
 
 
-class Risk(_Frozen):
+class SettingRisk(_Frozen):
     """What attacks reach with a setting: the `worst` of any draw, the worst of each from `least` to
     `greatest`.
 
@@ -75,7 +75,7 @@ class Risk(_Frozen):
     keeps_bounds: bool | None
 
     @classmethod
-    def of(cls, draws: Sequence[Draw], bounds: tuple[TableBound, ...]) -> "Risk | None":
+    def of(cls, draws: Sequence[Draw], bounds: tuple[TableBound, ...]) -> "SettingRisk | None":
         """Return the risk of all draws, None where no attack applies."""
         found = [one.worst for one in draws]
         worst = [one for one in found if one is not None]
@@ -92,7 +92,7 @@ class Risk(_Frozen):
         )
 
 
-class Loss(_Frozen):
+class SettingLoss(_Frozen):
     """What a release with a setting loses, by one measure for all settings: over its draws the
     median, from the `least` to the `greatest`."""
 
@@ -120,8 +120,8 @@ class Outcome(_Frozen):
     seconds: float
     ended: EarlyStop | None = None
     draws: tuple[Draw, ...] = ()
-    risk: Risk | None = None
-    loss: Loss | None = None
+    risk: SettingRisk | None = None
+    loss: SettingLoss | None = None
 
     def losses(self, measure: LossMeasure) -> list[float] | None:
         """Return the loss of each draw, None where it is not known of all."""
@@ -164,7 +164,7 @@ def _with_loss(run: Run, measure: LossMeasure) -> Run:
     if not isinstance(run.outcome, Outcome):
         return run
     found = run.outcome.losses(measure) or [0.0]
-    loss = Loss(measure=measure, median=median(found), least=min(found), greatest=max(found))
+    loss = SettingLoss(measure=measure, median=median(found), least=min(found), greatest=max(found))
     return run.model_copy(update={"outcome": run.outcome.model_copy(update={"loss": loss})})
 
 
@@ -181,7 +181,7 @@ def _cost(run: Run) -> tuple[float, float]:
     return outcome.loss.median, _upper_end(outcome.risk.worst)
 
 
-def attacked_runs(runs: Sequence[Run]) -> Iterator[tuple[Run, Risk, Loss]]:
+def attacked_runs(runs: Sequence[Run]) -> Iterator[tuple[Run, SettingRisk, SettingLoss]]:
     """Yield the runs of which risk and loss are known, with both."""
     for run in runs:
         outcome = run.outcome

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from policy_engine.api.exploration import Loss, LossMeasure, Outcome, Risk, Run, attacked_runs
+from policy_engine.api.exploration import (
+    LossMeasure,
+    Outcome,
+    Run,
+    SettingLoss,
+    SettingRisk,
+    attacked_runs,
+)
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 MEASURES: dict[LossMeasure, str] = {
@@ -43,7 +50,7 @@ def verdict(runs: Sequence[Run]) -> str:
     return f"None of the settings keeps {asked}. {nearest}{linked_words(least[1].worst.linked)}."
 
 
-def _upper_end(risk: Risk) -> float:
+def _upper_end(risk: SettingRisk) -> float:
     linked = risk.worst.linked
     return linked.high if isinstance(linked, Estimate) else 0.0
 
@@ -55,7 +62,7 @@ def linked_words(linked: Estimate | NotApplicable) -> str:
     return f"{linked.value:.2%} (95% interval {linked.low:.2%} to {linked.high:.2%})"
 
 
-def loss_words(loss: Loss) -> str:
+def loss_words(loss: SettingLoss) -> str:
     """Return a loss with what draws differ by."""
     return _spread(loss.median, loss.least, loss.greatest, loss.measure)
 
@@ -71,13 +78,13 @@ def _figure(value: float, measure: LossMeasure) -> str:
     return f"{value:.2%}" if measure == "query_error" else f"{value:.4f}"
 
 
-def draws_words(risk: Risk) -> str:
+def draws_words(risk: SettingRisk) -> str:
     """Return from where to where the share differs by draw."""
     ends = f"{risk.least:.2%}", f"{risk.greatest:.2%}"
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-def bound_words(run: Run, risk: Risk) -> str:
+def bound_words(run: Run, risk: SettingRisk) -> str:
     """Return whether a setting keeps the policy's bounds."""
     if risk.keeps_bounds is None:
         return "-"

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
-from policy_engine.api.exploration import Draw, Outcome, Reached, Risk, TableBound
+from policy_engine.api.exploration import Draw, Outcome, Reached, SettingRisk, TableBound
 from policy_engine.audits import utility
 from policy_engine.audits.disclosure.gate import disclosure_shortfalls
 from policy_engine.audits.utility.figures import Utility
@@ -119,7 +119,7 @@ class TrialReleases:
                 "seconds": seconds,
                 "ended": trials[0].ended,
                 "draws": found,
-                "risk": Risk.of(found, self._bounds),
+                "risk": SettingRisk.of(found, self._bounds),
             }
         )
 

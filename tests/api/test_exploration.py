@@ -1,6 +1,14 @@
 import pytest
 
-from policy_engine.api.exploration import Draw, Loss, Outcome, Reached, Risk, Run, with_losses
+from policy_engine.api.exploration import (
+    Draw,
+    Outcome,
+    Reached,
+    Run,
+    SettingLoss,
+    SettingRisk,
+    with_losses,
+)
 from policy_engine.api.exploration_wording import draws_words, loss_words, setting_words, verdict
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods.disclosure import DisclosureBound
@@ -34,7 +42,7 @@ def run(*draws, bounds=(BOUND,), **setting):
         measurements=(),
         seconds=0,
         draws=draws,
-        risk=Risk.of(draws, bounds),
+        risk=SettingRisk.of(draws, bounds),
     )
     return Run(setting=setting, outcome=outcome)
 
@@ -43,25 +51,25 @@ MEASURES = ("il1s", "probabilistic", "query_error")
 
 
 def test_the_risk_is_that_of_the_strongest_attack_on_the_worst_draw():
-    risk = Risk.of([draw(0.01, 0.02), draw(0.04, 0.03)], (BOUND,))
+    risk = SettingRisk.of([draw(0.01, 0.02), draw(0.04, 0.03)], (BOUND,))
     assert risk.worst == reached(0.04)
     assert (risk.least, risk.greatest) == (0.02, 0.04)
     assert draws_words(risk) == "2.00% to 4.00%"
 
 
 def test_a_bound_is_kept_where_every_draw_keeps_it():
-    kept = Risk.of([draw(0.01), draw(0.01)], (BOUND,))
-    broken = Risk.of([draw(0.01), draw(0.04, keeps=False)], (BOUND,))
+    kept = SettingRisk.of([draw(0.01), draw(0.01)], (BOUND,))
+    broken = SettingRisk.of([draw(0.01), draw(0.04, keeps=False)], (BOUND,))
     assert kept.keeps_bounds is True
     assert broken.keeps_bounds is False
 
 
 def test_nothing_is_kept_or_broken_without_a_bound():
-    assert Risk.of([draw(0.01, keeps=None)], ()).keeps_bounds is None
+    assert SettingRisk.of([draw(0.01, keeps=None)], ()).keeps_bounds is None
 
 
 def test_there_is_no_risk_where_no_attack_applies():
-    assert Risk.of([draw(None)], (BOUND,)) is None
+    assert SettingRisk.of([draw(None)], (BOUND,)) is None
 
 
 def test_the_cheapest_run_that_keeps_the_bound_is_marked():
@@ -72,7 +80,7 @@ def test_the_cheapest_run_that_keeps_the_bound_is_marked():
     ]
     told = with_losses(runs, MEASURES)
     assert [one.is_cheapest for one in told] == [False, True, False]
-    assert told[1].outcome.loss == Loss(measure="il1s", median=0.4, least=0.3, greatest=0.5)
+    assert told[1].outcome.loss == SettingLoss(measure="il1s", median=0.4, least=0.3, greatest=0.5)
     assert loss_words(told[1].outcome.loss) == "0.4000 (0.3000 to 0.5000)"
     assert verdict(told).startswith(
         "p = 0.1 is the cheapest setting that keeps what the policy bounds, linked at most 0.05: "
