@@ -143,7 +143,7 @@ CODES = {
     "V016": "a certificate that does not say how its output was made",
     "V017": "a certificate that nobody could read",
     "V018": "figures of a certificate that are not found again",
-    "V019": "a table of which attacks reach more than the policy allows",
+    "V019": "a table that attacks tell more of, or whose risk is larger, than allowed",
     "D001": "a request that names no IRI",
     "D002": "two policies with one uid",
     "D003": "a request or a world that cannot be understood",

@@ -442,11 +442,16 @@ def _row(one: Parameter, given: Any) -> tuple[str, ...]:
 # -- trainings and audits ---------------------------------------------------------------------
 
 
-_OF_TABLE = {"record-linkage": "of a table", "population-risk": "of its risk"}
+_OF_TABLE = {
+    "record-linkage": "of a table",
+    "population-risk": "of its risk",
+    "attribute-inference": "to learn others",
+}
 _BOUNDED = {
     "membership-inference": "pe:auc",
     "record-linkage": "pe:linked",
     "population-risk": "pe:largestRisk",
+    "attribute-inference": "pe:inferred",
 }
 
 
@@ -473,6 +478,7 @@ def _refining(term: terms.Term, one: Parameter) -> tuple[str, ...]:
     name, definition, takes, default, _ = _row(one, {})
     beside = {"pe:fpr": ("pe:tprAtFpr",), "pe:generators": ("pe:model", "DecisionTreeClassifier")}
     beside |= {"pe:presence": ("pe:population",), "pe:population": ("pe:largestRisk",)}
+    beside |= {"pe:learned": ("pe:inferred",)}
     given = [_of_audit(*beside[one.name])] if one.name in beside else []
     example = _code([_of_audit(one.name), *given] if given else _of_audit(one.name))
     refined = ", ".join(f"`{terms.compact(iri)}`" for iri in own)

@@ -9,9 +9,15 @@ from pydantic import BaseModel, ConfigDict
 from policy_engine.engines.engine import EarlyStop
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
-from policy_engine.methods.disclosure import DisclosureBound, RiskBound, RiskMeasurement
+from policy_engine.methods.disclosure import (
+    DisclosureBound,
+    InferenceBound,
+    InferenceMeasurement,
+    RiskBound,
+    RiskMeasurement,
+)
 
-TableBound = DisclosureBound | RiskBound
+TableBound = DisclosureBound | RiskBound | InferenceBound
 """What a policy bounds of a table before it is published."""
 LossMeasure = Literal["il1s", "probabilistic", "query_error", "global_certainty_penalty"]
 
@@ -39,12 +45,14 @@ class Draw(_Frozen):
 
     `il1s` and `probabilistic` are those of `compare` for masked columns, the mean distance of
     values in standard deviations and the probabilistic loss in percent; `query_error` is the
-    median relative error of counts of rows. `risks` are those of classes that the policy bounds;
-    `keeps_bounds` tells whether its bounds on them and on attacks hold, None where it has none.
+    median relative error of counts of rows. `risks` are those of classes that the policy bounds,
+    and `learned` what it bounds of columns; `keeps_bounds` tells whether its bounds on them and on
+    attacks hold, None where it has none.
     """
 
     attacks: tuple[Reached, ...]
     risks: tuple[RiskMeasurement, ...] = ()
+    learned: tuple[InferenceMeasurement, ...] = ()
     keeps_bounds: bool | None
     il1s: float | NotApplicable
     probabilistic: float | NotApplicable

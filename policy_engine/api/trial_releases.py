@@ -23,6 +23,7 @@ from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.disclosure import (
     DisclosureBound,
     DisclosureMeasurement,
+    InferenceMeasurement,
     RiskMeasurement,
 )
 from policy_engine.methods.masking import ImageMasking
@@ -174,6 +175,7 @@ class TrialReleases:
     def _attacked(self, plan: Plan, written: WrittenTable, certified: CertifiedRelease) -> Draw:
         """Return what attacks reached on a release, and what it lost."""
         certificate = certified.certificate
+        measured = certificate.disclosures
         made, columns = written.made_here(), plan.mask.columns if plan.mask else ()
         sampled = plan.sample and made.sample
         losses = utility.measure_losses(
@@ -189,7 +191,8 @@ class TrialReleases:
         whole = masking if isinstance(masking, NotApplicable) else masking.probabilistic
         return Draw(
             attacks=tuple(_reached(certificate)),
-            risks=tuple(one for one in certificate.disclosures if isinstance(one, RiskMeasurement)),
+            risks=tuple(one for one in measured if isinstance(one, RiskMeasurement)),
+            learned=tuple(one for one in measured if isinstance(one, InferenceMeasurement)),
             keeps_bounds=self._are_kept(certificate) if self.asked else None,
             il1s=masking if isinstance(masking, NotApplicable) else masking.il1s,
             probabilistic=whole if isinstance(whole, NotApplicable) else whole.total,

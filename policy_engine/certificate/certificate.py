@@ -30,6 +30,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import RecordLinkage
@@ -191,6 +192,7 @@ _ATTACKED = "No syntactic guarantee was asked for: {}. What is bounded is {}, kn
 _BOUNDED: Mapping[type, str] = {
     RecordLinkage: "how many records are found by the attacks that were made",
     PopulationRisk: "how few rows, or persons, are alike",
+    AttributeInference: "what is learned of columns",
 }
 _UNBOUNDED = "No syntactic guarantee was asked for: {}, and nothing bounds what a row reveals."
 

@@ -17,10 +17,9 @@ from policy_engine.kernels.binomial import is_plausible
 from policy_engine.kernels.estimates import Estimate
 from policy_engine.methods import Measurement
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
-from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.buckets import BOUNDS, ROWS, VALUES
-from policy_engine.methods.disclosure import RiskMeasurement
+from policy_engine.methods.disclosure import DisclosureMeasurement
 from policy_engine.plan.steps import Sample
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
         for name in step.method.attacks
     ]
     for one in certificate.disclosures:
-        if isinstance(one, RiskMeasurement):
+        if not isinstance(one, DisclosureMeasurement):
             continue
         asked = [k for name, bound, k in planned if (name, bound) == (one.attack, one.bound)]
         if not any({*one.known} <= known for known in asked):
@@ -105,10 +104,11 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
 
 
 def _risk_contradictions(certificate: "Certificate") -> Iterator[str]:
-    """Yield figures of risk that are not planned, or not of the rows."""
+    """Yield figures of risk, and of what is learned, that are not planned, or not of the rows."""
     methods = [step.method for step in certificate.plan.disclosures]
-    planned = [key for m in methods if isinstance(m, PopulationRisk) for key in m.keys]
-    measured = [one for one in certificate.disclosures if isinstance(one, RiskMeasurement)]
+    disclosures = certificate.disclosures
+    planned = [key for m in methods if not isinstance(m, RecordLinkage) for key in m.keys]
+    measured = [one for one in disclosures if not isinstance(one, DisclosureMeasurement)]
     keys = [one.key for one in measured]
     if not set(keys) <= set(planned):
         yield "It has figures of risk that its plan does not bound."

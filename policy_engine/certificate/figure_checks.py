@@ -30,7 +30,6 @@ _INEXACT = (
 """The figures that floats are added up or multiplied for."""
 _LAST_DIGIT = 0.0011
 """How far two figures of three decimals may be apart that are the same but for rounding."""
-_RISK_DIGIT = 1.1e-9
 _MATRIX_DIGIT = 1.1e-12
 _HINT = "Give the data, and the key if there was one, that it was made with."
 
@@ -89,14 +88,7 @@ def false_disclosures(told: Sequence[Measured], found: Sequence[Measured]) -> It
             difference = abs(reached.value - other.value)
             message = f"The certificate says that {one.bound.measure} of {one.name} is "
             message += f"{reached.value:g}; measured again, it is {other.value:g}."
-            yield from [message] * (difference > _last_digit(one))
-
-
-def _last_digit(one: Measured) -> float:
-    """Return how far figures may be apart that are the same but for rounding."""
-    if isinstance(one, DisclosureMeasurement):
-        return 1.1 * 10.0**-one.bound.decimals
-    return _RISK_DIGIT
+            yield from [message] * (difference > one.last_digit)
 
 
 def _differences(

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from policy_engine.kernels.estimates import CONFIDENCE, Estimate, NotApplicable
 
 DisclosureMeasure = Literal["linked"]
+InferenceMeasure = Literal["inferred"]
 RiskMeasure = Literal["uniques", "meanRisk", "largestRisk", "presence", "populationUniques"]
 Share = Annotated[float, Field(ge=0, le=1)]
 _DECIMALS = 3
@@ -66,11 +67,12 @@ class DisclosureMeasurement(_Frozen):
     @field_validator("reached")
     @classmethod
     def _is_share(cls, reached: Estimate | NotApplicable) -> Estimate | NotApplicable:
-        if isinstance(reached, Estimate):
-            shares = (0, reached.low, reached.value, reached.high, 1)
-            if any(one > other for one, other in pairwise(shares)):
-                raise ValueError("the interval of a share holds the share, and is from 0 to 1")
-        return reached
+        return _checked_share(reached)
+
+    @property
+    def last_digit(self) -> float:
+        """How far figures may be apart that are the same but for rounding."""
+        return 1.1 * 10.0**-self.bound.decimals
 
     @property
     def name(self) -> str:
@@ -138,6 +140,11 @@ class RiskMeasurement(_Frozen):
     reached: Figure | NotApplicable
 
     @property
+    def last_digit(self) -> float:
+        """How far figures may be apart that are the same but for rounding."""
+        return 1.1e-9
+
+    @property
     def key(self) -> "RiskKey":
         """What it is about."""
         return RiskKey(self.bound, frozenset(self.known), self.population)
@@ -153,4 +160,77 @@ class RiskMeasurement(_Frozen):
         return isinstance(self.reached, Figure) and self.bound.allows(self.reached.value)
 
 
-Measured = DisclosureMeasurement | RiskMeasurement
+class InferenceBound(_Bound):
+    """What may be learned of a column beyond what the release tells of anybody: a share above 0."""
+
+    measure: InferenceMeasure
+    asked: Annotated[float, Field(gt=0, lt=1)]
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.sense} {self.asked:g}"
+
+
+class InferenceKey(NamedTuple):
+    """What a measurement of what is learned is about."""
+
+    bound: InferenceBound
+    column: str
+    known: frozenset[str]
+
+
+class InferenceMeasurement(_Frozen):
+    """For how many of the `records` of a release a `column` is guessed by the columns in `known`.
+
+    `reached` is a share of the records with its 95% interval, rounded, the interval outwards, or
+    why there is none; the `baseline` is the share that the commonest released value gives.
+    """
+
+    bound: InferenceBound
+    column: str
+    known: Annotated[tuple[str, ...], Field(min_length=1)]
+    records: Annotated[int, Field(ge=1, le=2**63)]
+    baseline: Share
+    reached: Estimate | NotApplicable
+
+    @field_validator("reached")
+    @classmethod
+    def _is_share(cls, reached: Estimate | NotApplicable) -> Estimate | NotApplicable:
+        return _checked_share(reached)
+
+    @property
+    def key(self) -> InferenceKey:
+        """What it is about."""
+        return InferenceKey(self.bound, self.column, frozenset(self.known))
+
+    @property
+    def name(self) -> str:
+        """What was measured, by its name in an audit of disclosure."""
+        return "attribute-inference"
+
+    @property
+    def last_digit(self) -> float:
+        """How far figures may be apart that are the same but for rounding."""
+        return 1.1e-6
+
+    @property
+    def most_learned(self) -> float:
+        """The upper end of what is learned: of the share that the baseline misses, from 0 to 1."""
+        if not isinstance(self.reached, Estimate) or self.baseline >= 1:
+            return 0.0
+        return max(0.0, (self.reached.high - self.baseline) / (1 - self.baseline))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the upper end is within the bound: without a figure, nothing shows that."""
+        return isinstance(self.reached, Estimate) and self.bound.allows(self.most_learned)
+
+
+Measured = DisclosureMeasurement | RiskMeasurement | InferenceMeasurement
+
+
+def _checked_share(reached: Estimate | NotApplicable) -> Estimate | NotApplicable:
+    if isinstance(reached, Estimate):
+        shares = (0, reached.low, reached.value, reached.high, 1)
+        if any(one > other for one, other in pairwise(shares)):
+            raise ValueError("the interval of a share holds the share, and is from 0 to 1")
+    return reached

@@ -8,10 +8,12 @@ from policy_engine.policy import Action, Constraint, Policy, Rule
 AUDIT, MEMBERSHIP = f"{terms.PE}audit", f"{terms.PE}membershipInference"
 RECORD_LINKAGE = f"{terms.PE}recordLinkage"
 POPULATION_RISK = f"{terms.PE}populationRisk"
+ATTRIBUTE_INFERENCE = f"{terms.PE}attributeInference"
 METHODS: Mapping[str, str] = {
     MEMBERSHIP: "membership-inference",
     RECORD_LINKAGE: "record-linkage",
     POPULATION_RISK: "population-risk",
+    ATTRIBUTE_INFERENCE: "attribute-inference",
 }
 """The methods of audits by the actions that name them."""
 

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 
-TableAudit = RecordLinkage | PopulationRisk
+TableAudit = RecordLinkage | PopulationRisk | AttributeInference
 
 
 class Disclosure(BaseModel):

@@ -148,7 +148,7 @@ def _is_on(rule: Rule, asset: str) -> bool:
 def _check_known(product: Product, generalised: Sequence[Generalised], policy: Policy) -> None:
     """Raise PlanError (M013) for known columns that an earlier release generalised: nobody knows
     the values of persons there."""
-    known = {name for one in product.disclosures for name in one.method.known}
+    known = {name for one in product.disclosures for name in one.method.compared}
     names = [one.name for one in generalised if one.name in known]
     if names:
         message = f"An earlier release generalised {join_names(names)}: what is known of persons "
@@ -185,6 +185,8 @@ _REASONS = {
     "bucketization": "Buckets take all rows in one order: that of their sensitive values, or of "
     "their quasi-identifiers.",
     "record-linkage": "Which released row is whose is known where one process has all of them.",
+    "attribute-inference": "Which released row is whose is known where one process has all of "
+    "them.",
     "population-risk": "Rows are compared with a population where one process has all of them.",
 }
 """Why an engine lacks an option or a method."""

@@ -88,7 +88,7 @@ class Plan(_Frozen):
             raise ValueError("persons are counted for privacy models alone")
         if self.disclosures and (self.train or not anonymize):
             raise ValueError("rows of a table are linked, and a model is made")
-        if any(name not in self.columns for one in self.disclosures for name in one.method.known):
+        if not {*self.compared_by_audits} <= {*self.columns}:
             raise ValueError("columns are known that are not read")
         if self.sample and anonymize and anonymize.models and self.sample.unit != self.unit:
             raise ValueError("what is sampled is not what is counted")
@@ -239,10 +239,15 @@ class Plan(_Frozen):
         return tuple(step for step in self.steps if isinstance(step, DisclosureStep))
 
     @property
+    def compared_by_audits(self) -> tuple[str, ...]:
+        """The columns that intruders know or learn."""
+        return tuple(name for one in self.disclosures for name in one.method.compared)
+
+    @property
     def compared(self) -> tuple[str, ...]:
-        """The columns of the input that attacks on the table need: those that intruders know, and
-        those that columns are masked given, in the order of the input."""
-        names = {name for one in self.disclosures for name in one.method.known}
+        """The columns of the input that attacks on the table need: those that intruders know or
+        learn, and those that columns are masked given, in the order of the input."""
+        names = {*self.compared_by_audits}
         names |= {*self.mask.values_read} if self.mask else set()
         return tuple(name for name in self.columns if name in names)
 

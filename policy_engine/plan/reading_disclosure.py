@@ -1,21 +1,23 @@
 """What duties ask for of a table: attacks on it, its risk, and the bounds on these."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from policy_engine import terms
 from policy_engine.data.column_names import column_name
 from policy_engine.errors import Place, Problem, did_you_mean, join_names
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
-from policy_engine.methods.disclosure import RISKS, DisclosureBound, RiskBound
+from policy_engine.methods.disclosure import RISKS, DisclosureBound, InferenceBound, RiskBound
 from policy_engine.methods.masking import ImageMasking
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
 from policy_engine.plan.anonymization import Transformation
 from policy_engine.plan.audit_duties import METHODS, audit_duties, method_of
-from policy_engine.plan.disclosure import Disclosure
+from policy_engine.plan.disclosure import Disclosure, TableAudit
 from policy_engine.plan.training.refining import (
     BELOW,
+    OF_INFERENCE,
     OF_LINKAGE,
     OF_RISK,
     RISK_MEASURES,
@@ -49,11 +51,16 @@ def _asked(policy: Policy, output: str) -> Iterator[tuple[Rule, Action]]:
             yield from ((duty, action) for action in duty.actions if method_of(action) in _TAKES)
 
 
-_TAKES = {RecordLinkage.notation: OF_LINKAGE, PopulationRisk.notation: OF_RISK}
+_TAKES = {
+    RecordLinkage.notation: OF_LINKAGE,
+    PopulationRisk.notation: OF_RISK,
+    AttributeInference.notation: OF_INFERENCE,
+}
 """What refines each of the methods that are about tables."""
 _ABOUT = {
     RecordLinkage.notation: "Record linkage attacks",
     PopulationRisk.notation: "Population risk is that of",
+    AttributeInference.notation: "Attribute inference attacks",
 }
 
 
@@ -64,6 +71,11 @@ class _Reader:
         self.refinements = refinements
         self.transformation = transformation
         self.columns = transformation.anonymization.columns
+        self._readers: Mapping[str, Callable[[_Parts, Action], TableAudit | None]] = {
+            RecordLinkage.notation: self._linkage,
+            PopulationRisk.notation: self._risk,
+            AttributeInference.notation: self._inference,
+        }
         self.unread = {one.name for one in transformation.maskings if isinstance(one, ImageMasking)}
 
     def disclosures(self) -> Iterator[Disclosure]:
@@ -75,8 +87,7 @@ class _Reader:
             parts = self.refinements.constraints_by_name(action, ("method", *_TAKES[notation]))
             before = len(self.refinements.problems)
             self._check_name(parts, action)
-            reading = self._linkage if notation == RecordLinkage.notation else self._risk
-            method = reading(parts, action)
+            method = self._readers[notation](parts, action)
             if method is not None and len(self.refinements.problems) == before:
                 yield Disclosure(duty=duty.label(), asset=output, method=method)
 
@@ -99,6 +110,32 @@ class _Reader:
             return None
         asked = DisclosureBound(measure="linked", asked=bound.asked, sense=bound.sense)
         return RecordLinkage(bound=asked, known=known, attacks=attacks or DEFAULT_ATTACKS)
+
+    def _inference(self, parts: _Parts, action: Action) -> AttributeInference | None:
+        bound = next(iter(self._bounds(parts, action, ("inferred",))), None)
+        learned = self._learned(parts, action)
+        changed = self._known(parts, action)
+        known = changed if "known" in parts else tuple(n for n in changed if n not in learned)
+        for name in learned:
+            if name in known:
+                message = f"{name!r} is known, so nothing is learned of it."
+                self._add(message, "Name other columns.", parts["known"].place)
+        if learned and changed and not known:
+            message = "No other column is generalised or masked that an intruder could know."
+            self._add(message, "Name the known columns: pe:known.", action.place)
+        if bound is None or not known or not learned or {*known} & {*learned}:
+            return None
+        asked = InferenceBound(measure="inferred", asked=bound.asked, sense=bound.sense)
+        return AttributeInference(bound=asked, known=known, learned=learned)
+
+    def _learned(self, parts: _Parts, action: Action) -> tuple[str, ...]:
+        """Return the columns that are to be learned: those that are sensitive, if none is named."""
+        if "learned" in parts:
+            return tuple(dict.fromkeys(self._named(parts["learned"], ())))
+        if not self.columns.sensitive_names:
+            message = "No column is sensitive that an intruder could learn."
+            self._add(message, "Name those to learn: pe:learned.", action.place)
+        return self.columns.sensitive_names
 
     def _risk(self, parts: _Parts, action: Action) -> PopulationRisk | None:
         bounds = self._bounds(parts, action, RISK_MEASURES)
@@ -260,6 +297,7 @@ _CAN_BE_NONE = ("uniques", "populationUniques")
 """The shares that can be 0."""
 _NEVER_NONE = {
     "linked": "guessing links some records of every table",
+    "inferred": "every interval reaches above what the commonest value gives",
     "meanRisk": "every record has a risk",
     "largestRisk": "every record has a risk",
     "presence": "whoever is in the table may be",

@@ -295,8 +295,8 @@ class DisclosureStep(Disclosure, Step):
 
     @property
     def values_read(self) -> tuple[str, ...]:
-        """The columns that the intruder knows."""
-        return self.method.known
+        """The columns that the intruder knows, or is to learn."""
+        return self.method.compared
 
     def public(self) -> Self:
         """Return it without the place of the population."""

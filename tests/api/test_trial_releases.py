@@ -118,6 +118,15 @@ def test_a_setting_that_breaks_a_bound_on_classes_is_not_marked(data):
     assert {one.attack for one in draw.attacks} >= {"distance-linkage"}
 
 
+def test_a_setting_that_tells_too_much_of_a_column_is_not_marked(data):
+    parts = {"method": "k-anonymity", "k": 2, "quasi": ["age"], "sensitive": ["pay"]}
+    asked = attacked(bounded(0.9, operand="pe:inferred"), action="pe:attributeInference", **parts)
+    [run] = explore_policy(asked, data, {"k": (5,)})
+    [draw] = run.outcome.draws
+    [learned] = draw.learned
+    assert (learned.column, run.outcome.risk.keeps_bounds) == ("pay", learned.holds)
+
+
 def test_classes_alone_are_attacked_if_that_is_asked_for(data):
     asked = asking(method="k-anonymity", k=2, quasi=["pay", "age"])
     [run] = explore_policy(asked, data, {"k": (2,)})

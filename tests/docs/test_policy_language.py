@@ -154,6 +154,8 @@ def as_audit(given):
     named = {one["leftOperand"] for one in given}
     if {f"pe:{name}" for name in (*RISK_MEASURES, "population")} & named:
         return as_risk(given)
+    if {"pe:inferred", "pe:learned"} & named:
+        return as_inference(given)
     if {"pe:linked", "pe:known"} & named:
         return as_attack(given)
     trained = [one for one in given if one["leftOperand"] in OF_MODEL]
@@ -200,6 +202,17 @@ def as_risk(given):
     made = {"target": "ex:Visits", "action": action("odrl:anonymize", parts), "output": "ex:Out"}
     named = any(one["leftOperand"] == "mosaicrown:method" for one in given)
     duty = {"action": action("pe:audit" if named else "pe:populationRisk", given)}
+    return as_policy({"permission": [made, {"target": "ex:Out", "action": "use", "duty": duty}]})
+
+
+def as_inference(given):
+    """Return the permissions to anonymise a table, and to read it once values are guessed."""
+    parts = [refinement("mosaicrown:method", "k-anonymity"), refinement("mosaicrown:k", 10)]
+    parts += [refinement("mosaicrown:quasi-identifier", [AGE])]
+    parts += [refinement("mosaicrown:sensitive", [f"{VISITS}/Diagnosis"])]
+    made = {"target": "ex:Visits", "action": action("odrl:anonymize", parts), "output": "ex:Out"}
+    named = any(one["leftOperand"] == "mosaicrown:method" for one in given)
+    duty = {"action": action("pe:audit" if named else "pe:attributeInference", given)}
     return as_policy({"permission": [made, {"target": "ex:Out", "action": "use", "duty": duty}]})
 
 

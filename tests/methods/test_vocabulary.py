@@ -22,7 +22,7 @@ from policy_engine.methods import (
 from policy_engine.methods.audits.membership_inference import DEFAULT_ATTACKS, Measure
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS as LINKAGES
 from policy_engine.methods.columns import IDENTIFIERS, ROLES, Column, Columns
-from policy_engine.methods.disclosure import DisclosureMeasure, RiskMeasure
+from policy_engine.methods.disclosure import DisclosureMeasure, InferenceMeasure, RiskMeasure
 from policy_engine.methods.masking import masking_class
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.reference import SETTINGS
@@ -31,6 +31,7 @@ from policy_engine.plan.plan import EngineName
 from policy_engine.plan.training import audit_parameters
 from policy_engine.plan.training.refining import (
     OF_AUDIT,
+    OF_INFERENCE,
     OF_LINKAGE,
     OF_MODEL,
     OF_RISK,
@@ -204,6 +205,7 @@ READ_OF = {
     "membership-inference": (*OF_AUDIT, *OF_MODEL),
     "record-linkage": OF_LINKAGE,
     "population-risk": OF_RISK,
+    "attribute-inference": OF_INFERENCE,
 }
 
 
@@ -221,12 +223,20 @@ def test_what_is_read_of_audits_is_what_their_methods_allow():
 
 
 @pytest.mark.parametrize(
-    "name", ["train", "audit", "membershipInference", "recordLinkage", "populationRisk"]
+    "name",
+    [
+        "train",
+        "audit",
+        "membershipInference",
+        "recordLinkage",
+        "populationRisk",
+        "attributeInference",
+    ],
 )
 def test_what_refines_an_action_is_what_is_read_of_it(name):
     allowed = {
         "train": OF_TRAINING,
-        "audit": ("method", *OF_AUDIT, *OF_LINKAGE, *OF_RISK, *OF_MODEL),
+        "audit": ("method", *OF_AUDIT, *OF_LINKAGE, *OF_INFERENCE, *OF_RISK, *OF_MODEL),
     }
     known = terms.instances(f"{terms.ODRL}Action")
     action = known[f"{terms.PE}{name}"]
@@ -240,6 +250,7 @@ def test_every_measure_that_is_bounded_is_a_number():
         *get_args(Measure),
         *get_args(DisclosureMeasure),
         *get_args(RiskMeasure),
+        *get_args(InferenceMeasure),
         "fpr",
         "trainingShare",
     ):

@@ -4,10 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from policy_engine.errors import join_names
 from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import RecordLinkage
 from policy_engine.methods.disclosure import (
     DisclosureMeasurement,
+    InferenceKey,
+    InferenceMeasurement,
     Measured,
     RiskMeasurement,
 )
@@ -23,10 +26,10 @@ def disclosure_shortfalls(
     that is bounded must have been measured.
     """
     for step in steps:
-        if isinstance(step.method, PopulationRisk):
-            yield from _unmeasured_risks(step.method, measured)
-        else:
+        if isinstance(step.method, RecordLinkage):
             yield from _unmeasured_attacks(step.method, measured)
+        else:
+            yield from _unmeasured(step.method, measured)
     yield from (_shortfall(one) for one in measured if not one.holds)
 
 
@@ -40,16 +43,30 @@ def _unmeasured_attacks(method: RecordLinkage, measured: Sequence[Measured]) -> 
         yield f"Whether {bound} holds is not shown by any attack: none applies."
 
 
-def _unmeasured_risks(method: PopulationRisk, measured: Sequence[Measured]) -> Iterator[str]:
-    found = {one.key for one in measured if isinstance(one, RiskMeasurement)}
-    for key, bound in zip(method.keys, method.bounds, strict=True):
+def _unmeasured(
+    method: PopulationRisk | AttributeInference, measured: Sequence[Measured]
+) -> Iterator[str]:
+    found = {one.key for one in measured}
+    for key in method.keys:
         if key not in found:
-            yield f"Whether {bound} holds was not measured."
+            of = f" of {key.column!r}" if isinstance(key, InferenceKey) else ""
+            yield f"Whether {key.bound}{of} holds was not measured."
 
 
 def _shortfall(one: Measured) -> str:
     """Return by how much a bound on a table is broken."""
+    if isinstance(one, InferenceMeasurement):
+        return _inference_shortfall(one)
     return _risk_shortfall(one) if isinstance(one, RiskMeasurement) else _attack_shortfall(one)
+
+
+def _inference_shortfall(one: InferenceMeasurement) -> str:
+    told = f"{one.bound} of {one.column!r} is required, but {one.name} "
+    if isinstance(one.reached, NotApplicable):
+        return f"{told}has no figure: {one.reached.reason}."
+    above = one.most_learned - one.bound.asked
+    told += f"may learn {one.most_learned:.4g} of what the commonest value does not tell: it "
+    return f"{told}guesses {format_disclosure(one)}. That is {above:.4g} above the bound."
 
 
 def _risk_shortfall(one: RiskMeasurement) -> str:
@@ -84,4 +101,7 @@ def format_disclosure(one: Measured) -> str:
         population = one.population if isinstance(one, RiskMeasurement) else ""
         return f"{reached.value:.4g} by {by}" + (f" in {population}" if population else "")
     interval = f"95% interval {reached.low:.4g} to {reached.high:.4g}"
+    if isinstance(one, InferenceMeasurement):
+        guessed = f"{reached.value:.4g} ({interval}) of {one.column!r} by {by}"
+        return f"{guessed}, and the commonest value {one.baseline:.4g}"
     return f"{reached.value:.4g} ({interval}) by {by}"

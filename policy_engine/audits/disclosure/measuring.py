@@ -20,9 +20,10 @@ from policy_engine.engines import tables
 from policy_engine.engines.engine import Engine, Progress, WrittenTable, silent
 from policy_engine.errors import DataError
 from policy_engine.kernels.estimates import Estimate, NotApplicable
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
 from policy_engine.methods.audits.record_linkage import DEFAULT_ATTACKS, RecordLinkage
-from policy_engine.methods.disclosure import DisclosureMeasurement, Measured
+from policy_engine.methods.disclosure import DisclosureMeasurement, InferenceMeasurement, Measured
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import DisclosureStep
 
@@ -65,8 +66,29 @@ def measure_disclosures(
             progress("counting classes", 0, 1)
             both = bounded.RiskTables(files, written.rows_before, released)
             yield from bounded.bounded_risks(step, step.method, plan, both, engine)
+        elif isinstance(step.method, AttributeInference):
+            yield from _learned(step.method, plan, written.rows_before, released, engine, progress)
         else:
             yield from _measurements(step.method, files, progress)
+
+
+def _learned(
+    method: AttributeInference,
+    plan: Plan,
+    before: "pa.Table",
+    released: "pa.Table",
+    engine: Engine,
+    progress: Progress,
+) -> Iterator[InferenceMeasurement]:
+    """Yield what is learned of columns, of the rows that are released."""
+    from policy_engine.audits.disclosure.risks.bounded_inference import (  # noqa: PLC0415 (compiled)
+        bounded_inference,
+    )
+
+    progress("learning values", 0, 1)
+    names = [name for name in before.column_names if name in method.compared]
+    columns = known_columns(before, released, names, plan, engine.taxonomies)
+    yield from bounded_inference(method, columns, released.num_rows)
 
 
 _HINT = "Give the input as well, and the key if there was one: data={IRI: PATH}."

@@ -38,6 +38,11 @@ class PopulationRisk(BaseModel):
         known = frozenset(self.known)
         return tuple(RiskKey(bound, known, self.population) for bound in self.bounds)
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns whose values are compared with those released."""
+        return self.known
+
     def in_one_order(self) -> "PopulationRisk":
         """Return it with the bounds and the known columns in one order."""
         bounds = tuple(sorted(self.bounds, key=str))

@@ -35,6 +35,11 @@ class RecordLinkage(BaseModel):
     known: Annotated[tuple[str, ...], Field(min_length=1)]
     attacks: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_ATTACKS
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns whose values are compared with those released."""
+        return self.known
+
     def in_one_order(self) -> "RecordLinkage":
         """Return it with the known columns and the attacks in one order."""
         known, attacks = tuple(sorted(self.known)), tuple(sorted(self.attacks))

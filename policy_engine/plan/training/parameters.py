@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from policy_engine import terms
 from policy_engine.methods import describe_allowed
+from policy_engine.methods.audits.attribute_inference import AttributeInference
 from policy_engine.methods.audits.classifier import FEW, MANY
 from policy_engine.methods.audits.membership_inference import AttackBound, MembershipInference
 from policy_engine.methods.audits.population_risk import PopulationRisk
@@ -20,9 +21,7 @@ def audit_parameters(notation: str) -> list[Parameter]:
     Where a policy has the model trained, its training says what that model is.
     """
     term = terms.audit_methods()[notation]
-    others = {RecordLinkage.notation: _of_linkage, PopulationRisk.notation: _of_risk}.get(
-        notation, _other_parameters
-    )()
+    others = _OF_TABLES.get(notation, _other_parameters)()
     return [_parameter(iri, term.texts("engine"), others) for iri in term.iris("allows")]
 
 
@@ -66,6 +65,22 @@ def _of_risk() -> dict[str, tuple[str, str]]:
         "known": ("columns", "all that are generalised, or masked and not at random"),
         "population": ("a dataset", "none: intruders know who is in the table"),
     }
+
+
+def _of_inference() -> dict[str, tuple[str, str]]:
+    """Return what attribute inference takes by name."""
+    return {
+        "inferred": ("a bound above 0 and below 1", "required"),
+        "known": ("columns", "all others that are generalised or masked"),
+        "learned": ("columns", "those that are sensitive"),
+    }
+
+
+_OF_TABLES = {
+    RecordLinkage.notation: _of_linkage,
+    PopulationRisk.notation: _of_risk,
+    AttributeInference.notation: _of_inference,
+}
 
 
 def _other_parameters() -> dict[str, tuple[str, str]]:

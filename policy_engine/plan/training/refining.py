@@ -19,6 +19,7 @@ OF_FILES = ("smallestLeaf", "rareValues")
 OF_AUDIT = (*MEASURES, "fpr", "attack", "shadowModels", "attempts", *OF_FILES)
 OF_LINKAGE = ("linked", "known", "attack")
 RISK_MEASURES: tuple[RiskMeasure, ...] = get_args(RiskMeasure)
+OF_INFERENCE = ("inferred", "known", "learned")
 OF_RISK = (*RISK_MEASURES, "known", "population")
 BELOW = f"{terms.ODRL}lt"
 DEFAULT_FPR = 0.001
@@ -30,8 +31,8 @@ _OPERATORS = {
     "generators": [_AT_LEAST],
     "rareValues": [_AT_MOST],
 }
-_BOUNDED = (*MEASURES, "linked", *RISK_MEASURES)
-_SEVERAL = ("attack", "feature", "known")
+_BOUNDED = (*MEASURES, "linked", "inferred", *RISK_MEASURES)
+_SEVERAL = ("attack", "feature", "known", "learned")
 
 
 class Refinements:

@@ -261,7 +261,8 @@ def _recodings(policy: Policy, algorithm: str) -> Iterator[dict[str, Value]]:
 
 
 _MASKED = f"{terms.PE}masked"
-_ATTACKS = (f"{terms.PE}recordLinkage", f"{terms.PE}populationRisk")
+_BOUNDING = ("recordLinkage", "populationRisk", "attributeInference")
+_ATTACKS = tuple(f"{terms.PE}{one}" for one in _BOUNDING)
 _SPREADS = {"sdShare": "standard deviation", "varianceShare": "variance"}
 _ALGORITHM = f"{terms.PE}algorithm"
 _PRESENT = "Quasi-identifiers are released as they are: they show who is in the table."
