@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from policy_engine.data.transition_matrix import MOST_CATEGORIES
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.masking.numbers import plain_array
+from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, Problem
 from policy_engine.methods.perturbation import Perturbation
 
@@ -41,26 +42,53 @@ def add_counts(one: pa.StructArray | None, other: pa.StructArray | None) -> pa.S
 def with_categories(masking: Perturbation, counts: pa.StructArray) -> pa.StructArray:
     """Return the counts of categories with those that only the matrix of the masking has, as 0.
 
-    Raises DataError (R013) with those that the matrix lacks.
+    Raises DataError (R013) with those that the matrix lacks, and for those that the type of the
+    column does not have, or spells otherwise.
     """
-    known = counts.field(0).cast(pa.string()).to_pylist()
+    values = counts.field(0)
+    known = values.cast(pa.string()).to_pylist()
     if not masking.categories or not known:
         return counts
     lacking = sorted({*known} - {*masking.categories})
     if lacking:
         message = f"The matrix of {masking.name!r} lacks {len(lacking)} of its categories."
-        hint = "Add them to the matrix's file."
+        hint = f"Add them to the matrix's file{_spelling(values.type)}."
         raise DataError(Problem("R013", message, hint, values=tuple(lacking)))
     others = pa.array(sorted({*masking.categories} - {*known}), pa.string())
-    try:
-        labels = pa.concat_arrays([counts.field(0), others.cast(counts.field(0).type)])
-    except pa.ArrowInvalid:
-        message = f"The matrix of {masking.name!r} has categories that the type "
-        message += f"{counts.field(0).type} of the column cannot hold."
-        raise DataError.of("R013", message, "Leave them out of the matrix.") from None
+    labels = pa.concat_arrays([values, _of_type(masking.name, others, values.type)])
     zeros = pa.nulls(len(others), counts.field(1).type).fill_null(0)
     times = pa.concat_arrays([counts.field(1), zeros])
     return pa.StructArray.from_arrays([labels, times], names=["values", "counts"])
+
+
+def _of_type(name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return categories of a matrix as values of a column.
+
+    Raises DataError (R013) for those that are not written as the values of the type are.
+    """
+    try:
+        values = (parse_times_of_day(texts) if pa.types.is_time(kind) else texts).cast(kind)
+    except pa.ArrowInvalid:
+        message = f"The matrix of {name!r} has categories that the type {kind} of the column "
+        message += "cannot hold."
+        raise DataError.of("R013", message, "Leave them out of the matrix.") from None
+    spelled = values.cast(pa.string())
+    if not spelled.equals(texts):  # what a file spells in two ways would be one category
+        message = f"The matrix of {name!r} spells categories otherwise than the type {kind} of the "
+        message += "column does."
+        hint = f"Write them in the matrix's file{_spelling(kind)}."
+        raise DataError.of("R013", message, hint)
+    return values
+
+
+def _spelling(kind: pa.DataType) -> str:
+    """Return how the values of a type are to be spelled, with an example where that depends on its
+    unit."""
+    spelling = f" as the type {kind} spells them"
+    if not (pa.types.is_time(kind) or pa.types.is_timestamp(kind)):
+        return spelling
+    zero = from_numpy(np.zeros(1, np.int32 if kind.bit_width == 32 else np.int64))
+    return f"{spelling}: {zero.cast(kind).cast(pa.string())[0]}"
 
 
 def sorted_counts(counts: pa.StructArray) -> pa.StructArray:

@@ -182,7 +182,8 @@ def _is_unordered(kind: pa.DataType) -> bool:
     is_bytes = pa.types.is_fixed_size_binary(kind) or pa.types.is_binary_view(kind)
     is_bytes = is_bytes or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
     is_narrow = pa.types.is_float16(kind) or (pa.types.is_decimal(kind) and kind.bit_width < 128)
-    is_other = pa.types.is_duration(kind) or isinstance(kind, pa.BaseExtensionType)
+    is_other = pa.types.is_duration(kind) or pa.types.is_interval(kind)
+    is_other = is_other or isinstance(kind, pa.BaseExtensionType)
     return bool(pa.types.is_nested(kind) or is_bytes or is_narrow or is_other)
 
 
