@@ -221,6 +221,21 @@ def test_a_second_release_adds_to_the_first(original, tmp_path):
     assert "With two/a.csv, a choice at random" in page
 
 
+def test_noise_that_is_drawn_for_a_second_release_is_averaged_out(original, tmp_path):
+    paths = []
+    masked = [column(one, masking="noise", sdShare=0.3) for one in ("age", "pay")]
+    policy = asking(method="masking", masked=masked, insensitive=["row"])
+    for name, key in (("one", b"1" * 32), ("two", b"2" * 32)):
+        path = tmp_path / name / "a.csv"
+        paths.append(apply_policy(policy, {DATASET: original}, path, key=key).path)
+    attacks, page = ["likelihood-linkage"], tmp_path / "out"
+    audit = audit_disclosure(original, paths[0], also=paths[1:], attacks=attacks, out=page)
+    alone, both = audit.together
+    assert alone.joined == audit.worst.linked
+    assert both.joined.low > alone.joined.value
+    assert "Who joins the releases up to two/a.csv" in (page / "disclosure.html").read_text()
+
+
 def test_shuffled_columns_are_attacked_by_how_ranks_move_when_they_are_shuffled_again(original):
     # Pay follows age closely, so that shuffling given age moves it little.
     table = pd.read_csv(original)

@@ -107,7 +107,9 @@ class ReleasesTogether(_Frozen):
     `linked` is the share of the persons of the original that a choice at random finds among those
     who are in the same classes of all releases so far, `alone` that by this release without
     others. The smallest set of such persons has `least`; `uniques` are alone in theirs, `gained`
-    of them by this release, and `combined` of these are not alone in it either.
+    of them by this release, and `combined` of these are not alone in it either. `joined` is the
+    share that the likelihood of all releases so far finds, their rows being joined; None where not
+    every one has a certificate, or the persons are too many.
     """
 
     release: str
@@ -118,6 +120,7 @@ class ReleasesTogether(_Frozen):
     uniques: int
     gained: int
     combined: int
+    joined: Estimate | None = None
 
 
 class RiskAndUtility(_Frozen):

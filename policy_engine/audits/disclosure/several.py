@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.disclosure.attacks.joint import joint_likelihood_linkage
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.audits.disclosure.result import ReleasesTogether
-from policy_engine.kernels.estimates import share_of_parts
+from policy_engine.kernels.estimates import Estimate, NotApplicable, share_of_parts
 from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.releases import ABSENT, accumulated
 from policy_engine.kernels.spread import exact
@@ -43,9 +44,18 @@ def releases_together(
             uniques=one.uniques,
             gained=one.gained,
             combined=one.combined,
+            joined=_joined(releases[: place + 1]),
         )
         for place, one in enumerate(accumulated(classes))
     )
+
+
+def _joined(releases: Sequence[TwoFiles]) -> Estimate | None:
+    """Return whom the likelihood of all releases together finds; None where it does not apply."""
+    links = joint_likelihood_linkage(releases)
+    if isinstance(links, NotApplicable):
+        return None
+    return share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
 
 
 def _is_truthful(column: KnownColumn, files: TwoFiles) -> bool:

@@ -73,13 +73,23 @@ def added_by_others(audit: DisclosureAudit) -> tuple[str, ...]:
 
 
 def _added(before: ReleasesTogether, one: ReleasesTogether, rows: int) -> str:
+    joined = _joined(before, one)
     if not one.columns:
-        return f"{one.release} adds no class: no known column is sure to say there what is true."
+        told = f"{one.release} adds no class: no known column is sure to say there what is true."
+        return f"{told}{joined}"
     told = f"With {one.release}, a choice at random among those in the same classes of all "
     told += f"releases finds {_share_of(one.linked)} of the persons, "
     told += f"{share_words(before.linked.value)} before. "
     alone = f"{one.uniques:,} of {rows:,} persons are alone there, {before.uniques:,} before; "
-    return f"{told}{alone}{one.combined:,} of them only by the releases together."
+    return f"{told}{alone}{one.combined:,} of them only by the releases together.{joined}"
+
+
+def _joined(before: ReleasesTogether, one: ReleasesTogether) -> str:
+    if one.joined is None or before.joined is None:
+        return ""
+    told = f" Who joins the releases up to {one.release} row by row, and takes the rows that are "
+    told += f"most likely by their published methods, finds {_share_of(one.joined)} of the persons"
+    return f"{told}, {share_words(before.joined.value)} before."
 
 
 def _worst_case(one: LearnedDistance) -> str:

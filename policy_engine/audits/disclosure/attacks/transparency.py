@@ -110,15 +110,16 @@ def likelihood_linkage(files: TwoFiles, search: Search = search_here) -> Floats 
     """
     if not files.is_published:
         return NotApplicable(reason="no certificate tells how the release was made")
-    return links_by_likelihood(_likelihoods(files), files.own, search)
+    return links_by_likelihood(column_likelihoods(files), files.own, search)
 
 
 def likelihood_taken(files: TwoFiles, persons: Ints) -> Floats:
     """Return minus the log-likelihood of the record that is taken for some persons, (persons,)."""
-    return -greatest_likelihoods(_likelihoods(files), persons)
+    return -greatest_likelihoods(column_likelihoods(files), persons)
 
 
-def _likelihoods(files: TwoFiles) -> list[ColumnLikelihood]:
+def column_likelihoods(files: TwoFiles) -> list[ColumnLikelihood]:
+    """Return what is known of the columns, and how each was masked."""
     return [part for group in _groups(files) for part in _modelled(group, files)]
 
 
