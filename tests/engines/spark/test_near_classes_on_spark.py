@@ -105,6 +105,15 @@ def test_means_are_numbers_as_on_the_local_engine(cluster):
     assert dict(runs.spark.table.dtypes)["pay"] == "double"
 
 
+def test_one_class_of_long_numbers_loses_all_variance(cluster):
+    # As hundredths, the three add up to 9e18, and twice as many to more than 64 bits.
+    numbers = [29 * 10**15, 30 * 10**15, 30 * 10**15 - 2]
+    runs = both(cluster, {"pay": numbers}, 3, 30, quasi=["pay"], **ASKED)
+    check_same(runs)
+    for one in (runs.local, runs.spark):
+        assert one.certificate.class_figures.information_loss == 100
+
+
 def test_means_that_one_value_dominates_are_doubted_as_on_the_local_engine(cluster):
     ages = [*range(1, 90), 10_000]
     table = {"debt": range(-9, 81), "age": ages, "pay": ages[::-1]}
