@@ -79,9 +79,10 @@ _LEAST_VALUE = 1e-300
 
 
 def _amount(noise: NDArray[np.float64]) -> Tally:
-    # As whole numbers, whose sum no order of rows changes.
+    # As whole numbers, whose sum no order of rows changes up to 2**53: the noise that is likely of
+    # 10**11 rows. As floats, since the sum of unlikely noise may have more than 64 bits.
     sizes = np.rint(np.minimum(np.abs(noise), _MOST_NOISE) * _NOISE_UNITS)
-    return {"rows": np.array([len(noise)]), "amount": sizes.astype(np.int64).sum(axis=0)}
+    return {"rows": np.array([len(noise)]), "amount": sizes.sum(axis=0)}
 
 
 _MOST_NOISE, _NOISE_UNITS = 2.0**20, 2.0**16

@@ -56,6 +56,13 @@ def test_more_noise_than_is_likely_breaks_all_cells(size, is_laplace, broken):
     assert noisy_cells(tally, (0.6,), np.array([2.0]), is_laplace=is_laplace).tolist() == [0]
 
 
+def test_far_too_much_noise_is_too_much_of_any_number_of_rows():
+    part = noise_tally(np.zeros((4, 1)), np.zeros((4, 1)), np.full((4, 1), 1e9), np.ones(1))
+    # Of 2**27 rows, the sum of what counts of it, 2**36 each, is 2**63.
+    whole = {name: counts * 2**25 for name, counts in part.items()}
+    assert noisy_cells(whole).tolist() == [2**27]
+
+
 @pytest.mark.parametrize(("share", "broken"), [(0.5, 0), (0.3, 4)])
 def test_a_rank_that_moves_too_far_breaks_all_cells(share, broken):
     before, after = np.array([[0], [1], [2], [3]]), np.array([[2], [1], [0], [3]])
