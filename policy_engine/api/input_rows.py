@@ -7,6 +7,7 @@ from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.class_figures import have_figures
 from policy_engine.certificate.input_checks import (
     check_kept_values,
+    check_masked_sample,
     check_row_number,
     check_sampled,
 )
@@ -92,6 +93,8 @@ def check_against_input(
     one can tell; of a sample, something is known without them."""
     if release.plan.sample:
         check_sampled(release, engine, rows.table if rows else None, earlier)
+        if rows:
+            check_masked_sample(release, engine, rows.table)
     elif rows:
         check_row_number(release, engine.row_number(rows.table), rows_out)
     if rows:

@@ -5,7 +5,7 @@ from typing import Any
 
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.engines.engine import Engine, WrittenTable
-from policy_engine.errors import CertificateError, Problem, format_count, join_names
+from policy_engine.errors import CertificateError, DataError, Problem, format_count, join_names
 from policy_engine.plan.plan import Plan
 from policy_engine.release.release import Release
 
@@ -71,6 +71,35 @@ def check_kept_values(release: Release, engine: Engine, table: Any) -> None:
             problems.append(Problem("V002", f"{message}that the data do not have so often."))
     if problems:
         raise CertificateError(*problems, source=release.output.location)
+
+
+def check_masked_sample(release: Release, engine: Engine, table: Any) -> None:
+    """Raise CertificateError (V001) where rows of a sample have masked cells that no row of the
+    input with their values, in columns that are released as they are, can have.
+
+    Only maskings that make the same of a value in any sample are compared, and only where they take
+    all values of the input: those that were not sampled may be others.
+    """
+    plan = release.plan
+    step = plan.mask and plan.mask.of_single_values()
+    if step is None or not step.columns or plan.anonymization().is_in_buckets:
+        return
+    try:
+        known = engine.look_at_masked(
+            table, step, WrittenTable(release.output), plan.unmasked_columns
+        )
+    except DataError:
+        return
+    problems = [
+        Problem("V001", f"{format_count(one.misplaced, 'cell')} of {name!r} {_NOT_OF_ITS_ROW}")
+        for name, one in known.singles.items()
+        if one.misplaced
+    ]
+    if problems:
+        raise CertificateError(*problems, source=release.output.location)
+
+
+_NOT_OF_ITS_ROW = "cannot be what the masking makes of a row of the data that was sampled."
 
 
 def _kept_columns(plan: Plan) -> Iterator[tuple[tuple[str, ...], str]]:

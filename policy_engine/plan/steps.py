@@ -180,6 +180,15 @@ class Mask(_Frozen, Step):
         """Those of them by which the values beyond a threshold are replaced."""
         return tuple(one for one in self.columns if isinstance(one, TailCoding))
 
+    def of_single_values(self) -> "Mask":
+        """Return the step with those columns alone in which equal values become equal cells,
+        whatever other rows there are."""
+        public = [one for one in self.tail_codings if one.is_public]
+        same = (*self.plain_maskings, *public, *self.recodings)
+        return self.model_copy(
+            update={"columns": tuple(one for one in self.columns if one in same)}
+        )
+
     @property
     def needs_input(self) -> bool:
         """Whether the output alone does not show that the maskings hold."""

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pandas as pd
 import pytest
 from applying import applied, asking
-from building import DATASET
+from building import DATASET, column
 
 from policy_engine import certify_output
 from policy_engine.errors import CertificateError
@@ -183,3 +183,28 @@ def test_weights_of_another_format_are_those_of_the_strata(tmp_path):
     path.with_name("certificate.jsonld").unlink()
     with pytest.raises(CertificateError, match="V001 20 rows of 'w'"):
         certify_output(path, asking(**STRATIFIED), data={DATASET: tmp_path / "in.parquet"})
+
+
+MASKED = {
+    "method": "masking",
+    "insensitive": ["id"],
+    "masked": [
+        column("pay", masking="rounding", base=10),
+        column("age", masking="top-coding", threshold=60, replacement="label"),
+    ],
+    "sampleSize": 20,
+}
+
+
+def test_masked_cells_of_a_sample_are_those_of_their_rows(tmp_path):
+    pay = [7 * n for n in range(100)]
+    table = pd.DataFrame({"id": [n // 2 for n in range(100)], "pay": pay, "age": range(100)})
+    table.to_csv(tmp_path / "in.csv", index=False)
+    path = applied(tmp_path / "in.csv", tmp_path / "a.csv", key=KEY, **MASKED).path
+    data = {DATASET: tmp_path / "in.csv"}
+    assert certify_output(path, asking(**MASKED), data).rows_out == 20
+    made = pd.read_csv(path)
+    made.assign(pay=made.pay + 100).to_csv(path, index=False)
+    (path.parent / "certificate.jsonld").unlink()
+    with pytest.raises(CertificateError, match="V001 20 cells of 'pay' cannot be what the masking"):
+        certify_output(path, asking(**MASKED), data)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from applying import applied, asking
-from building import DATASET
+from building import DATASET, column
 from everyday import everyday
 
 from policy_engine import apply_policy, certify_output
@@ -77,3 +77,19 @@ def test_strata_are_the_same_in_files_of_any_format_on_a_cluster(cluster, tmp_pa
     for data in (None, {DATASET: source}):
         again = certify_output(made, asking(**ASKED), data=data, engine=cluster)
         assert (again.sample.strata, again.rows_out) == (3, 20)
+
+
+def test_masked_cells_of_a_sample_are_those_of_their_rows_on_a_cluster(cluster, tmp_path):
+    pd.DataFrame({"id": range(100), "pay": range(0, 700, 7)}).to_csv(
+        tmp_path / "in.csv", index=False
+    )
+    masked = [column("pay", masking="rounding", base=10)]
+    asked = {"method": "masking", "insensitive": ["id"], "masked": masked, "sampleSize": 20}
+    path = applied(tmp_path / "in.csv", tmp_path / "out" / "a.csv", **asked).path
+    data = {DATASET: tmp_path / "in.csv"}
+    assert certify_output(path, asking(**asked), data, engine=cluster).holds
+    made = pd.read_csv(path)
+    made.assign(pay=made.pay + 100).to_csv(path, index=False)
+    (path.parent / "certificate.jsonld").unlink()
+    with pytest.raises(CertificateError, match="V001 20 cells of 'pay' cannot be what the masking"):
+        certify_output(path, asking(**asked), data, engine=cluster)
