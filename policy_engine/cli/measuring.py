@@ -323,7 +323,8 @@ def explore(
             **acting,
             **reading.keywords,
         )
-    inputs = [Path(policy), *map(Path, paths.values())]
+    given = [policy, *(Path(one) for one in paths.values())]
+    inputs = [one for one in given if one.exists()]
     if report is not None:
         write_page(runs, report, Path(policy).name, *inputs)
     if chart is not None:

@@ -90,6 +90,18 @@ def test_no_page_is_written_over_the_input(files):
     assert (files / "in.csv").read_text() == (files / "in.html").read_text()
 
 
+def test_a_page_is_replaced_where_the_policy_is_read_from_a_stream(files):
+    (files / "map.html").write_text("old")
+    given = ["explore", "-", "--data", f"{DATASET}={files / 'in.csv'}", "--draws", "1"]
+    told = CliRunner().invoke(
+        make_app("explore"),
+        [*given, "--report", str(files / "map.html")],
+        input=(files / "policy.jsonld").read_text(),
+    )
+    assert told.exit_code == 0, told.output
+    assert "What settings risk" in (files / "map.html").read_text()
+
+
 def test_k_is_explored_without_attacks_as_before(people):
     (people / "policy.jsonld").write_text(people_policy())
     given = ["explore", str(people / "policy.jsonld"), "--data", str(people / "people.csv")]
