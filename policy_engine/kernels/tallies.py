@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.draw_tails import excess_tail
+from policy_engine.kernels.noise_shares import noise_shares
 from policy_engine.kernels.pram import transition_counts
 from policy_engine.kernels.rank_swapping import (
     Variant,
@@ -56,7 +57,8 @@ def sign_tally(
     """
     is_there = (before != 0) & (after != 0)
     one, other = (np.where(is_there, np.abs(values), 1.0) for values in (before, after))
-    distance = np.abs(np.log(other) - np.log(one) + log_sd**2 / 2)
+    logarithms = np.log(other) - np.log(one) + log_sd**2 / 2
+    distance = np.abs(logarithms)
     rounding = -np.log1p(-np.minimum(np.array(roundings) / other, _ALMOST_ALL))
     sizes = np.where(is_there, np.maximum(distance - rounding, 0.0), 0.0)
     broken = (np.sign(before) * np.sign(after) < 0).sum(axis=0)
@@ -65,15 +67,20 @@ def sign_tally(
     is_judged = least >= np.maximum(2 * np.array(roundings), _LEAST_VALUE)
     most = np.where(is_there, distance + rounding, _MOST_NORMAL * log_sd)
     judged = _amount(np.where(is_judged, most, 0.0) / log_sd)["amount"]
+    # Both values are rounded, and so are their logarithms.
+    errors = 2 * rounding - np.log1p(-np.minimum(np.array(roundings) / one, _ALMOST_ALL))
+    errors = np.where(is_judged & is_there, errors + _LOGARITHM_ERROR, np.inf) / log_sd
     return {
         "broken": broken,
         **_amount(sizes / log_sd),
+        "shares": noise_shares(logarithms / log_sd, errors),
         "judged": is_judged.sum(axis=0),
         "most": judged,
     }
 
 
 _ALMOST_ALL = 0.999
+_LOGARITHM_ERROR = 2.0**-41
 _MOST_NORMAL = 9.3
 _LEAST_VALUE = 1e-300
 
@@ -133,6 +140,12 @@ def least_factors(tally: Tally) -> tuple[float, int]:
 
 def _upper(mean: float) -> float:
     return float(mean) * _SLACK + 1 / _NOISE_UNITS
+
+
+def in_deviations(noise: NDArray[np.float64], sds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return noise, (rows, columns), in its standard deviations, (columns,); as it is where it has
+    none."""
+    return np.asarray(noise / _scales(sds))
 
 
 def _scales(sds: NDArray[np.float64] | float) -> NDArray[np.float64]:

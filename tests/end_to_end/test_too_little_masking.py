@@ -89,6 +89,50 @@ def test_too_little_masking_is_told(masked, change, told, tmp_path):
     assert told in message
 
 
+SD = people()["pay"].std()
+PAY, SIGNS = people()["pay"], np.where(np.arange(ROWS) % 2, 1, -1)
+
+
+@pytest.mark.parametrize(
+    ("masked", "noise", "told"),
+    [
+        (NOISE, 0.08, "the noise of 300 of 300 values is from 0.674 to 0.887 of its standard dev"),
+        (NOISE, 0.08 * SIGNS, "the noise of 150 of 300 values is from -0.887 to -0.674 of its"),
+        (NOISE, np.where(np.arange(ROWS) < 160, 0, 0.17 * SIGNS), "the noise of 160 of 300 values"),
+        (LAPLACE, 0.08, "the noise of 300 of 300 values is from 0.69"),
+        (
+            LAPLACE,
+            np.random.default_rng(1).uniform(-0.18, 0.18, ROWS),
+            "values is not from -0.694 to 0.694 of",
+        ),
+        (KIM, 0.08, "the noise of 300 of 300 values is "),
+        (FACTORS, 0.2 * PAY / SD, "the noise of 300 of 300 values is from 0.887 to 1.15 of its"),
+    ],
+)
+def test_other_noise_is_told(masked, noise, told, tmp_path):
+    table, asked = people(), PLAIN | {"masked": [masked]}
+    data = stored(table, tmp_path / "in.csv")
+    changed = table.assign(pay=np.rint(PAY + noise * SD).astype(int))[["id", "age", "pay"]]
+    with pytest.raises(CertificateError, match="V001") as error:
+        certified(stored(changed, tmp_path / "out" / "a.csv"), data, **asked)
+    assert told in error.value.problems[-1].message
+
+
+@pytest.mark.parametrize("variant", ["plain", "kim"])
+def test_noise_that_is_not_correlated_is_told(variant, tmp_path):
+    table, random = people(), np.random.default_rng(4)
+    table["tax"] = table["pay"] // 5 + random.integers(0, 900, ROWS)
+    masking = {"masking": "correlated-noise", "sdShare": 0.1, "variant": variant}
+    asked = PLAIN | {"masked": [column("pay", **masking), column("tax", **masking)]}
+    data = stored(table, tmp_path / "in.csv")
+    for name in ("pay", "tax"):
+        noise = random.normal(scale=0.1 * table[name].std(), size=ROWS)
+        table[name] = np.rint(table[name] + noise).astype(int)
+    changed = stored(table[["id", "age", "pay", "tax"]], tmp_path / "out" / "a.csv")
+    with pytest.raises(CertificateError, match="in the difference with another column, the noise"):
+        certified(changed, data, **asked)
+
+
 @pytest.mark.parametrize("masked", ALL, ids=lambda one: one["pe:masking"])
 def test_what_the_masking_makes_is_never_too_little(masked, tmp_path):
     for seed, rows in enumerate((8, 30, 300, 300, 1000)):

@@ -107,12 +107,20 @@ class CorrelatedNoise(Perturbation):
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return how much noise there is, how many values were negative, and how many of the others
         became so."""
-        from policy_engine.kernels.tallies import noise_tally  # noqa: PLC0415 (compiled)
+        from policy_engine.kernels.noise_shares import (  # noqa: PLC0415
+            noise_errors,
+            noise_shares,
+            with_pairs,
+        )
+        from policy_engine.kernels.tallies import in_deviations, noise_tally  # noqa: PLC0415
 
         assert facts.moments is not None  # noqa: S101 (numbers have them)
         means, sds = facts.moments.means, noise_sds(facts, self._share)
         noise = (after - means) * self._shrinkage - (before - means)
-        return noise_tally(before, after, noise, sds)
+        errors = noise_errors(self._roundings(facts), facts.moments.exponents, sds)
+        covariance = facts.moments.covariance
+        seen, limits = with_pairs(in_deviations(noise, sds), errors, covariance)
+        return {**noise_tally(before, after, noise, sds), "shares": noise_shares(seen, limits)}
 
     def count_broken(
         self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
@@ -120,16 +128,28 @@ class CorrelatedNoise(Perturbation):
         """Return all cells of each column where there is more noise than is likely."""
         from policy_engine.kernels.tallies import noisy_cells  # noqa: PLC0415 (compiled)
 
-        roundings = [self._shrinkage * one for one in facts.roundings]
-        return noisy_cells(tally, roundings, noise_sds(facts, self._share))
+        return noisy_cells(tally, self._roundings(facts), noise_sds(facts, self._share))
 
     def shortfalls(self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts) -> Sequence[str]:
-        """Return of each column that there is less noise than is likely."""
+        """Return of each column that there is less noise than is likely, or other noise, also in
+        its sum or difference with that of another column."""
+        from policy_engine.kernels.noise_shares import noise_pairs, unlikely_share  # noqa: PLC0415
         from policy_engine.kernels.tallies import least_noise  # noqa: PLC0415 (compiled)
 
-        roundings = [self._shrinkage * one for one in facts.roundings]
-        noise = least_noise(tally, roundings, noise_sds(facts, self._share))
-        return [lack_of_noise(mean, rows) for mean, rows in noise]
+        noise = least_noise(tally, self._roundings(facts), noise_sds(facts, self._share))
+        draws = max(facts.rows, int(tally["rows"][0]))
+        found = [unlikely_share(cells, draws) for cells in tally["shares"]]
+        told = [lack_of_noise(*one) or other for one, other in zip(noise, found, strict=False)]
+        for place, pair in enumerate(noise_pairs(len(noise))):
+            start = len(noise) + 2 * place
+            ways = zip(("sum", "difference"), found[start : start + 2], strict=True)
+            of_both = [f"in the {way} with another column, {one}" for way, one in ways if one]
+            for column in pair if of_both else ():
+                told[column] = told[column] or of_both[0]
+        return told
+
+    def _roundings(self, facts: ColumnFacts) -> Sequence[float]:
+        return [self._shrinkage * one for one in facts.roundings]
 
     @property
     def _share(self) -> float:

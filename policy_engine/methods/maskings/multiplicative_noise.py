@@ -74,12 +74,16 @@ class MultiplicativeNoise(Perturbation):
     def shortfalls(
         self,
         tally: Mapping[str, "NDArray[Any]"],
-        facts: ColumnFacts,  # noqa: ARG002
+        facts: ColumnFacts,
     ) -> Sequence[str]:
-        """Return that values are multiplied by numbers nearer to 1 than is likely."""
+        """Return that values are multiplied by numbers nearer to 1 than is likely, or by others."""
+        from policy_engine.kernels.noise_shares import unlikely_share  # noqa: PLC0415
         from policy_engine.kernels.tallies import least_factors  # noqa: PLC0415 (compiled)
 
-        return [lack_of_noise(*least_factors(tally))]
+        mean, rows = least_factors(tally)
+        missing = max(facts.rows - int(tally["rows"][0]), 0)
+        other = unlikely_share(tally["shares"][0], rows + missing)
+        return [lack_of_noise(mean, rows) or other]
 
     def summarise(self, values: "NDArray[Any]") -> Mapping[str, "NDArray[Any]"]:
         """Return how many values are negative, and how many positive."""

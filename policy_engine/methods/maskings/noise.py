@@ -90,9 +90,14 @@ class Noise(Perturbation):
     ) -> Mapping[str, "NDArray[Any]"]:
         """Return how much noise there is, how many values were negative, and how many of the others
         became so."""
-        from policy_engine.kernels.tallies import noise_tally  # noqa: PLC0415 (compiled)
+        from policy_engine.kernels.noise_shares import noise_errors, noise_shares  # noqa: PLC0415
+        from policy_engine.kernels.tallies import in_deviations, noise_tally  # noqa: PLC0415
 
-        return noise_tally(before, after, after - before, self._sds(facts))
+        assert facts.moments is not None  # noqa: S101 (numbers have them)
+        noise, sds = after - before, self._sds(facts)
+        errors = noise_errors(facts.roundings, facts.moments.exponents, sds)
+        shares = noise_shares(in_deviations(noise, sds), errors, self.distribution)
+        return {**noise_tally(before, after, noise, sds), "shares": shares}
 
     def count_broken(
         self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts
@@ -104,12 +109,14 @@ class Noise(Perturbation):
         return noisy_cells(tally, facts.roundings, self._sds(facts), is_laplace=is_laplace)
 
     def shortfalls(self, tally: Mapping[str, "NDArray[Any]"], facts: ColumnFacts) -> Sequence[str]:
-        """Return of each column that there is less noise than is likely."""
+        """Return of each column that there is less noise than is likely, or other noise."""
+        from policy_engine.kernels.noise_shares import unlikely_share  # noqa: PLC0415
         from policy_engine.kernels.tallies import least_noise  # noqa: PLC0415 (compiled)
 
         sizes: Literal["normal", "laplace"] = self.distribution
-        noise = least_noise(tally, facts.roundings, self._sds(facts))
-        return [lack_of_noise(mean, rows, sizes) for mean, rows in noise]
+        [(mean, rows)] = least_noise(tally, facts.roundings, self._sds(facts))
+        other = unlikely_share(tally["shares"][0], max(facts.rows, rows), sizes)
+        return [lack_of_noise(mean, rows, sizes) or other]
 
     def _sds(self, facts: ColumnFacts) -> "NDArray[Any]":
         """Return the standard deviation of the noise, (1,)."""
