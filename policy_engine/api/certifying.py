@@ -35,6 +35,7 @@ from policy_engine.certificate.record import Record, load_record
 from policy_engine.certificate.remaking import (
     check_same,
     is_made_again,
+    other_draws,
     other_rows,
 )
 from policy_engine.certificate.renewal import check_making, is_renewable, with_change
@@ -314,14 +315,16 @@ def _make_again(
     engine = launch(salt=_record_salt(record) if step.columns.has_own_pseudonyms else "")
     try:
         if release.plan.engine == "spark":
-            release_again, written = run_plan(release.plan, engine)
+            with other_draws(release.plan, has_key=has_key):
+                release_again, written = run_plan(release.plan, engine)
             release_again = release_again.model_copy(update={"output": release.output})
             written = replace(written, stored=release.output)
             with other_rows(release.plan, has_key=has_key):
                 return certify(release_again, engine, written=written)
         with TemporaryDirectory() as folder:
             location = Path(folder) / storage.name(release.output.location)
-            release_again, written = run_plan(release.plan, engine, location)
+            with other_draws(release.plan, has_key=has_key):
+                release_again, written = run_plan(release.plan, engine, location)
             return certify(release_again, engine, written=written)
     finally:
         engine.close()

@@ -186,7 +186,8 @@ def with_inferred_marks(table: pa.Table, source: pa.Table) -> pa.Table:
 
 
 def plain_texts(table: pa.Table) -> pa.Table:
-    """Return the table with all texts in one Arrow layout, which every operation supports.
+    """Return the table with all texts in one Arrow layout, which every operation supports, and so
+    with decimals and bytes.
 
     Raises DataError (C008) where a text is not UTF-8, which neither Parquet nor Arrow checks.
     """
@@ -201,6 +202,10 @@ def plain_texts(table: pa.Table) -> pa.Table:
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind) and is_text(kind.value_type):
         return CELL_TEXT
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return pa.decimal128(kind.precision, kind.scale)
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
     return pa.string() if is_text(kind) else kind
 
 
@@ -211,7 +216,7 @@ def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
     if _plain_type(chunk.type) == CELL_TEXT:
         values = _check_utf8(name, chunk.dictionary)
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
-    return _check_utf8(name, chunk) if is_text(chunk.type) else chunk
+    return _check_utf8(name, chunk) if is_text(chunk.type) else chunk.cast(_plain_type(chunk.type))
 
 
 def _check_utf8(name: str, texts: pa.Array) -> pa.Array:

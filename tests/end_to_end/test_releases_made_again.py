@@ -8,6 +8,7 @@ from policy_engine import certify_output
 from policy_engine.errors import CertificateError, DataError
 
 KEY, OTHER = b"\x07" * 32, b"\x08" * 32
+CHANGING = b"!" * 32  # among few keys whose noise changes one of three integers
 PERSONS = {
     "method": "k-anonymity",
     "k": 2,
@@ -43,6 +44,16 @@ def test_persons_beside_noise_are_not_counted_without_the_key(made, key):
     _, certify = made(PERSONS, **key)
     with pytest.raises(DataError, match="V006 How 'pay' was masked follows from the key"):
         certify()
+
+
+def test_draws_that_change_nothing_say_that_the_key_is_needed(tmp_path):
+    (tmp_path / "in.csv").write_text("who,age,pay\na,1,2\nb,1,3\nc,1,2\n")
+    asked = {**PERSONS, "k": 3}
+    data = {DATASET: tmp_path / "in.csv"}
+    path = applied(tmp_path / "in.csv", tmp_path / "a.csv", key=CHANGING, **asked).path
+    for _ in range(9):  # most draws round to the three integers that there were
+        with pytest.raises(DataError, match="V006 How 'pay' was masked follows from the key"):
+            certify_output(path, asking(**asked), data)
 
 
 @pytest.mark.parametrize("asked", [PERSONS, SHARE])

@@ -33,7 +33,7 @@ def stratum_words(columns: Sequence[pa.ChunkedArray | pa.Array], key: bytes) -> 
 def _column_words(plain: pa.Array, key: bytes) -> Words:
     if plain.null_count == len(plain):
         return np.zeros((len(plain), 2), dtype=np.uint64)
-    if pa.types.is_nested(plain.type):
+    if pa.types.is_nested(plain.type) or isinstance(plain.type, pa.BaseExtensionType):
         return cell_words(plain, None, key)
     encoded = plain.dictionary_encode()
     values = encoded.dictionary
