@@ -26,7 +26,7 @@ from policy_engine.api.outputs import (
 from policy_engine.certificate.beside import single_output
 from policy_engine.certificate.certificate import Certificate, check_digest
 from policy_engine.certificate.certifying import CertifiedRelease, certify, check_bounds
-from policy_engine.certificate.figure_checks import check_figures_again
+from policy_engine.certificate.figure_checks import check_bounds_again, check_figures_again
 from policy_engine.certificate.input_checks import (
     check_same_sample,
 )
@@ -93,11 +93,11 @@ def certify_output(
     attacked and the data is not known to be that of its record, the result says what was measured
     but not how it was made (`made_by` is None): it permits nobody to read. `owners`, `certificates`
     of the input, and a `party` with everything that decides whether they may make such an output,
-    are as for `apply_policy`. What the certificate beside the output says of classes and of masked
-    columns is compared with what is measured again, and refused where it is false (V018); figures
-    that cannot be measured again are not verified, and not in the result. Raises CertificateError
-    if the output does not satisfy the policy, or if its file has more than a table: metadata,
-    values that no row has, names in a gzip header (V002).
+    are as for `apply_policy`. What the certificate beside the output says of bounds, of classes and
+    of masked columns is compared with what is measured again, and refused where it is false (V018);
+    figures that cannot be measured again are not verified, and not in the result. Raises
+    CertificateError if the output does not satisfy the policy, or if its file has more than a
+    table: metadata, values that no row has, names or times in gzip headers (V002).
     """
     inputs = Inputs(data, **options)
     making = inputs.making_request(policy)
@@ -163,6 +163,7 @@ def certify_output(
             run.close()
         if earlier:
             check_digest(earlier, stored)
+            check_bounds_again(earlier, certified.certificate)
         certificate = certified.certificate.model_copy(
             update=_unmeasured_fields(earlier, certified.certificate, opened, write=write)
         )

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import check_figures
 from policy_engine.engines.engine import WrittenTable
 from policy_engine.errors import CertificateError, Problem
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.methods import Measurement
 from policy_engine.methods.disclosure import DisclosureMeasurement, Measured
 
 FIGURES_OF_ROWS = (
@@ -30,6 +32,7 @@ _INEXACT = (
 """The figures that floats are added up or multiplied for."""
 _LAST_DIGIT = 0.0011
 """How far two figures of three decimals may be apart that are the same but for rounding."""
+_RELATIVE = 1e-9
 _MATRIX_DIGIT = 1.1e-12
 _HINT = "Give the data, and the key if there was one, that it was made with."
 
@@ -60,6 +63,46 @@ def check_figures_again(
     problems = [Problem("V018", one, _HINT) for one in found]
     if problems:
         raise CertificateError(*problems, source=again.file)
+
+
+def check_bounds_again(earlier: Certificate, again: Certificate) -> None:
+    """Raise CertificateError (V018) for what an `earlier` certificate of the same output tells of
+    its bounds and of what is lost in its classes, and is not found `again`."""
+    found = [
+        *_false_bounds(earlier.measurements, again.measurements),
+        *_false_losses(earlier.utility, again.utility),
+    ]
+    if found:
+        problems = [Problem("V018", one, "Certify the output anew.") for one in found]
+        raise CertificateError(*problems, source=again.file)
+
+
+def _false_bounds(told: Sequence[Measurement], found: Sequence[Measurement]) -> Iterator[str]:
+    """Yield what is told to be achieved of a bound, and is not."""
+    achieved = {(one.bound, one.column): one.achieved for one in found}
+    for one in told:
+        other = achieved.get((one.bound, one.column), one.achieved)
+        if not math.isclose(one.achieved, other, rel_tol=_RELATIVE, abs_tol=_RELATIVE):
+            name = f"{one.bound} of {one.column!r}" if one.column else one.bound
+            yield f"The certificate says that {name} is {one.achieved:g}, and it is {other:g}."
+
+
+def _false_losses(
+    told: Utility | NotApplicable | None, found: Utility | NotApplicable | None
+) -> Iterator[str]:
+    """Yield what is told to be lost in classes, and is not."""
+    if not isinstance(told, Utility) or not isinstance(found, Utility):
+        return
+    for name, value in _losses(told).items():
+        other = _losses(found).get(name, value)
+        if not math.isclose(value, other, rel_tol=_RELATIVE, abs_tol=_RELATIVE):
+            yield f"The certificate says that {name} is {value:g}, and it is {other:g}."
+
+
+def _losses(utility: Utility) -> dict[str, float]:
+    figures = utility.model_dump(exclude={"column_losses", "perturbed"}, exclude_none=True)
+    losses = {f"the loss of {name!r}": loss for name, loss in utility.column_losses.items()}
+    return {name.replace("_", " "): value for name, value in figures.items()} | losses
 
 
 def false_figures(told: Sequence[MaskedColumn], found: Sequence[MaskedColumn]) -> Iterator[str]:

@@ -138,25 +138,34 @@ def _digest_of(path: Path) -> bytes:
 
 
 def _gzip_extras(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield what a gzip header holds besides the name of the file itself."""
-    for flags, name in _members(path):
+    """Yield what gzip headers hold besides the name of the file itself.
+
+    Each could have another time, and there could be headers of nothing, as many as one likes.
+    """
+    members = list(_members(path))
+    for flags, name, _, _ in members:
         if flags & (_EXTRA | _COMMENT) or (flags & _NAME and f"{name}.gz" != path.name):
             yield "a name or a comment in its gzip header", _GZIP_HINT
+    if len({made for _, _, made, _ in members}) > 1:
+        yield "several times or systems in its gzip headers", _GZIP_HINT
+    if len(members) > 1 and not all(size for *_, size in members):
+        yield "gzip headers without rows", _GZIP_HINT
 
 
-def _members(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the header flags of every gzip member, and the file name where it comes first."""
+def _members(path: Path) -> Iterator[tuple[int, str, bytes, int]]:
+    """Yield, of every gzip member, the flags, the file name where it comes first, when and where
+    it was made, and how many bytes it has unpacked."""
     with path.open("rb") as file:
         content = file.read(_CHUNK)
         while content:
             head = content[:_CHUNK]
             name = head[10:].split(b"\0", 1)[0] if head[3] & _NAME else b""
-            yield head[3], name.decode("latin-1")
-            member = zlib.decompressobj(31)
+            size, member = 0, zlib.decompressobj(31)
             while not member.eof and content:
-                member.decompress(content, _MOST_UNPACKED)
+                size += len(member.decompress(content, _MOST_UNPACKED))
                 remainder = member.unused_data if member.eof else member.unconsumed_tail
                 content = remainder if remainder or member.eof else file.read(_CHUNK)
+            yield head[3], name.decode("latin-1"), head[4:10], size
             if member.eof and len(content) < _CHUNK:
                 content += file.read(_CHUNK)
             content = content.lstrip(b"\0")  # padding

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.data.bucket_tables import BUCKET, COUNT, QUASI_IDENTIFIERS, SENSITIVE
-from policy_engine.engines.arrays import to_numpy, unchunk
+from policy_engine.engines.arrays import is_text, to_numpy, unchunk
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.identifiers import check_hidden
 from policy_engine.errors import CertificateError, Problem, join_names
@@ -79,6 +79,10 @@ class _Entries:
         if (np.diff(buckets) < 0).any():
             message = f"The table {SENSITIVE!r} is not sorted by bucket: its order could tell more."
             raise CertificateError.of("V002", message)
+        pairs = table.select([BUCKET, name]).group_by([BUCKET, name]).aggregate([])
+        if pairs.num_rows < table.num_rows:
+            message = f"The table {SENSITIVE!r} has a value of a bucket in several rows."
+            raise CertificateError.of("V002", message, "Give one row, with its count.")
         codes = encode(name, table.column(name), numbers=True, is_generalised=False).values()
         return cls(buckets, codes.astype(np.int64), _numbers(SENSITIVE, table, COUNT, 1))
 
@@ -109,9 +113,11 @@ def _numbers(table_name: str, table: pa.Table, name: str, least: int) -> Ints:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         numbers = unchunk(pc.cast(column, pa.int64()))
+        if is_text(column.type) and not pc.all(pc.equal(numbers.cast(column.type), column)).as_py():
+            numbers = None  # leading zeros, say, which could tell a reader something
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         numbers = None
     if numbers is None or numbers.null_count or (len(numbers) and pc.min(numbers).as_py() < least):
-        message = f"The column {name!r} of {table_name!r} must hold whole numbers from {least}, in "
-        raise CertificateError.of("V002", f"{message}every row.")
+        message = f"The column {name!r} of {table_name!r} must hold whole numbers from {least} in "
+        raise CertificateError.of("V002", f"{message}every row, without leading zeros.")
     return to_numpy(numbers).astype(np.int64)

@@ -43,6 +43,7 @@ def test_the_files_are_as_they_are_expected(made):
         ("age,bucket\n1,0\n2,0\n3,1\n4,x\n", "", "V002", "must hold whole numbers from 0"),
         ("age,bucket\n1,0\n2,0\n3,1\n4,\n", "", "V002", "must hold whole numbers from 0"),
         ("age,bucket\n1,0\n2,0\n3,1\n4,-1\n", "", "V002", "must hold whole numbers from 0"),
+        ("age,bucket\n1,0\n2,0\n3,1\n4,01\n", "", "V002", "without leading zeros"),
         (
             "age,bucket\n1,0\n2,0\n3,7\n4,7\n",
             "bucket,ill,count\n0,a,1\n0,b,1\n7,a,1\n7,b,1\n",
@@ -54,6 +55,8 @@ def test_the_files_are_as_they_are_expected(made):
         ("age,bucket,pay\n1,0,5\n2,0,5\n3,1,5\n4,1,5\n", "", "V002", "contains 'pay'"),
         ("", "bucket,ill,count\n0,a,2\n1,a,1\n1,b,1\n", "V001", "bucket-l of 'ill'"),
         ("", "bucket,ill,count\n0,a,1\n0,b,1\n1,a,0\n1,b,2\n", "V002", "numbers from 1"),
+        ("", "bucket,ill,count\n0,a,01\n0,b,1\n1,a,1\n1,b,1\n", "V002", "leading zeros"),
+        ("", "bucket,ill,count\n0,a,1\n0,b,1\n1,a,1\n1,b,1\n1,b,1\n", "V002", "several rows"),
         ("", "bucket,ill,count\n1,a,1\n1,b,1\n0,a,1\n0,b,1\n", "V002", "not sorted by bucket"),
         ("", "bucket,ill,count,age\n0,a,1,1\n0,b,1,2\n1,a,1,3\n1,b,1,4\n", "V002", "'age'"),
         ("age,bucket\n1,0\n2,0\n3,0\n4,1\n", "bucket,ill,count\n0,a,1\n0,b,2\n1,a,1\n", "V001", ""),

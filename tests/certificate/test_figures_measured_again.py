@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 from applying import applied, asking
 from building import DATASET, column
@@ -148,3 +149,36 @@ def test_what_the_output_alone_shows_is_compared_without_the_data(tmp_path):
     rewritten(release, lambda one: one["figures"].update(extremeLeft=100))
     with pytest.raises(CertificateError, match="V018 The certificate says that extremeLeft of"):
         certify_output(release.path, asking(**asked))
+
+
+def forged(release, change):
+    """Change the certificate beside a release."""
+    path = release.path.parent / "certificate.jsonld"
+    document = json.loads(release.certificate.to_jsonld())
+    change(document["pe:certificate"])
+    path.write_text(json.dumps(document, indent=2) + "\n")
+
+
+def bound(certificate):
+    certificate["measurements"][1]["achieved"] = 3
+
+
+def loss(certificate):
+    certificate["utility"]["column_losses"] = {"age": 0.125}
+    certificate["utility"]["global_certainty_penalty"] = 0.125
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [(bound, "l of 'job' is 3, and it is 2."), (loss, "the loss of 'age' is 0.125, and it is")],
+)
+def test_a_false_bound_or_loss_is_refused_whoever_certifies(change, told, tmp_path):
+    asked = {"method": "l-diversity", "k": 3, "l": 2, "quasi": ["age"], "sensitive": ["job"]}
+    table = pd.DataFrame({"age": [20, 21, 22, 30, 31, 32], "job": list("abaabb")})
+    data = stored(table, tmp_path / "in.csv")
+    release = applied(data, tmp_path / "out" / "a.csv", **asked)
+    forged(release, change)
+    for given in ({}, {DATASET: data}):
+        with pytest.raises(CertificateError, match="V018 The certificate says that") as error:
+            certify_output(release.path, asking(**asked), given)
+        assert told in str(error.value)

@@ -83,14 +83,25 @@ def test_a_schema_of_arrow_that_is_not_of_the_columns_is_refused(tmp_path):
 def test_a_gzip_header_holds_no_name_but_the_files_own(tmp_path, name):
     path = tmp_path / "data.csv.gz"
     with path.open("wb") as raw:
-        raw.write(gzip.compress(b"age\n1\n"))
-        with gzip.GzipFile(name, "wb", fileobj=raw) as second:
-            second.write(b"2\n")
+        for named, content in (("", b"age\n1\n"), (name, b"2\n")):
+            with gzip.GzipFile(named, "wb", fileobj=raw, mtime=1) as member:
+                member.write(content)
     if name == "data.csv":
         check_file_extras(path)
     else:
         with pytest.raises(CertificateError, match="V002 The file holds a name or a comment"):
             check_file_extras(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "time", "what"),
+    [(b"", 1, "gzip headers without rows"), (b"2\n", 8011, "several times or systems in its gzip")],
+)
+def test_gzip_headers_hold_nothing_of_their_own(tmp_path, content, time, what):
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(b"age\n1\n", mtime=1) + gzip.compress(content, mtime=time))
+    with pytest.raises(CertificateError, match=f"V002 The file holds {what}"):
+        check_file_extras(path)
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])

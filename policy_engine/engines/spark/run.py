@@ -60,7 +60,7 @@ from policy_engine.plan.steps import Anonymize, Mask, Publish, Sample
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class InputRows(NamedTuple):
+class InputFrame(NamedTuple):
     """An input, or several joined. `is_csv` means that its texts are cells of a file without types;
     `masked` are the columns that have been masked, `labelled` those of them that are texts of any
     form."""
@@ -94,7 +94,7 @@ class SparkRun:
         """The session in whose catalog tables are published."""
         return self._engine.spark
 
-    def read(self, step: Read) -> tuple[InputRows, StoredData]:
+    def read(self, step: Read) -> tuple[InputFrame, StoredData]:
         """Return the columns of the input, and where it is stored; errors as in `reading.read`."""
         self._progress("reading", 0, 0)
         session = self._engine.spark
@@ -102,9 +102,9 @@ class SparkRun:
         with running(session, "reading"):
             frame = reading.read(session, source, step.format, step.columns)
             stored = StoredData(step.location, self._engine.input_digest(source, frame))
-        return InputRows(frame, is_csv=step.format.startswith("csv")), stored
+        return InputFrame(frame, is_csv=step.format.startswith("csv")), stored
 
-    def join(self, tables: Sequence[InputRows], step: Join) -> tuple[InputRows, tuple[int, ...]]:
+    def join(self, tables: Sequence[InputFrame], step: Join) -> tuple[InputFrame, tuple[int, ...]]:
         """Return the rows that have a partner in every input, and the number of rows of each.
 
         Raises the errors of `join_frames`, and DataError (C010) for CSV files beside other inputs,
@@ -118,14 +118,14 @@ class SparkRun:
         self._progress("joining", 0, 0)
         with running(self._engine.spark, "joining"):
             frame, counts = join_frames([rows.frame for rows in tables], step)
-        return InputRows(frame, is_csv=tables[0].is_csv), counts
+        return InputFrame(frame, is_csv=tables[0].is_csv), counts
 
-    def texts(self, table: InputRows, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    def texts(self, table: InputFrame, names: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the distinct texts in a table's first rows, by column; none for other types."""
         with running(self._engine.spark, "reading"):
             return reading.first_texts(table.frame, names, FIRST_ROWS)
 
-    def sample(self, table: InputRows, step: Sample) -> tuple[InputRows, SampleEvidence]:
+    def sample(self, table: InputFrame, step: Sample) -> tuple[InputFrame, SampleEvidence]:
         """Return a sample of the rows, and what is known of it. Raises as `sample_table` does."""
         self._progress("sampling", 0, 0)
         with running(self._engine.spark, "sampling"):
@@ -140,20 +140,20 @@ class SparkRun:
             return rows_by_weight(self._read_stored(written)[0], step.weight_column)
 
     def compare_sampled(
-        self, written: WrittenTable, plan: Plan, table: InputRows | None = None
+        self, written: WrittenTable, plan: Plan, table: InputFrame | None = None
     ) -> SampledOutput:
         """Read a written table back as a sample, of an input `table` if one is given."""
         with running(self._engine.spark, "verifying"):
             rows = StoredRows(table.frame, table.is_csv) if table else None
             return kept_values.compare_sampled(self._stored_rows(written), plan, rows)
 
-    def row_number(self, table: InputRows) -> int:
+    def row_number(self, table: InputFrame) -> int:
         """Return how many rows a table that was read has."""
         with running(self._engine.spark, "verifying"):
             return table.frame.count()
 
     def strange_rows(
-        self, written: WrittenTable, table: InputRows, names: Sequence[str], present: str = ""
+        self, written: WrittenTable, table: InputFrame, names: Sequence[str], present: str = ""
     ) -> int:
         """Return how many rows of a written table have values that no row of its input has, or
         have them more often."""
@@ -166,7 +166,7 @@ class SparkRun:
         frame, kind = self._read_stored(written)
         return StoredRows(frame, kind.startswith("csv"))
 
-    def mask(self, table: InputRows, step: Mask) -> tuple[InputRows, MaskingEvidence]:
+    def mask(self, table: InputFrame, step: Mask) -> tuple[InputFrame, MaskingEvidence]:
         """Return the rows with columns masked, and what was seen of them.
 
         Raises the errors of `mask_table`.
@@ -185,7 +185,7 @@ class SparkRun:
         return table._replace(frame=frame, masked=step.names, labelled=labelled), evidence
 
     def look_at_masked(
-        self, table: InputRows, step: Mask, output: WrittenTable, unmasked: Sequence[str]
+        self, table: InputFrame, step: Mask, output: WrittenTable, unmasked: Sequence[str]
     ) -> MaskingEvidence:
         """Return what an input and an output tell of the columns of a step.
 
@@ -224,14 +224,14 @@ class SparkRun:
 
     def released_rows(
         self,
-        table: InputRows,
+        table: InputFrame,
         step: Anonymize,  # noqa: ARG002 (of any engine)
         output: Publish,  # noqa: ARG002 (likewise)
-    ) -> tuple[InputRows, int]:
+    ) -> tuple[InputFrame, int]:
         """Return all rows: only full-domain generalisation suppresses some, on the local engine."""
         return table, 0
 
-    def anonymize(self, table: InputRows, step: Anonymize, output: Publish) -> AnonymizedTable:
+    def anonymize(self, table: InputFrame, step: Anonymize, output: Publish) -> AnonymizedTable:
         """Return the frame of the release, whose classes are formed when it is used.
 
         The first cuts are made here. Raises DataError where the table as a whole cannot satisfy the
