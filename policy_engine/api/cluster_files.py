@@ -20,7 +20,7 @@ from policy_engine.errors import DataError
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
     from policy_engine.engines.spark.engine import SparkEngine
-    from policy_engine.engines.spark.gathering import StoredRows
+    from policy_engine.engines.spark.gathering import ClusterRows
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class NeededRows:
     """What an audit reads of the tables: the original, the release, and a population."""
 
     files: ClusterFiles
-    stored: "tuple[StoredRows, ...]"
+    stored: "tuple[ClusterRows, ...]"
     unread: tuple[str, ...]
 
     def count(self) -> int:

@@ -14,7 +14,7 @@ from policy_engine.engines.spark.values import normalise_table
 
 
 @dataclass(frozen=True)
-class StoredRows:
+class ClusterRows:
     """Some columns of a table, which stay on the cluster until they are gathered."""
 
     engine: SparkEngine
@@ -32,13 +32,13 @@ class StoredRows:
             return local_table(self.frame.toArrow(), is_csv=self.is_csv)
 
 
-def stored_rows(engine: SparkEngine, location: str, columns: Sequence[str]) -> StoredRows:
+def stored_rows(engine: SparkEngine, location: str, columns: Sequence[str]) -> ClusterRows:
     """Return columns of a table. Raises the errors of `reading.describe_dataset` and
     `reading.read`."""
     dataset = engine.describe_dataset(location, location)
     with running(engine.spark, "reading"):
         frame = reading.read(engine.spark, location, dataset.format, columns)
-    return StoredRows(engine, frame, dataset.format.startswith("csv"))
+    return ClusterRows(engine, frame, dataset.format.startswith("csv"))
 
 
 def local_table(rows: pa.Table, *, is_csv: bool) -> pa.Table:
