@@ -118,7 +118,9 @@ def test_pixels_are_means_by_exact_arithmetic(images, size, padding):
             assert told == (away if mean >= 0 else -away)
         else:
             largest = max(map(abs, [*block, padding]))
-            assert abs(told - mean) <= 4 * np.finfo(images.dtype).eps * largest
+            limits = np.finfo(images.dtype)
+            nearest = max(4 * float(limits.eps) * largest, float(limits.smallest_subnormal))
+            assert abs(told - mean) <= nearest
     assert count_uneven(made, size) == 0
     assert count_other_means(images, made, size, padding) == 0
 
