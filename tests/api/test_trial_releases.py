@@ -33,7 +33,7 @@ def linked(run):
 
 
 def test_more_swapping_links_fewer_records_and_loses_more(data):
-    near, far = explore_policy(policy(), data, {"p": (0.02, 0.5)}, draws=1)
+    near, far = explore_policy(policy(0.12), data, {"p": (0.02, 0.5)}, draws=1)
     assert linked(near) > linked(far)
     assert near.outcome.loss.measure == "il1s"
     assert near.outcome.loss.median < far.outcome.loss.median
