@@ -112,7 +112,7 @@ def _truth(constraint: Constraint, lefts: tuple[Literals, ...], facts: Facts) ->
 def _referenced(constraint: Constraint, facts: Facts) -> Iterable[Value | None]:
     for iri in constraint.references:
         values = facts.referenced(iri)
-        yield from (None,) if values is None else map(Value, values)
+        yield from map(Value, values) if values else (None,)
 
 
 def _compare_known(

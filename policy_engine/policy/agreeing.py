@@ -92,9 +92,9 @@ def _expand_prefixes(document: _Node, declared: Context, known: Context) -> _Nod
     """
     text = json.dumps(document)
     own = {
-        name: one.iri
+        name: one.namespace
         for name, one in declared.definitions.items()
-        if one.is_prefix and name not in known.definitions and one.iri.endswith(_ENDINGS)
+        if name not in known.definitions and one.namespace.endswith(_ENDINGS)
     }
     own = {name: iri for name, iri in own.items() if f'"{name}:' not in text}
     if not own:

@@ -130,3 +130,19 @@ def test_columns_are_named_with_a_prefix():
     [made] = transformations(read_policy(json.dumps(whole)))
     asked = made.anonymization
     assert asked.columns.identifier == ("Name",)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        ["spatial"],
+        [["spatial"]],
+        {"uid": "odrl:spatial"},
+        {"@id": "odrl:spatial"},
+        [{"uid": "http://www.w3.org/ns/odrl/2/spatial"}],
+        {"@set": ["spatial"]},
+        {"@set": [{"@set": "spatial"}]},
+    ],
+)
+def test_names_are_names_however_the_left_operand_is_written(left):
+    assert right("ex:EU", leftOperand=left, operator="eq") == [("http://e.org/EU", IRI)]

@@ -1,6 +1,6 @@
 """How a rule applies to a request, part by part, with the same functions as in a decision."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,7 +13,7 @@ from policy_engine.decision.closures import Closures
 from policy_engine.decision.compliance.facts import Terms, purposes_of, with_told
 from policy_engine.decision.compliance.member_index import MemberIndex
 from policy_engine.decision.compliance.reading import value_of
-from policy_engine.decision.compliance.requested_rules import RequestedRule
+from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRule
 from policy_engine.decision.compliance.sizes import CountedFacts, Work
 from policy_engine.decision.conditions import State
 from policy_engine.decision.facts import RequestFacts
@@ -38,11 +38,11 @@ class Applicability:
     """The application of a policy's rules to one rule of a request, at one moment.
 
     The `world` has the facts about parties, assets and actions, `told` those about left operands,
-    and `known_assets` gives the assets named elsewhere, as for `RefinedMembers`; the comparisons
-    are counted as `work`. A decision answers yes or no; only a report gives the result of each
-    part. A request that could give its purpose or delivery channel but does not, has none:
-    something that is permitted for all but some purposes is permitted without one. A prohibition is
-    not lifted by that.
+    of which the world gives those in `world_values`; `known_assets` gives the assets named
+    elsewhere, as for `RefinedMembers`, and the comparisons are counted as `work`. A decision
+    answers yes or no; only a report gives the result of each part. A request that could give its
+    purpose or delivery channel but does not, has none: something that is permitted for all but some
+    purposes is permitted without one. A prohibition is not lifted by that.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Applicability:
         closures: Closures,
         world: World,
         told: Mapping[str, Terms],
+        world_values: Container[str],
         time: Term,
         known_assets: Callable[[], Mapping[str, Sequence[str]]],
         work: Work,
@@ -62,6 +63,7 @@ class Applicability:
         self._asked = request
         self._world = world
         self._told = told
+        self._only_asked = frozenset(one for one in TOLD if one not in world_values)
         self._time = cast("datetime", value_of(time).value)
         self._members = RefinedMembers(world.of, lambda: request.targets, known_assets)
         self._requests: dict[str, ExpandedRequest] = {}
@@ -100,7 +102,8 @@ class Applicability:
         """Return the facts that the conditions of a rule are evaluated against."""
         is_closed = clause.rule.kind == "permission"
         request, world = self._expanded("action", "").request, self._worlds[is_closed]
-        facts = CountedFacts(request, world, self._time, self.closures, self._work)
+        given = (request, world, self._time, self.closures, self._work)
+        facts = CountedFacts(*given, self._only_asked)
         # Equal moments must give equal answers, whatever the zone that a request writes them in.
         facts.zone = UTC
         facts.purposes = purposes_of(self._told, is_closed=is_closed)

@@ -46,9 +46,11 @@ def told_by(
 ) -> Mapping[str, Terms]:
     """Return the left operands given by the world, or else by the request.
 
-    What the policy's `references` stand for, no request says.
+    What the policy's `references` stand for, no request says; what only a request gives, such as
+    its purpose, it gives all the same.
     """
-    requested = {name: of for name, of in request.values.items() if name not in references}
+    is_given = {name: name in TOLD or name not in references for name in request.values}
+    requested = {name: of for name, of in request.values.items() if is_given[name]}
     operands = {**requested, **world_values}
     own = {DATE_TIME: (time,), JOINTLY: request.targets}
     return {**operands, PURPOSE: operands.get(PURPOSE, ()), **own}
@@ -77,7 +79,10 @@ def purposes_of(operands: Mapping[str, Terms], *, is_closed: bool) -> tuple[Lite
 
 
 def world_of(graph: StatementGraph) -> World:
-    """Return what a world says about parties, assets and actions, and about references."""
+    """Return what a world says about parties, assets and actions, and about references.
+
+    What it says and cannot be read has no values, which is not as if it said nothing.
+    """
     told: dict[str, Told] = {}
     for node in graph.about:
         _tell(told.setdefault(graph.name(node), {}), graph, node)
@@ -94,25 +99,22 @@ def with_told(
 
     If it `is_closed`, a request that gives no delivery channel has none.
     """
-    values = {
-        operand: _values(operand_terms) for operand, operand_terms in told.items() if operand_terms
-    }
-    readable = {
-        operand: operand_terms
-        for operand, operand_terms in values.items()
-        if operand_terms is not None
-    }
+    values = _facts({operand: of for operand, of in told.items() if of})
     if is_closed and not told.get(CHANNEL):
-        readable[CHANNEL] = _NOTHING
-    times = readable.pop(COUNT, ())
+        values[CHANNEL] = _NOTHING
+    times = values.pop(COUNT, ())
     counts = dict.fromkeys(labels, times[0]) if len(times) == 1 and type(times[0]) is int else {}
-    # What is told at two places has several values, and a comparison with it is unknown.
+    # What is told at two places has several values, and a comparison with it is unknown; so is one
+    # with what cannot be read at either place.
     both = {
-        name: tuple(dict.fromkeys((*cast("Any", world.values[name]), *readable[name])))
-        for name in world.values.keys() & readable.keys()
+        name: tuple(dict.fromkeys((*cast("Any", world.values[name]), *values[name])))
+        if world.values[name] and values[name]
+        else ()
+        for name in world.values.keys() & values.keys()
     }
-    values_told = {**world.values, **readable, **both}
-    return world.model_copy(update={"values": values_told, "counts": counts})
+    all_values = {**world.values, **values, **both}
+    known = {name: of for name, of in all_values.items() if of}
+    return world.model_copy(update={"values": known, "counts": counts})
 
 
 def memberships(
@@ -238,9 +240,9 @@ def _tell(told: Told, graph: StatementGraph, node: str) -> None:
         told.setdefault(operand, {}).update(dict.fromkeys(graph.values(node, operand)))
 
 
-def _facts(told: Told) -> dict[str, tuple[Literals, ...]]:
-    facts = {operand: _values((*operand_terms,)) for operand, operand_terms in told.items()}
-    return {operand: values for operand, values in facts.items() if values is not None}
+def _facts(told: Mapping[str, Iterable[Term]]) -> dict[str, tuple[Literals, ...]]:
+    """Return the values of left operands, none of one that cannot be read."""
+    return {operand: _values((*terms_told,)) or () for operand, terms_told in told.items()}
 
 
 @lru_cache(maxsize=16)

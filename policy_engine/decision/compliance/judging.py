@@ -295,8 +295,9 @@ class ComplianceCase:
     @cached_property
     def _applicability(self) -> Applicability:
         setting, closures = self._setting, self._setting.closures(self.asked)
-        given = (self.policy, self.asked, closures, setting.world, self._told, self.time)
-        return Applicability(*given, setting.known_assets, setting.work)
+        given = (self.policy, self.asked, closures, setting.world, self._told)
+        more = (setting.world_values, self.time, setting.known_assets, setting.work)
+        return Applicability(*given, *more)
 
 
 def _why_unknown(name: str, names: tuple[str, ...]) -> str:

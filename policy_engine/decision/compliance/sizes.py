@@ -1,6 +1,6 @@
 """How large a report may become, and how much work it may take."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from policy_engine.decision.closures import Closures
@@ -138,15 +138,29 @@ class CountedClosures(Closures):
 
 
 class CountedFacts(RequestFacts):
-    """The facts of one request, whose uses are counted."""
+    """The facts of one request, whose uses are counted.
 
-    __slots__ = ("_work",)
+    Left operands that are only `asked`, not told by the world, are no values of references.
+    """
+
+    __slots__ = ("_asked", "_work")
 
     def __init__(
-        self, request: Request, world: World, time: datetime, closures: Closures, work: Work
+        self,
+        request: Request,
+        world: World,
+        time: datetime,
+        closures: Closures,
+        work: Work,
+        asked: Container[str] = (),
     ) -> None:
         super().__init__(request, world, time, closures)
         self._work = work
+        self._asked = asked
+
+    def referenced(self, iri: str) -> tuple[Literals, ...] | None:
+        """Return the values under an IRI in the state of the world."""
+        return None if iri in self._asked else super().referenced(iri)
 
     def values(self, left_operand: str) -> tuple[Literals, ...] | None:
         """Return the current value of a left operand, None if it is unknown."""

@@ -29,13 +29,22 @@ _USUAL_CONTEXTS = (
 
 
 class Definition(NamedTuple):
-    """The meaning of a term: its IRI, and how its values are to be read."""
+    """The meaning of a term: its IRI, and how its values are to be read.
+
+    A prefix has a `namespace`, its IRI as written: what begins as an empty port or as half of an
+    escape may go on in the names that it shortens.
+    """
 
     iri: str
     type: str = ""
     is_list: bool = False
-    is_prefix: bool = False
+    namespace: str = ""
     scoped: Mapping[str, "Definition"] = MappingProxyType({})
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether the term is a prefix of names."""
+        return bool(self.namespace)
 
 
 class Context(NamedTuple):
@@ -54,11 +63,15 @@ class Context(NamedTuple):
 
     def reference(self, name: str) -> str:
         """Return the IRI of a compact IRI; any other name as it is, relative ones too."""
+        return terms.canonical(self.joined(name))
+
+    def joined(self, name: str) -> str:
+        """Return a name with the namespace of its prefix in its place, as the two are written."""
         prefix, colon, local = name.partition(":")
         definition = self.definitions.get(prefix)
         if colon and definition and definition.is_prefix and not local.startswith("//"):
-            name = definition.iri + local
-        return terms.canonical(name)
+            return definition.namespace + local
+        return name
 
     def undeclared(self, name: str) -> str:
         """Return the prefix of a name that no context declares; empty where it has none.
@@ -201,7 +214,7 @@ def _extend_context(context: Context, entries: Mapping[str, Any]) -> Context:
     base = dict(context.definitions)
     for name, entry in raw.items():
         if isinstance(entry, str):
-            base[name] = Definition(entry, is_prefix=entry.endswith(_PREFIX_ENDS))
+            base[name] = Definition(entry, namespace=_namespace(entry))
     lookup = Context(base)
     own_definitions = {name: _definition(lookup, iris[name], entry) for name, entry in raw.items()}
     return Context({**context.definitions, **own_definitions})
@@ -210,12 +223,17 @@ def _extend_context(context: Context, entries: Mapping[str, Any]) -> Context:
 def _definition(context: Context, iri: str, entry: Any) -> Definition:
     full = iri if iri.startswith("@") else context.reference(iri)
     if isinstance(entry, str):
-        return Definition(full, is_prefix=iri.endswith(_PREFIX_ENDS))
+        return Definition(full, namespace=_namespace(context.joined(iri)))
     kind = entry.get("@type", "")
     plain = Definition(full, kind if kind.startswith("@") else context.reference(kind))
     scoped = _extend_context(context, entry["@context"]).definitions if "@context" in entry else {}
     own = {name: scoped[name] for name in entry.get("@context", {}) if name in scoped}
     return plain._replace(is_list=entry.get("@container") == "@list", scoped=own)
+
+
+def _namespace(iri: str) -> str:
+    """Return an IRI as the namespace of a prefix; empty where it is none."""
+    return iri if iri.endswith(_PREFIX_ENDS) else ""
 
 
 def is_compact(text: str) -> bool:
@@ -278,7 +296,7 @@ def _own_context_problems(
     for name, entry in entries.items():
         if name.startswith("@") and name != "@version":
             message = f"The keyword {name!r} is not allowed in a context of the text."
-        elif name in context.definitions and entry != context.definitions[name].iri:
+        elif name in context.definitions and entry != _written(context.definitions[name]):
             message = f"The context gives the known term {name!r} another meaning."
         elif name != "@version" and not _is_plain(name, entry, entries):
             message = f"The context defines {name!r} as {entry!r}."
@@ -287,6 +305,10 @@ def _own_context_problems(
         hint = "A context of the text may declare prefixes and new terms, as strings."
         place = document.place(f"{pointer}/{escape(name)}", of_key=True)
         yield Problem("L005", message, hint, place)
+
+
+def _written(definition: Definition) -> str:
+    return definition.namespace or definition.iri
 
 
 def _is_iri_or_empty(name: str) -> bool:

@@ -35,6 +35,7 @@ MAX_PROBLEMS = 100
 _LANGUAGE = re.compile("[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")  # BCP 47, section 2.1, in outline
 _KEYWORDS = ("@context", "@graph", "@id", "@language", "@list", "@set", "@type", "@value")
 _TOP_ONLY = ("@context", "@graph")
+_NAMING = ("@id", "@list", "@set", "@value")
 
 _LEFT, _RIGHT, _DATA_TYPE = (
     f"{terms.ODRL}{name}" for name in ("leftOperand", "rightOperand", "dataType")
@@ -176,13 +177,21 @@ def _operand_definition(
     keys = {context.key(key).iri: key for key in source}
     if _LEFT not in keys or _DATA_TYPE in keys:
         return definition
-    left_operand = source[keys[_LEFT]]
-    left_operand = left_operand.get("@id") if isinstance(left_operand, dict) else left_operand
     inner_context = context.within(context.key(keys[_LEFT]))
-    is_naming = isinstance(left_operand, str) and terms.takes_names(
-        terms.canonical(inner_context.term(left_operand))
-    )
+    left_operands = _written_names(source[keys[_LEFT]], inner_context)
+    is_naming = any(terms.takes_names(inner_context.term(name)) for name in left_operands)
     return definition._replace(type=_PREFIXED_NAME) if is_naming else definition
+
+
+def _written_names(value: Any, context: Context) -> Iterator[str]:
+    """Yield the names that a value is written with, however JSON-LD lets it be nested."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (name for one in value for name in _written_names(one, context))
+    elif isinstance(value, dict):
+        keys = (key for key in value if context.key(key).iri in _NAMING)
+        yield from (name for key in keys for name in _written_names(value[key], context))
 
 
 def _values(

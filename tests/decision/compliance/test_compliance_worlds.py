@@ -37,6 +37,86 @@ def test_prohibition_on_some_of_an_asset_applies_if_the_policy_names_parts_of_it
     assert found == {"Permission": False, "Prohibition": True}
 
 
+# -- what cannot be read -----------------------------------------------------------------------
+
+UNREADABLE = ('"600"^^:dpi', '"600 dpi"@en')
+
+
+@pytest.mark.parametrize("told", UNREADABLE)
+@pytest.mark.parametrize(
+    ("kind", "operator", "is_active"), [("permission", "lteq", False), ("prohibition", "gt", True)]
+)
+def test_unreadable_value_of_an_action_is_not_replaced_by_the_requests(
+    told, kind, operator, is_active
+):
+    fine = limit("odrl:resolution", operator, "300")
+    action = f"odrl:action [ rdf:value odrl:print ; odrl:refinement [ {fine} ] ]"
+    text = policy(f"odrl:assignee :nurse ; odrl:target :ward ; {action}", kind)
+    claim = f"; odrl:constraint [ {limit('odrl:resolution', 'eq', '100')} ]"
+    asked = request(action="odrl:print", told=claim)
+    told = world(f"odrl:print odrl:resolution {told} .")
+    assert active(text, asked, told) == {kind.capitalize(): is_active}
+
+
+@pytest.mark.parametrize("value", ['"fr"^^:lang', '"fr"@en'])
+@pytest.mark.parametrize(
+    ("kind", "operator", "is_active"), [("permission", "eq", False), ("prohibition", "neq", True)]
+)
+def test_collection_of_an_unreadable_value_is_not_judged_by_its_members(
+    value, kind, operator, is_active
+):
+    members = ":m odrl:partOf :ward, :nurse ; odrl:language 'de'"
+    told = world(f"{members} . :ward odrl:language {value} . :nurse odrl:language {value} .")
+    german = limit("odrl:language", operator, "'de'")
+    refined = f"odrl:refinement [ {german} ]"
+    of_asset = f"odrl:target [ odrl:source :ward ; {refined} ]"
+    of_party = f"odrl:target :ward ; odrl:assignee [ odrl:source :nurse ; {refined} ]"
+    for part in (of_asset, of_party):
+        text = policy(f"odrl:action odrl:read ; {part}", kind)
+        assert active(text, told=told) == {kind.capitalize(): is_active}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ':quota "50 GB"@en . :quota rdf:value 5',
+        ':quota 5 . :quota rdf:value "50 GB"@en',
+        'odrl:language "de" . :quota rdf:value "50 GB"@en',
+    ],
+)
+def test_unreadable_value_of_a_reference_is_unknown(told):
+    text = constrained(limit(":quota", "lteq", "10"))
+    assert active(text, told=world(f":w a sotw:SotW ; {told} .")) == {"Permission": False}
+
+
+def test_unreadable_value_of_one_of_several_references_is_unknown():
+    of = "odrl:leftOperand odrl:spatial ; odrl:operator odrl:isNoneOf"
+    text = constrained(f"{of} ; odrl:rightOperandReference :here, :there")
+    told = ':w a sotw:SotW ; odrl:spatial :IT . :here rdf:value :FR . :there rdf:value "IT"@en .'
+    assert active(text, told=world(told)) == {"Permission": False}
+
+
+@pytest.mark.parametrize("operand", ["odrl:purpose", "odrl:deliveryChannel"])
+def test_reference_to_what_a_request_gives_does_not_erase_it(operand):
+    of = "odrl:leftOperand :z ; odrl:operator odrl:neq ; odrl:rightOperandReference"
+    other = f"odrl:target :other ; odrl:action odrl:read ; odrl:constraint [ {of} {operand} ]"
+    text = constrained(limit(operand, "neq", ":x"), more=f":policy odrl:permission [ {other} ] .")
+    claim = f"; odrl:constraint [ {limit(operand, 'eq', ':x')} ]"
+    told = world(":w a sotw:SotW ; :z :y .")
+    assert active(text, request(told=claim), told) == {"Permission": False}
+
+
+@pytest.mark.parametrize("operand", ["odrl:purpose", "odrl:deliveryChannel"])
+@pytest.mark.parametrize("claim", [":x", ""])
+def test_no_request_says_what_a_reference_to_its_purpose_stands_for(operand, claim):
+    of = "odrl:leftOperand :z ; odrl:operator odrl:neq ; odrl:rightOperandReference"
+    text = constrained(f"{of} {operand}")
+    asked = request(told=f"; odrl:constraint [ {limit(operand, 'eq', claim)} ]" if claim else "")
+    assert not active(text, asked, world(":w a sotw:SotW ; :z :y ."))["Permission"]
+    told = world(f":w a sotw:SotW ; :z :y ; {operand} :x .")
+    assert active(text, asked, told)["Permission"]
+
+
 # -- several descriptions of one thing --------------------------------------------------------
 
 

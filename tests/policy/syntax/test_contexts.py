@@ -200,3 +200,19 @@ def test_given_context_that_cannot_be_read_is_refused(entry):
     found = problem("http://mine/", given={"http://mine/": {"@context": entry}})
     assert (found.code, found.place.pointer) == ("L005", "/@context/0")
     assert repr(next(iter(entry))) in found.message
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name", "iri"),
+    [
+        ("http://example.com:", "8080/Visits", "http://example.com:8080/Visits"),
+        ("http://example.com:", "80/Visits", "http://example.com/Visits"),
+        ("http://example.com/a/..:", "/b", "http://example.com/a/..:/b"),
+        ("HTTP://Someone@", "Example.com/a", "http://someone@example.com/a"),
+        ("http://localhost:", "8000/ns/mosaicrown/k", f"{terms.MOSAICROWN}k"),
+    ],
+)
+def test_name_has_one_spelling_only_with_its_prefix(prefix, name, iri):
+    assert context({"h": prefix}).reference(f"h:{name}") == iri
+    assert context({"h": prefix, "k": "h:"}).reference(f"k:{name}") == iri
+    assert context({"h": prefix, "name": f"h:{name}"}).key("name").iri == iri

@@ -51,7 +51,9 @@ def read_json_ld(text: str, source: str, contexts: Mapping[str, Any], limits: Li
         raise PolicyError(*graph.problems, source=source)
     reader = _Reader(graph, text, source, limits)
     for context in graph.contexts:
-        prefixes = {name: one.iri for name, one in context.definitions.items() if one.is_prefix}
+        prefixes = {
+            name: one.namespace for name, one in context.definitions.items() if one.is_prefix
+        }
         reader.collector.prefixes.update(prefixes)
     for node in graph.nodes:
         reader.node(node.data)

@@ -31,7 +31,7 @@ class TermNames:
         self.used = used
         definitions = {name: one for name, one in context.definitions.items() if ":" in one.iri}
         self._terms = {one.iri: name for name, one in definitions.items() if not one.is_prefix}
-        self._prefixes = {one.iri: name for name, one in definitions.items() if one.is_prefix}
+        self._prefixes = {one.namespace: name for name, one in definitions.items() if one.is_prefix}
 
     def within(self, key: str) -> "TermNames":
         """Return the names in force in the values of a key."""
