@@ -63,15 +63,17 @@ def known_rows(release: Release, engine: Engine) -> "pa.Table | None":
 def known_output(
     release: Release, engine: Engine, key: object, rows: InputRows, before: "pa.Table | None"
 ) -> WrittenTable | None:
-    """Return an output with what its input tells of its rows, of its masked columns, and of classes
-    by microaggregation, None if that is nothing.
+    """Return an output with what its input tells of its rows, of its masked columns, of classes by
+    microaggregation and of columns with a cap, None if that is nothing.
 
     Of a sample, nobody knows without the key of which rows it is.
     """
     plan, step = release.plan, release.plan.anonymization()
-    if not (plan.mask or have_figures(step)) or plan.sample is not None:
+    is_asked = plan.mask or have_figures(step) or step.columns.capped
+    if not is_asked or plan.sample is not None:
         return None if before is None else WrittenTable(release.output, before=before)
     masked = formed = None
+    missing = engine.missing_cells(rows.kept, step) if step.columns.capped else {}
     if plan.mask:
         output = WrittenTable(release.output)
         masked = engine.look_at_masked(rows.kept, plan.mask, output, plan.unmasked_columns)
@@ -79,7 +81,9 @@ def known_output(
         # The key tells tied rows apart by what is released of them.
         given = MaskedTable(rows.table) if key is None else mask_rows(plan, engine, rows.table)
         formed = anonymize_rows(plan, engine, given).formed
-    return WrittenTable(release.output, masked=masked, formed=formed, before=before)
+    return WrittenTable(
+        release.output, masked=masked, formed=formed, missing_cells=missing, before=before
+    )
 
 
 def check_against_input(

@@ -13,6 +13,7 @@ from policy_engine.certificate.certificate import Certificate, MaskedColumn
 from policy_engine.certificate.class_figures import ClassFigures, have_figures
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
+from policy_engine.certificate.suppressed_shares import measure_caps
 from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
@@ -88,6 +89,9 @@ def certify(
         Measurement(bound=bound.name, column=bound.column, sense=bound.sense, asked=0, achieved=one)
         for bound, one in ((one.masking.bound, one.broken) for one in judgements)
     )
+    caps: tuple[Measurement, ...] = ()
+    if measured and anonymize:
+        caps = (*measure_caps(anonymize, measured, written, is_shown=not release.sanitised),)
     full_utility: Utility | NotApplicable = NotApplicable(reason="nothing was generalised")
     if anonymize and anonymize.is_in_buckets:
         full_utility = NotApplicable(reason="quasi-identifiers are released as they are")
@@ -111,7 +115,7 @@ def certify(
         rows_out=measured.rows if measured else written.stored.rows,
         approximated=release.approximated,
         ended=release.ended,
-        measurements=(*measured.measurements, *maskings) if measured else (),
+        measurements=(*measured.measurements, *caps, *maskings) if measured else (),
         sample=_published_sample(release),
         maskings=tuple(map(MaskedColumn.of, judgements)),
         class_figures=figures,

@@ -9,6 +9,7 @@ from policy_engine import terms
 from policy_engine.audits.utility.figures import Utility
 from policy_engine.certificate.class_figures import class_contradictions
 from policy_engine.certificate.masking_consistency import masking_contradictions
+from policy_engine.certificate.suppressed_shares import cap_contradictions
 from policy_engine.data.bucket_tables import TABLES
 from policy_engine.data.storage import manifest_digest
 from policy_engine.data.table_files import FORMATS, match_format
@@ -62,6 +63,7 @@ def contradictions(certificate: "Certificate") -> Iterator[str]:
     yield from masking_contradictions(certificate)
     yield from _disclosure_contradictions(certificate)
     yield from class_contradictions(certificate)
+    yield from cap_contradictions(certificate)
     if isinstance(certificate.utility, Utility):
         yield from _utility_contradictions(certificate.utility, certificate)
     elif certificate.plan.train is None and not certificate.warning:

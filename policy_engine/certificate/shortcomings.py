@@ -12,6 +12,7 @@ from policy_engine.errors import Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.methods.buckets import BOUNDS
+from policy_engine.methods.columns import CAP
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -25,6 +26,9 @@ def shortcomings(certificate: "Certificate") -> Iterator[Problem]:
             verb = "does" if measured.achieved == 1 else "do"
             message = f"{cells} of {measured.column!r} {verb} not keep its "
             yield Problem("V001", f"{message}{measured.bound}.")
+        elif not measured.holds and measured.bound == CAP:
+            share = f"{measured.achieved:.4g} of the cells of {measured.column!r}"
+            yield Problem("V001", f"{share} are suppressed. Allowed are {measured.asked:g}.")
         elif not measured.holds:
             about = f" of {measured.column!r}" if measured.column else ""
             group = "bucket" if measured.bound in BOUNDS else "class"

@@ -146,8 +146,8 @@ class AnonymizedTable:
 
     A release by buckets has its `sensitive` values in a second table, and others None.
     `suppressed` of its `rows` input rows are left out, and `suppressed_cells` by column are nulled,
-    where single ones are; the `approximated` columns were first cut at
-    quantiles, since they have too many values. `early_stop` tells how the time limit ended the
+    where single ones are; `missing_cells` of capped columns were missing before. The `approximated`
+    columns were first cut at quantiles, since they have too many values. `early_stop` tells how the time limit ended the
     search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
     digits. `sample`, `masked` and `formed` are what was seen when its rows were sampled, its
     columns masked, and its classes microaggregated; `doubts` is what the owner should know besides.
@@ -162,6 +162,7 @@ class AnonymizedTable:
     sensitive: Any = field(default=None, repr=False)
     suppressed: int = 0
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
+    missing_cells: Mapping[str, int] = field(default_factory=dict)
     approximated: tuple[str, ...] = ()
     early_stop: EarlyStop | None = None
     salt: str | None = field(default=None, repr=False)
@@ -178,9 +179,9 @@ class AnonymizedTable:
 class WrittenTable:
     """A table that was written, and the anonymised table it was written from, if this run made it.
 
-    `masked` and `formed` are what the input tells of masked columns, and of classes by
-    microaggregation, where another run made the table; `before` has the rows of its input, each
-    in the place of its own, as far as they are needed. A release
+    `masked`, `formed` and `missing_cells` are what the input tells of masked columns, of classes by
+    microaggregation and of capped columns, where another run made the table; `before` has the rows
+    of its input, each in the place of its own, as far as they are needed. A release
     in memory keeps its `table`, in its engine's own kind, also after it was written to a place, and
     one by buckets both `tables`, by their names.
     """
@@ -191,6 +192,7 @@ class WrittenTable:
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     masked: "MaskingEvidence | None" = field(default=None, repr=False)
     formed: "ClassEvidence | None" = field(default=None, repr=False)
+    missing_cells: Mapping[str, int] | None = None
     before: Any = field(default=None, repr=False)
 
     @property
@@ -207,6 +209,12 @@ class WrittenTable:
     def class_evidence(self) -> "ClassEvidence | None":
         """What is known of classes by microaggregation, None where only the output is at hand."""
         return self.anonymized.formed if self.anonymized else self.formed
+
+    @property
+    def missing_before(self) -> Mapping[str, int] | None:
+        """How many cells of each capped column were missing in the rows of the input, None where
+        only the output is at hand."""
+        return self.anonymized.missing_cells if self.anonymized else self.missing_cells
 
     def made_here(self) -> AnonymizedTable:
         """Return what was written. Raises InternalError (X001) where another run made it."""
@@ -274,6 +282,10 @@ class Engine(Protocol):
         Of the `present` column, which may lack values, only rows with one count. Values are the
         same however the files of the two write them.
         """
+        ...
+
+    def missing_cells(self, table: Any, step: Anonymize) -> Mapping[str, int]:
+        """Return how many cells of each column with a cap an input lacks."""
         ...
 
     def mask(self, table: Any, step: Mask) -> tuple[Any, "MaskingEvidence"]:

@@ -37,6 +37,7 @@ from policy_engine.engines.identifiers import (
     with_pseudonyms,
 )
 from policy_engine.engines.joining import join_tables
+from policy_engine.engines.missing_cells import count_missing, missing_in_table
 from policy_engine.engines.origins import origins_of
 from policy_engine.engines.persons import uncounted_persons
 from policy_engine.engines.preparation import PreparedTable, check_feasible, overview, prepare
@@ -161,6 +162,10 @@ class LocalEngine:
             output = sensitive_rows(written)
         return kept_values.strange_rows(table, output, names, present)
 
+    def missing_cells(self, table: pa.Table, step: Anonymize) -> dict[str, int]:
+        """Return how many cells of each column with a cap an input lacks."""
+        return missing_in_table(table, step.columns)
+
     def mask(self, table: pa.Table, step: Mask) -> tuple[pa.Table, "MaskingEvidence"]:
         """Return the table with columns masked, and what was seen of them.
 
@@ -232,6 +237,9 @@ class LocalEngine:
             rows=prepared.rows,
             suppressed=grouping.suppressed,
             suppressed_cells=grouping.suppressed_cells,
+            missing_cells=count_missing(
+                step.columns, {name: one.column for name, one in prepared.quasi.items()}
+            ),
             early_stop=self._early_stop(grouping),
             salt=self._salt if step.columns.has_own_pseudonyms else None,
             formed=grouping.evidence,

@@ -46,7 +46,9 @@ def measure_buckets(tables: Mapping[str, pa.Table], step: Anonymize) -> tuple[Me
         message = "The two tables do not have the same buckets, with as many rows as values."
         raise CertificateError.of("V002", message)
     _check_numbers(rows)
-    return tuple(Measurement.of(one, _figure(one, figures, of_values)) for one in step.bounds())
+    return tuple(
+        Measurement.of(one, _figure(one, figures, of_values)) for one in step.class_bounds()
+    )
 
 
 def _check_numbers(buckets: Ints) -> None:

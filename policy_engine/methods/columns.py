@@ -40,6 +40,8 @@ NESTED = ("prefix", "interval", "calendar", "taxonomy")
 """Generalizations whose cells are nodes of a tree over the values."""
 PERTURBATIVE = ("mean", "median", "mode", "centroid")
 """Generalizations by one value that represents all of a class."""
+CAP = "maxSuppression"
+"""The bound on the share of a column's cells that may be suppressed, as a policy names it."""
 SUPPRESSION = "suppression"
 """The generalization by cells that are values of the input, or missing."""
 
@@ -123,6 +125,11 @@ class Columns(BaseModel):
     def quasi_names(self) -> tuple[str, ...]:
         """The names of the quasi-identifiers."""
         return tuple(column.name for column in self.quasi_identifier)
+
+    @property
+    def capped(self) -> tuple[QuasiIdentifier, ...]:
+        """The quasi-identifiers with a bound on how many of their cells may be suppressed."""
+        return tuple(one for one in self.quasi_identifier if one.max_suppression is not None)
 
     @property
     def sensitive_names(self) -> tuple[str, ...]:

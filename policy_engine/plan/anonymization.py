@@ -18,6 +18,7 @@ from policy_engine.kernels.bounds import Ancestry, ClassConstraint, Diversity
 from policy_engine.methods import Bound, Measurement, Method, PrivacyModel, method_class
 from policy_engine.methods.buckets import bucket_bounds, bucket_conflicts
 from policy_engine.methods.columns import (
+    CAP,
     PERTURBATIVE,
     SUPPRESSION,
     Columns,
@@ -147,7 +148,19 @@ class Anonymization(BaseModel):
         return all(method.is_kept_by_union for method in about)
 
     def bounds(self) -> tuple[Bound, ...]:
-        """Return every bound: k first, then those of each model on each sensitive column."""
+        """Return every bound: those of classes, and the caps of columns."""
+        return (*self.class_bounds(), *self.caps())
+
+    def caps(self) -> tuple[Bound, ...]:
+        """Return the share of the cells of each capped column that may be suppressed."""
+        return tuple(
+            Bound(CAP, one.name, one.max_suppression or 0.0, "at most")
+            for one in self.columns.capped
+        )
+
+    def class_bounds(self) -> tuple[Bound, ...]:
+        """Return the bounds that every class, or bucket, has to hold: k first, then those of each
+        model on each sensitive column."""
         if self.is_in_buckets:
             [column] = self.columns.sensitive_names
             return bucket_bounds(self.recoding.buckets, self.k, self.least_values, column)
@@ -163,7 +176,7 @@ class Anonymization(BaseModel):
         )
 
     def measure(self, groups: "Groups", ancestries: Mapping[str, Ancestry]) -> list[Measurement]:
-        """Measure every bound on the classes of a table."""
+        """Measure every bound of classes on those of a table."""
         measurements = [Measurement.of(one, groups.units()) for one in self._bounds_of_k()]
         for method, column in self._about():
             histogram, tree = groups.histogram(column.name), ancestries.get(column.name)

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 from places import SHARED_DATA
 
 from policy_engine import apply_policy, certify_output, compare_release
+from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.shortcomings import lost_rows
 from policy_engine.cli.tables.certificates import certificate_table
 from policy_engine.decision import Decider, Request, World
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, DataError
 from policy_engine.plan.making import make_plan
 from policy_engine.plan.plan import Plan
 from policy_engine.policy import read_policy
@@ -146,6 +147,75 @@ def test_a_cap_on_a_column_is_kept(missing):
     made = applied(table, quasi=["a", capped], missing=missing, **ASKED)
     assert made.record.suppressed_cells["b"] <= 2
     assert least_matches(list(zip(*made.table.to_pydict().values(), strict=True)), missing) >= 2
+
+
+CAPPED = {
+    "sex": [*"ffffmm"] * 10,
+    "job": [*["cook"] * 3, "pilot", *["smith"] * 2] * 10,
+    "zone": ["q", *["a"] * 57, None, None],
+}
+UNDER_CAP = {"quasi": ["sex", "job", column("zone", maxSuppression=0.02)], **ASKED, "k": 5}
+
+
+def capped_file(folder, cells):
+    """Return a file with the quasi-identifiers as they are, but for the cells of the capped one."""
+    path = folder / "release.csv"
+    rows = zip(CAPPED["sex"], CAPPED["job"], cells, strict=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("sex", "job", "zone"), *rows])
+    return path
+
+
+def cap_of(certificate):
+    [one] = [one for one in certificate.measurements if one.bound == "maxSuppression"]
+    return one.column, one.asked, one.achieved
+
+
+def test_a_cap_is_measured_on_the_output_and_tells_what_is_missing_up_to_it(tmp_path):
+    parts = {**UNDER_CAP, "k": 2}
+    made = applied(CAPPED, tmp_path / "out/people.csv", **parts)
+    assert made.record.suppressed_cells["zone"] == 1
+    # Three of 60 cells are missing, two of which were before.
+    assert cap_of(made.certificate) == ("zone", 0.02, 0.02)
+    again = certify_output(made.path, asking(**parts), {DATASET: pa.table(CAPPED)})
+    assert again.measurements == made.certificate.measurements
+    lower = applied(CAPPED, quasi=["sex", column("zone", maxSuppression=0.1)], **ASKED)
+    assert cap_of(lower.certificate) == ("zone", 0.1, pytest.approx(4 / 60))
+
+
+def test_more_cells_than_a_cap_allows_are_refused_with_the_data(tmp_path):
+    path = capped_file(tmp_path, [None] * 60)
+    with pytest.raises(CertificateError, match=r"V001 0\.9667 of the cells of 'zone'"):
+        certify_output(path, asking(**UNDER_CAP), {DATASET: pa.table(CAPPED)})
+
+
+def test_without_the_data_a_cap_holds_if_no_more_cells_are_missing_than_it_allows(tmp_path):
+    one_missing = capped_file(tmp_path, [None, *["a"] * 59])
+    policy = asking(**{**UNDER_CAP, "k": 2, "missing": "wildcard"})
+    assert cap_of(certify_output(one_missing, policy)) == ("zone", 0.02, pytest.approx(1 / 60))
+    with pytest.raises(DataError, match=r"V006 2 of 60 cells of 'zone' are missing"):
+        certify_output(capped_file(tmp_path, [None, None, *["a"] * 58]), policy)
+
+
+def test_the_cap_of_a_sample_takes_the_key_to_measure(tmp_path):
+    table = {"sex": [*"ffmm"] * 15, "zone": ["a", None] * 30}
+    parts = {"quasi": ["sex", column("zone", maxSuppression=0.1)], **ASKED}
+    parts |= {"sampleShare": 0.5}
+    made = applied(table, tmp_path / "out/people.csv", key=KEY, **parts)
+    policy, data = asking(**parts), {DATASET: pa.table(table)}
+    assert certify_output(made.path, policy, data, key=KEY).holds
+    with pytest.raises(DataError, match="V006 .* and the key if rows were sampled"):
+        certify_output(made.path, policy, data)
+
+
+def test_a_certificate_with_another_share_of_suppressed_cells_is_refused(tmp_path):
+    made = applied(CAPPED, quasi=["sex", column("zone", maxSuppression=0.1)], **ASKED)
+    certificate = made.certificate
+    assert [*contradictions(certificate)] == []
+    k, cap = certificate.measurements
+    false = cap.model_copy(update={"achieved": 0.01})
+    [told] = contradictions(certificate.model_copy(update={"measurements": (k, false)}))
+    assert told == "maxSuppression of 'zone' cannot be 0.01 if 0.0666667 of 60 cells are missing."
 
 
 @pytest.mark.parametrize("missing", SENSES)

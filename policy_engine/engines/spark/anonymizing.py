@@ -19,6 +19,7 @@ from policy_engine.engines.microaggregating import (
     doubts_of_means,
     spreads,
 )
+from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.number_lists import is_array_of_numbers
 from policy_engine.engines.preparation import Overview, check_feasible
 from policy_engine.engines.spark.cell_ends import with_end_columns
@@ -40,9 +41,9 @@ class AnonymizedFrame:
     """A release that is computed when it is used; a column `PERSON` identifies persons, if counted.
 
     The first cuts of the `approximated` columns are at quantiles. `suppressed_cells` were nulled,
-    by column, where single ones are. The cells of `numeric` columns are numbers, as texts, those of
-    `typed` columns values of the input; `formed` is what is known of classes by microaggregation,
-    `doubts` are warnings.
+    by column, where single ones are; `missing_cells` of capped columns were missing before. The
+    cells of `numeric` columns are numbers, as texts, those of `typed` columns values of the input;
+    `formed` is what is known of classes by microaggregation, `doubts` are warnings.
     """
 
     frame: DataFrame
@@ -50,6 +51,7 @@ class AnonymizedFrame:
     tasks: int
     approximated: tuple[str, ...] = ()
     suppressed_cells: Mapping[str, int] = field(default_factory=dict)
+    missing_cells: Mapping[str, int] = field(default_factory=dict)
     numeric: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
     formed: ClassEvidence | None = None
@@ -132,6 +134,7 @@ def _suppress_cells(
         table.rows,
         table.tasks,
         suppressed_cells=nulled.suppressed_cells,
+        missing_cells=count_missing(step.columns, quasi),
         typed=tuple(quasi),
     )
 

@@ -106,9 +106,9 @@ def _merge_figures(
     given."""
     sums = {total["what"]: total["times"] for total in totals}
     bounds = {total["place"]: total for total in totals if total["what"] == "bound"}
-    measurements = [_measurement(bound, bounds[n]) for n, bound in enumerate(step.bounds())]
+    measurements = [_measurement(bound, bounds[n]) for n, bound in enumerate(step.class_bounds())]
     if least is not None:
-        measurements = [Measurement.of(one, np.array([least])) for one in step.bounds()]
+        measurements = [Measurement.of(one, np.array([least])) for one in step.class_bounds()]
     [sizes] = (total for total in totals if total["what"] == "sizes")
     whole_table = ClassTotals(
         sums["rows"],

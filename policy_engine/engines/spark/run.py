@@ -26,6 +26,7 @@ from policy_engine.engines.identifiers import new_salt
 from policy_engine.engines.masking.columns import ColumnJudgement
 from policy_engine.engines.masking.evidence import MaskingEvidence
 from policy_engine.engines.masking.marks import mark_key
+from policy_engine.engines.missing_cells import count_missing
 from policy_engine.engines.preparation import unbounded_columns
 from policy_engine.engines.reading_back import end_columns
 from policy_engine.engines.samples import SampleEvidence
@@ -51,6 +52,7 @@ from policy_engine.engines.spark.released_frames import (
 )
 from policy_engine.engines.spark.sampling import rows_by_weight, sample_frame
 from policy_engine.engines.spark.unlinked import check_hidden, check_unlinked
+from policy_engine.engines.spark.values import distinct_values
 from policy_engine.engines.strata import SampledOutput
 from policy_engine.errors import DataError
 from policy_engine.plan.inputs import Join, Read
@@ -162,6 +164,17 @@ class SparkRun:
             output = self._stored_rows(written)
             return kept_values.strange_rows(rows, output, names, mark_key(), present)
 
+    def missing_cells(self, table: InputFrame, step: Anonymize) -> dict[str, int]:
+        """Return how many cells of each column with a cap an input lacks."""
+        with running(self._engine.spark, "verifying"):
+            names = [one.name for one in step.columns.capped]
+            values = distinct_values(table.frame, names, self._engine.most_values).values
+            codes = {
+                one.name: values[one.name].encode_quasi(one, numbers=table.is_csv)
+                for one in step.columns.capped
+            }
+        return count_missing(step.columns, codes)
+
     def _stored_rows(self, written: WrittenTable) -> StoredRows:
         frame, kind = self._read_stored(written)
         return StoredRows(frame, kind.startswith("csv"))
@@ -267,6 +280,7 @@ class SparkRun:
             released,
             rows=release.rows,
             suppressed_cells=release.suppressed_cells,
+            missing_cells=release.missing_cells,
             approximated=release.approximated,
             salt=self._salt if columns.has_own_pseudonyms else None,
             formed=release.formed,

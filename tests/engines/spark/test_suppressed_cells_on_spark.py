@@ -13,7 +13,7 @@ import pyarrow.csv as pacsv
 import pytest
 from applying import asking
 from both import both, check_same, csv_rows, frame_of, released
-from building import column
+from building import DATASET, column
 from everyday import everyday
 from places import SHARED_DATA
 
@@ -171,3 +171,21 @@ def test_adult8_is_as_on_the_local_engine(cluster, missing):
         sum(found.spark.record.suppressed_cells.values())
         <= {"category": 31_926, "wildcard": 11_641}[missing]
     )
+
+
+def test_a_cap_is_measured_on_the_output(cluster, tmp_path):
+    table = {"sex": [*"ffffmm"] * 5, "zone": ["q", *["a"] * 28, None]}
+    parts = {**ASKED, "k": 2, "quasi": ["sex", column("zone", maxSuppression=0.05)]}
+    found = both(cluster, table, 3, **parts)
+    check(found)
+    assert found.spark.certificate.measurements == found.local.certificate.measurements
+    path = tmp_path / "nulled.parquet"
+    cluster.spark.createDataFrame(
+        pa.table({"sex": table["sex"], "zone": pa.nulls(30, pa.string())})
+    ).write.parquet(str(path))
+    policy = asking(**{name: part for name, part in parts.items() if name != "key"})
+    with pytest.raises(PolicyEngineError, match="V006 30 of 30 cells of 'zone' are missing"):
+        certify_output(path, policy, engine=cluster)
+    data = {DATASET: frame_of(cluster.spark, pa.table(table))}
+    with pytest.raises(PolicyEngineError, match=r"V001 0\.9667 of the cells of 'zone'"):
+        certify_output(path, policy, data, engine=cluster)
