@@ -189,6 +189,7 @@ CODES = {
     "A024": "a population that does not contain the release, or cannot be compared with it",
     "A025": "weights or a threshold outside their range",
     "A026": "a tree that too few samples of the records lead to",
+    "A027": "cells of a release that cannot be read as those of its original",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W002": "a parent's prohibition that is undone",

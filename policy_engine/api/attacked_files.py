@@ -1,7 +1,7 @@
 """The two files that an audit of disclosure attacks, matched row by row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from policy_engine.audits.disclosure.files import (
     tells_apart,
     unpaired,
 )
+from policy_engine.audits.disclosure.other_tools.missing_marks import without_marks
+from policy_engine.audits.disclosure.result import FileKind, MissingMarks
 from policy_engine.audits.disclosure.simulation import Simulation, masked_again
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import find_taxonomies
@@ -78,6 +80,9 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     names = tuple(dict.fromkeys(name for name in names if name not in unread))
     _check_matching(matching, certificate)
     problems = _problems(given, names, matching, secret)
+    given = given.without_marks((*names, *matching, *secret))
+    before, after = given.before, given.after
+    problems += given.cell_problems((*names, *matching, *secret))
     problems += risk_input_problems(given, names, asked.weights, asked.threshold)
     if problems:
         raise DataError(*problems)
@@ -96,15 +101,16 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
         drawn={n: Transitions(one.categories, one.matrix) for n, one in drawn.items()},
         again=_simulations(before, columns[: len(names)], plan, trees),
     )
+    outside, marks = _outside(given, files, asked.holdout, trees) if asked.holdout else (None, ())
     return AttackedFiles(
-        given,
+        replace(given, missing_marks=(*given.missing_marks, *marks)),
         () if isinstance(own, NotApplicable) else matching,
         own.reason if isinstance(own, NotApplicable) else "",
         tuple(name for name in before.column_names if name in unread),
         files,
         learned,
         trees,
-        _outside(given, files, asked.holdout, trees) if asked.holdout else None,
+        outside,
     )
 
 
@@ -124,15 +130,21 @@ def _simulations(
 
 def _outside(
     given: Disclosed, files: TwoFiles, holdout: Path, taxonomies: Mapping[str, Any]
-) -> TwoFiles:
-    """Return the same files with the persons of a holdout behind those of the original."""
+) -> tuple[TwoFiles, tuple[MissingMarks, ...]]:
+    """Return the same files with the persons of a holdout behind those of the original, and the
+    marks there that were read as missing."""
     others = tables.read_table(holdout)
     if not others.num_rows:
         raise DataError.of("R001", "The table has no rows.", source=str(holdout))
+    marks: tuple[MissingMarks, ...] = ()
+    if given.certificate is None:
+        both: dict[FileKind, pa.Table] = {"original": given.before, "holdout": others}
+        cleaned, marks = without_marks(both, files.names)
+        others = cleaned["holdout"]
     every = with_others(given.before, others, files.names, str(holdout))
     plan = given.certificate.plan if given.certificate else None
     columns = known_columns(every, given.after, files.names, plan, taxonomies)
-    return with_absent(files, columns, others.num_rows)
+    return with_absent(files, columns, others.num_rows), marks
 
 
 def _matching(

@@ -66,8 +66,10 @@ def audit_classes(
     from policy_engine.audits.disclosure.auditing import without_attacks  # noqa: PLC0415
     from policy_engine.audits.disclosure.risks.measuring import class_risks  # noqa: PLC0415
 
-    given, names = counted.given, counted.known
-    problems = risk_input_problems(given, names, asked.weights, asked.threshold)
+    names = counted.known
+    given = counted.given.without_marks(names)
+    problems = [*given.cell_problems(names)]
+    problems += risk_input_problems(given, names, asked.weights, asked.threshold)
     if problems:
         raise DataError(*problems)
     trees = taxonomies_of(given.certificate, asked.taxonomies or {}, given.path.parent, names)
@@ -94,6 +96,7 @@ def audit_classes(
         risks=found.risks,
         risks_not_run=(*found.not_run, *(NoRisk(measure=one, reason=reason) for one in learned)),
         distributions=found.distributions,
+        missing_marks=given.missing_marks,
     )
 
 

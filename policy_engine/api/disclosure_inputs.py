@@ -1,12 +1,17 @@
 """The files of a disclosure audit, and what risks are measured by beside them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.outputs import published_output
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.other_tools.missing_marks import (
+    unreadable_cells,
+    without_marks,
+)
+from policy_engine.audits.disclosure.result import FileKind, MissingMarks
 from policy_engine.audits.disclosure.risks.reading import (
     population_columns,
     population_problems,
@@ -38,6 +43,31 @@ class Disclosed:
     certificate: "Certificate | None"
     population_path: Path | None = None
     population: "pa.Table | None" = None
+    missing_marks: tuple[MissingMarks, ...] = ()
+
+    def without_marks(self, names: Sequence[str]) -> "Disclosed":
+        """Return the tables with marks such as `NA` in columns of numbers and times as missing.
+
+        A release with a certificate has none: its cells are as the plan says.
+        """
+        if self.certificate is not None:
+            return self
+        tables: dict[FileKind, pa.Table] = {"original": self.before, "release": self.after}
+        if self.population is not None:
+            tables["population"] = self.population
+        found, marks = without_marks(tables, names)
+        return replace(
+            self,
+            before=found["original"],
+            after=found["release"],
+            population=found.get("population"),
+            missing_marks=marks,
+        )
+
+    def cell_problems(self, names: Sequence[str]) -> Iterator[Problem]:
+        """Yield the columns of the release (A027) with cells that nobody can read."""
+        if self.certificate is None:
+            yield from unreadable_cells(self.before, self.after, names)
 
     @property
     def files(self) -> tuple[Path, ...]:

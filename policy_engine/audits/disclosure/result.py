@@ -136,6 +136,18 @@ class RiskAndUtility(_Frozen):
     error: Annotated[float, Field(ge=0)]
 
 
+FileKind: TypeAlias = Literal["original", "release", "population", "holdout"]
+
+
+class MissingMarks(_Frozen):
+    """The `marks` in a column of a table that were read as missing or suppressed cells."""
+
+    table: FileKind
+    column: str
+    marks: tuple[str, ...]
+    cells: Annotated[int, Field(ge=1)]
+
+
 class DisclosureAudit(_Frozen):
     """What is known of a release and its original, what every attack reaches, and other risks.
 
@@ -144,7 +156,8 @@ class DisclosureAudit(_Frozen):
     assumed to know of how each known column was made. Of the `risks` that need no link, those
     without a figure are in `risks_not_run`. `absent` persons of the file `holdout` were never in
     the original. With other releases of the same original, `together` is what they tell one after
-    the other, and `releases` what each risks and is good for, the audited one first.
+    the other, and `releases` what each risks and is good for, the audited one first. Without a
+    certificate, `missing_marks` are the cells that were read as missing.
     """
 
     original: str
@@ -163,6 +176,7 @@ class DisclosureAudit(_Frozen):
     distributions: tuple[RiskDistribution, ...] = ()
     holdout: str | None = None
     absent: int = 0
+    missing_marks: tuple[MissingMarks, ...] = ()
     together: tuple[ReleasesTogether, ...] = ()
     releases: tuple[RiskAndUtility, ...] = ()
 

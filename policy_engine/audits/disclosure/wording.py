@@ -4,6 +4,7 @@ from policy_engine.audits.disclosure.result import (
     DisclosureAudit,
     LearnedDistance,
     Linkage,
+    MissingMarks,
     ReleasesTogether,
 )
 from policy_engine.audits.disclosure.risks.result import FINDING, LEARNING
@@ -13,6 +14,7 @@ from policy_engine.audits.disclosure.risks.wording import (
     share_words,
     worst_of,
 )
+from policy_engine.errors import format_count
 from policy_engine.kernels.estimates import Estimate
 
 NAMES = {
@@ -64,6 +66,19 @@ def _linked(audit: DisclosureAudit, worst: Linkage) -> str:
 def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
     """Return what distances reach with the persons they were learned from, a sentence each."""
     return tuple(_worst_case(one.learned) for one in audit.attacks if one.learned is not None)
+
+
+def notes(audit: DisclosureAudit) -> tuple[str, ...]:
+    """Return how cells were read, where they do not say it themselves, a sentence each."""
+    told = tuple(_read_as_missing(one) for one in audit.missing_marks)
+    return (*told, f"Read by no attack: {', '.join(audit.unread)}.") if audit.unread else told
+
+
+def _read_as_missing(one: MissingMarks) -> str:
+    marks = ", ".join(repr(mark) for mark in one.marks)
+    are = "is" if one.cells == 1 else "are"
+    cells = f"{format_count(one.cells, 'cell')} of {one.column!r} in the {one.table}"
+    return f"{cells} {are} read as missing: {marks}."
 
 
 def added_by_others(audit: DisclosureAudit) -> tuple[str, ...]:

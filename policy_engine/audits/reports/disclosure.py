@@ -12,7 +12,13 @@ from policy_engine.audits.disclosure.risks.wording import (
     question,
     share_words,
 )
-from policy_engine.audits.disclosure.wording import added_by_others, limits, verdict, worst_cases
+from policy_engine.audits.disclosure.wording import (
+    added_by_others,
+    limits,
+    notes,
+    verdict,
+    worst_cases,
+)
 from policy_engine.audits.reports.charts import need_matplotlib
 from policy_engine.audits.reports.charts.disclosure import (
     distribution_chart,
@@ -52,6 +58,7 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         verdict=verdict(audit),
         totals=_totals(audit),
         known=_known(audit),
+        notes=notes(audit),
         attacks=_attacks(audit),
         pictures=_pictures(audit),
         worst_cases=worst_cases(audit),

@@ -10,7 +10,13 @@ from policy_engine.audits.disclosure.risks.wording import (
     name_of,
     share_words,
 )
-from policy_engine.audits.disclosure.wording import added_by_others, limits, verdict, worst_cases
+from policy_engine.audits.disclosure.wording import (
+    added_by_others,
+    limits,
+    notes,
+    verdict,
+    worst_cases,
+)
 from policy_engine.cli.tables.tables import console, print_fitting, rows_table
 
 
@@ -29,8 +35,8 @@ def print_disclosure(audit: DisclosureAudit) -> None:
         print_fitting(console(), releases_table(audit))
     for told in added_by_others(audit):
         console().print(told, markup=False)
-    if audit.unread:
-        console().print(f"read by no attack: {', '.join(audit.unread)}", markup=False)
+    for told in notes(audit):
+        console().print(told, markup=False)
     for names, reason in by_reason((one.attack, one.reason) for one in audit.not_run):
         console().print(f"not run: {names}, since {reason}", markup=False)
     for names, reason in by_reason((name_of(one), one.reason) for one in audit.risks_not_run):

@@ -1,0 +1,1 @@
+"""Releases without a certificate: what their cells mean, as far as their spelling tells."""
