@@ -98,6 +98,13 @@ def test_too_few_coded_rows_for_k_are_a_warning():
     assert not applied(table(), masked=masked, **models).release.doubts
 
 
+@pytest.mark.parametrize(("tail", "is_told"), [(1, True), (2, True), (3, False)])
+def test_fewer_than_three_coded_rows_are_a_warning_where_no_k_is_asked_for(tail, is_told):
+    doubts = applied(table(), **top(tail=tail)).release.doubts
+    told = f"top-coding codes {tail} of the values of 'pay': fewer rows than 3 have a value above"
+    assert [one.startswith(told) for one in doubts] == [True] * is_told
+
+
 @pytest.mark.parametrize(
     ("values", "bound", "dominated"),
     [

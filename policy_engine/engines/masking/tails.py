@@ -182,13 +182,19 @@ _GREATEST = 10**300
 """Up to here every number is a float."""
 
 
+FEWEST_CODED = 3
+"""Fewer coded rows are warned of where no k is asked for: of two, each knows the other."""
+
+
 def tail_doubts(one: TailEvidence, k: int) -> list[str]:
-    """Return what the owner should know of a column whose tail is coded, classes having k rows."""
+    """Return what the owner should know of a column whose tail is coded, classes having k rows, or
+    1 where no k is asked for."""
     coding, tail, doubts = one.code.coding, one.tail, []
-    if 0 < tail.rows < k:
+    least, named = (k, f"k, {k:,},") if k > 1 else (FEWEST_CODED, f"{FEWEST_CODED}")
+    if 0 < tail.rows < least:
         doubts.append(
             f"{coding.masking} codes {tail.rows:,} of the values of {coding.name!r}: fewer rows "
-            f"than k, {k:,}, have a value {coding.side} its threshold."
+            f"than {named} have a value {coding.side} its threshold."
         )
     if tail.rows and tail.rows == one.rows:
         doubts.append(f"Every value of {coding.name!r} is {coding.side} its threshold, and coded.")
