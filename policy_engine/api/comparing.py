@@ -11,12 +11,14 @@ from policy_engine.audits import utility
 from policy_engine.certificate.beside import certificate_names, find_certificate, single_output
 from policy_engine.certificate.record import load_record
 from policy_engine.data import storage
+from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, is_in_buckets, table_paths
 from policy_engine.data.catalog import Catalog, find_taxonomies, parse_location
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.launching import Launcher
-from policy_engine.errors import DataError, PlanError, PolicyEngineError
+from policy_engine.errors import CertificateError, DataError, PlanError, PolicyEngineError
 from policy_engine.methods.perturbation import Perturbation
 from policy_engine.plan.making import plan_of
+from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize, Mask, Sample
 from policy_engine.policy import Reading, ReadingOptions, Source
 
@@ -50,9 +52,10 @@ def compare_release(
     predicts, by default the first suitable sensitive one; none if `classifier` is False. A
     comparison reveals how often values of the original occur, so it is for the owner alone; a
     `shareable` one contains only what anybody with the release can find out. The `record` shows
-    whether the release was made from this original. Raises DataError if a table cannot be read or a
-    taxonomy is missing (C012), CertificateError if the release cannot have been made from this
-    original, or the record does not open its certificate.
+    whether the release was made from this original. Of a release by buckets, the table of
+    quasi-identifiers is compared, as one that is masked alone. Raises DataError if a table cannot
+    be read or a taxonomy is missing (C012), CertificateError if the release cannot have been made
+    from this original, or the record does not open its certificate.
     """
     path = Path(single_output(Path(release)))
     with published_output(path):
@@ -68,12 +71,13 @@ def compare_release(
         else:
             plan = certificate.plan  # type: ignore[union-attr]
         plan.check_one_input("compared with")
-        if plan.anonymization().is_in_buckets:
-            message = "The release is by buckets: no row of it has both what it was and what it is."
-            raise PlanError.of("M004", message, "Compare a release by classes.")
         if plan.sample and not (certificate and certificate.sample):
             raise _unknown_sample_error("Put its certificate beside the release.")
-        anonymize = plan.anonymization()
+        anonymize, table = plan.anonymization(), path
+        apart: tuple[str, ...] = ()
+        if anonymize.is_in_buckets:
+            table, apart = _compared_table(plan, path), anonymize.columns.sensitive_names
+            anonymize = anonymize.without_buckets()
         folder = (
             Path(source_policy.source).parent
             if source_policy is not None and source_policy.source
@@ -102,7 +106,7 @@ def compare_release(
             )
         return utility.compare(
             Path(original),
-            path,
+            table,
             anonymize,
             taxonomy_files,
             masked=_masked(plan.mask, certificate),
@@ -111,8 +115,24 @@ def compare_release(
             input_digest=owner_record.input.digest if owner_record else "",
             settings=settings,
             shareable=shareable,
+            apart=apart,
             progress=progress,
         )
+
+
+def _compared_table(plan: Plan, release: Path) -> Path:
+    """Return the table of quasi-identifiers of a release by buckets, which has what is masked.
+
+    Raises PlanError (M004) where nothing in it differs from the input, CertificateError (V002)
+    where it is not such a release.
+    """
+    if plan.mask is None and plan.sample is None:
+        message = "The release is by buckets, and masks no column: what it has of a row is exact."
+        raise PlanError.of("M004", message, "Compare a release by classes, or one that masks.")
+    if not is_in_buckets(release):
+        message = "The output does not have the two tables of a release by buckets."
+        raise CertificateError.of("V002", message, source=str(release))
+    return table_paths(release)[QUASI_IDENTIFIERS]
 
 
 def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEngineError:

@@ -147,12 +147,12 @@ class AnonymizedTable:
     A release by buckets has its `sensitive` values in a second table, and others None.
     `suppressed` of its `rows` input rows are left out, and `suppressed_cells` by column are nulled,
     where single ones are; `missing_cells` of capped columns were missing before. The `approximated`
-    columns were first cut at quantiles, since they have too many values. `early_stop` tells how the time limit ended the
-    search, if it did; `salt` is what the pseudonyms are this release's own by, in hexadecimal
-    digits. `sample`, `masked` and `formed` are what was seen when its rows were sampled, its
-    columns masked, and its classes microaggregated; `doubts` is what the owner should know besides.
-    `origins` are the rows of the input that its rows are made from, (rows,), where the input has
-    its rows numbered, and `before` has their values in columns that intruders know.
+    columns were first cut at quantiles, since they have too many values. `early_stop` tells how the
+    time limit ended the search, if it did; `salt` is what the pseudonyms are this release's own by,
+    in hexadecimal digits. `sample`, `masked` and `formed` are what was seen when its rows were
+    sampled, its columns masked, and its classes microaggregated; `doubts` is what the owner should
+    know besides. `origins` are the rows of the input that its rows are made from, (rows,), where
+    the input has its rows numbered, and `before` has their values in columns that intruders know.
     `engine_state` is what only the engine needs to write and to measure it, such as the person of
     each row.
     """

@@ -29,6 +29,7 @@ from policy_engine.methods.masking import ColumnMasking
 from policy_engine.methods.privacy_model import merge_bounds
 from policy_engine.methods.recoding import RecodingOptions
 from policy_engine.methods.sampling import Sampling
+from policy_engine.methods.sanitisations.masking import Masking
 from policy_engine.plan.joins import Joined, Roles
 from policy_engine.policy import Action, Rule
 
@@ -103,6 +104,15 @@ class Anonymization(BaseModel):
         """Return it without leave to suppress rows."""
         recoding = self.recoding.model_copy(update={"max_suppression": 0.0})
         return self.model_copy(update={"recoding": recoding})
+
+    def without_buckets(self) -> Self:
+        """Return what is asked of the table of quasi-identifiers of a release by buckets, each row
+        of which has them as they are: no bound."""
+        columns = self.columns
+        kept = (*columns.quasi_names, *columns.insensitive)
+        roles = {"quasi_identifier": (), "sensitive": (), "insensitive": kept}
+        changes = {"columns": columns.model_copy(update=roles), "recoding": RecodingOptions()}
+        return self.model_copy(update={**changes, "methods": {Masking.notation: Masking()}})
 
     @property
     def is_in_buckets(self) -> bool:

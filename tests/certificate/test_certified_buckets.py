@@ -7,8 +7,10 @@ from applying import applied, asking
 from building import DATASET, OUTPUT, column
 
 from policy_engine import apply_policy, certify_output, compare_release, explore_policy
+from policy_engine.audits.reports.comparison import report_page
 from policy_engine.certificate.beside import load_certificate
 from policy_engine.certificate.certificate import read_certificate
+from policy_engine.cli.tables.comparisons import comparison_tables
 from policy_engine.errors import CertificateError, PolicyEngineError
 
 ASKED = {"method": "l-diversity", "k": 2, "l": 2, "sensitive": ["ill"], "quasi": ["age"]}
@@ -122,6 +124,24 @@ def test_the_release_is_not_compared_nor_explored(made, tmp_path):
         compare_release(original, made.parent)
     with pytest.raises(PolicyEngineError, match="M004 A release by buckets"):
         explore_policy(asking(**BUCKETS), {DATASET: original}, {"k": [2, 3]})
+
+
+@pytest.mark.parametrize("shareable", [False, True])
+def test_masked_columns_beside_buckets_are_compared(tmp_path, shareable):
+    original = tmp_path / "people.csv"
+    original.write_text("age,pay,ill\n1,10,a\n2,24,b\n3,31,a\n4,49,b\n")
+    asked = {**BUCKETS, "method": ["l-diversity", "masking"]}
+    asked["masked"] = [column("pay", masking="rounding", base=10)]
+    made = applied(original, tmp_path / "out" / "people.csv", **asked)
+    found = compare_release(original, made.path, shareable=shareable)
+    assert (found.apart, found.left_out) == (("ill",), ())
+    assert [(one.name, one.kind) for one in found.columns] == [("age", "kept"), ("pay", "masked")]
+    if not shareable:
+        [pay] = found.masking.columns
+        assert pay.shared_values == 0.25
+    shown = [*next(comparison_tables(found)).columns[0].cells]
+    assert "by bucket, not compared" in shown
+    assert "in a table apart, and not compared: ill" in report_page(found)
 
 
 def test_the_release_is_not_read_as_one_table(made):

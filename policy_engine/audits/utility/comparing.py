@@ -95,6 +95,7 @@ def compare(
     input_digest: str = "",
     settings: ComparisonSettings | None = None,
     shareable: bool = False,
+    apart: tuple[str, ...] = (),
     progress: Progress = silent,
 ) -> Comparison:
     """Return what a release lost against its original, and what it is still good for.
@@ -104,7 +105,8 @@ def compare(
     many as any other.
     `step` tells the roles of the columns: the step of the certificate's plan, or of one made
     from a policy. `measured` is what a certificate tells of the bounds, which are measured else,
-    `input_digest` that of the input by the record of the release. One that is `shareable` tells
+    `input_digest` that of the input by the record of the release. Columns that are `apart` are in
+    another table of the release, and not compared. One that is `shareable` tells
     of the release alone, see `shareable_comparison`; that this may be its original is still
     checked. Raises DataError where a table cannot be read or lacks a column (C005),
     CertificateError where the release was not made from this original (V002, V003).
@@ -136,7 +138,7 @@ def compare(
         groups_released,
         measured or tuple(step.measure(groups_released, groups_released.ancestries)),
         masked,
-    )
+    ).model_copy(update={"apart": apart})
     if shareable:
         return of_release
     losses = groups_released.class_totals()
@@ -153,7 +155,7 @@ def compare(
         "sampled": sampled.rows if sampled else None,
         "entropy": total_entropy.share if any(entropies.values()) else None,
         "discernability": losses.discernability(suppressed) if step.models else None,
-        "left_out": _left_out(before, step, masked.names),
+        "left_out": _left_out(before, step, (*masked.names, *apart)),
         "columns": tuple(
             _column(one, losses.column_losses(suppressed).get(one.name), entropies[one.name])
             for one in columns

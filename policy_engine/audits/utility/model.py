@@ -226,11 +226,11 @@ class Comparison(_Frozen):
     `average_class_ratio` those of the certificate; all are None, and `classes` say why, where the
     policy asks for no privacy model. Of a sample, so many rows were `sampled`, and what they are
     short of counts as suppressed; `entropy` is None. `left_out` are the columns of the original
-    that the release lacks or blackens, `arrays` those that hold some, such as images, which are not
-    compared. `masking` tells of those that are masked. A comparison tells
-    how often the original's values occur, and is for its owner alone; one that `is_shareable` tells
-    of the release alone, its losses are those of the rows released, and all that takes the original
-    is None or empty.
+    that the release lacks or blackens, `apart` those that it has in another table, by bucket, and
+    `arrays` those that hold some, such as images: neither are compared. `masking` tells of those
+    that are masked. A comparison tells how often the original's values occur, and is for its owner
+    alone; one that `is_shareable` tells of the release alone, its losses are those of the rows
+    released, and all that takes the original is None or empty.
     """
 
     is_shareable: bool = False
@@ -247,6 +247,7 @@ class Comparison(_Frozen):
     discernability: int | None
     average_class_ratio: float | None
     left_out: tuple[str, ...]
+    apart: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     columns: tuple[ColumnChange, ...]
     pairs: tuple[PairChange, ...]

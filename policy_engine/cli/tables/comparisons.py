@@ -28,8 +28,8 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
         overview.add_row(*row)
     overview.add_row("error of queries", _query_error(comparison))
     overview.add_row("accuracy of a classifier", _accuracy(comparison))
-    if comparison.arrays:
-        overview.add_row("arrays, not compared", escape(", ".join(comparison.arrays)))
+    for row in _uncompared_rows(comparison):
+        overview.add_row(*row)
     masking = comparison.masking
     if not isinstance(masking, NotApplicable):
         for name, figure in masking_rows(masking):
@@ -73,6 +73,13 @@ def _class_rows(comparison: "Comparison") -> Iterator[tuple[str, str]]:
     if ratio is not None and discernability is not None:
         yield "average class size over k", f"{ratio:.2f}"
         yield "discernability", f"{discernability:,}"
+
+
+def _uncompared_rows(comparison: "Comparison") -> Iterator[tuple[str, str]]:
+    """Yield the columns that are not compared, by what they are."""
+    for what, names in (("by bucket", comparison.apart), ("arrays", comparison.arrays)):
+        if names:
+            yield f"{what}, not compared", escape(", ".join(names))
 
 
 def _percent(share: float | None) -> str:
