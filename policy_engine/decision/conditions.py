@@ -10,7 +10,14 @@ from typing import Protocol, TypeAlias
 from policy_engine import terms
 from policy_engine.decision.verdict import State, Verdict
 from policy_engine.policy.model import IRI, Condition, Constraint, LogicalConstraint, Value
-from policy_engine.policy.xsd.literals import Literals, equal, order, read_literal, type_of
+from policy_engine.policy.xsd.literals import (
+    TEXT_OF_A_LANGUAGE,
+    Literals,
+    equal,
+    order,
+    read_literal,
+    type_of,
+)
 
 __all__ = ["Facts", "State", "Verdict", "evaluate"]
 
@@ -95,7 +102,9 @@ _TRUTHS: Mapping[State, Truth] = MappingProxyType({state: at for at, state in _S
 
 
 def _truth(constraint: Constraint, lefts: tuple[Literals, ...], facts: Facts) -> Truth:
-    rights: _Rights = constraint.right_operands
+    rights: _Rights = [
+        None if one.type == TEXT_OF_A_LANGUAGE else one for one in constraint.right_operands
+    ]
     if constraint.references:
         rights = [*rights, *_referenced(constraint, facts)]
     operator = _OPERATORS.get(constraint.operator)
@@ -134,7 +143,7 @@ def _is(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> T
     if included is not False:
         return included
     may_be = facts.includes(constraint.left_operand, wide, narrow) is not False
-    return None if may_be or _one_is_no_name(*names) else False
+    return None if may_be or _is_one_no_name(narrow, wide, right) else False
 
 
 def _has_part(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> Truth:
@@ -145,7 +154,7 @@ def _has_part(left: Literals, right: Value, constraint: Constraint, facts: Facts
     included = narrow == wide or facts.includes(constraint.left_operand, narrow, wide)
     if included is not False:
         return included
-    return None if _one_is_no_name(*names) else False
+    return None if _is_one_no_name(wide, narrow, right) else False
 
 
 def _equal(left: Literals, right: Value, constraint: Constraint, facts: Facts) -> Truth:
@@ -171,8 +180,18 @@ def _names(left: Literals, right: Value) -> tuple[str, str] | None:
     return None
 
 
-def _one_is_no_name(left: str, right: str) -> bool:
-    return _is_absolute(left) != _is_absolute(right)
+def _is_one_no_name(left: str, name: str, right: Value) -> bool:
+    """Return whether one of two sides is a text that names nothing, `name` being the right one's.
+
+    A text such as `ex:EU` may be a name with a prefix that nobody expanded.
+    """
+    is_right_name = right.type == IRI if _is_absolute(name) else False
+    return _is_whole(left) != (is_right_name or _is_whole(name))
+
+
+@lru_cache(maxsize=65_536)
+def _is_whole(text: str) -> bool:
+    return _is_absolute(text) and terms.has_known_scheme(text)
 
 
 @lru_cache(maxsize=65_536)

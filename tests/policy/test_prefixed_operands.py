@@ -146,3 +146,35 @@ def test_columns_are_named_with_a_prefix():
 )
 def test_names_are_names_however_the_left_operand_is_written(left):
     assert right("ex:EU", leftOperand=left, operator="eq") == [("http://e.org/EU", IRI)]
+
+
+TEXT_TYPES = ["anyURI", "token", "normalizedString"]
+
+
+@pytest.mark.parametrize(
+    ("given", "more"),
+    [
+        *(({"@value": "ex:a", "@type": f"xsd:{kind}"}, {}) for kind in TEXT_TYPES),
+        ({"@set": [{"@value": "ex:a", "@language": "en"}]}, {}),
+        ("ex:a", {"dataType": "xsd:anyURI"}),
+        ({"@value": "ex:a"}, {"dataType": ["xsd:token"]}),
+    ],
+)
+def test_text_of_another_type_is_refused_that_looks_like_a_name(given, more):
+    with pytest.raises(PolicyError) as error:
+        read_policy(text(given, **more))
+    assert [problem.code for problem in error.value.problems] == ["L007"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '"ex:a"@en',
+        *(f'"ex:a"^^<http://www.w3.org/2001/XMLSchema#{kind}>' for kind in TEXT_TYPES),
+        '"ex:a" ; odrl:dataType <http://www.w3.org/2001/XMLSchema#anyURI>',
+    ],
+)
+def test_text_of_another_type_in_turtle_is_refused_that_looks_like_a_name(given):
+    with pytest.raises(PolicyError) as error:
+        read_policy(TURTLE % ("spatial", given), syntax="turtle")
+    assert [problem.code for problem in error.value.problems] == ["L007"]

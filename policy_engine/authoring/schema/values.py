@@ -33,7 +33,6 @@ def values(vocabulary: Vocabulary) -> dict[str, Schema]:
             "@value": {**scalar, "description": "The literal itself."},
             "@type": {**ref("anyName"), "description": "Its data type, such as xsd:integer."},
             "type": ref("anyName"),
-            "@language": {"type": "string", "description": "The language of a text."},
         },
         "additionalProperties": False,
         "allOf": [_typed_literal(name) for name in _LEXICAL],

@@ -305,8 +305,8 @@ class ConstraintReader:
         if len(items) > 1 or "@value" not in items[0]:
             self.walker.add("P007", "A constraint has one status, a literal.", "", node, STATUS)
             return None
-        given, datatype = items[0]["@value"], items[0].get("@type", "")
-        value = self._right_operands.literal(given, datatype, "", node, STATUS)
+        datatype = items[0].get("@type", "")
+        value = self._right_operands.literal(items[0], datatype, "", node, STATUS)
         return None if value is None else Value(value, self.walker.graph.place(node, STATUS))
 
 

@@ -1,6 +1,6 @@
 """Right operands read off their nodes: literals, IRIs, and the settings of columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from policy_engine.policy.structure import (
     RIGHT,
 )
 from policy_engine.policy.syntax.json_ld import POINTER, Node
+from policy_engine.policy.xsd.literals import TEXT_OF_A_LANGUAGE
 from policy_engine.policy.xsd.values import Literals
 from policy_engine.terms import is_absolute, relative_iri_problem
 
@@ -55,13 +56,13 @@ class RightOperandReader:
                 settings = self._settings(Node(item, item.get(POINTER, "")), operand)
                 yield Value(iri, place, settings, IRI)
             elif "@value" in item:
-                datatype = item.get("@type") or data_type
+                datatype = _type_of(item) or data_type
                 if data_type not in ("", datatype) and not self.walker.is_lenient:
                     message = f"The dataType is {terms.compact(data_type)!r}."
                     message += f" Given: a value of type {terms.compact(datatype)!r}."
                     self.walker.add("P007", message, "Give both one type.", node, RIGHT, index)
                     continue
-                value = self.literal(item["@value"], datatype, operand, node, RIGHT, index)
+                value = self.literal(item, datatype, operand, node, RIGHT, index)
                 # In JSON-LD a name is easily written as a text, and compared as what it names.
                 iri = (
                     terms.expand_term(value)
@@ -78,9 +79,20 @@ class RightOperandReader:
                 )
 
     def literal(
-        self, given: Any, datatype: str, operand: str, node: Node, prop: str, index: int = 0
+        self,
+        item: Mapping[str, Any],
+        datatype: str,
+        operand: str,
+        node: Node,
+        prop: str,
+        index: int = 0,
     ) -> Literals | None:
         """Return a literal of the given type that is also of one that the left operand takes."""
+        given = item["@value"]
+        if TEXT_OF_A_LANGUAGE in (datatype, _type_of(item)) and not self.walker.is_lenient:
+            message = f"A text of a language compares with nothing. Given: {given!r:.80}."
+            self.walker.add("P007", message, "Write it without one.", node, prop, index)
+            return None
         try:
             return read_operand(given, datatype, operand, self.walker.vocabulary)
         except ValueError as error:
@@ -131,8 +143,13 @@ class RightOperandReader:
             return None
         if "@id" in items[0]:
             return self._name(node, prop, items[0])
-        value = self.literal(items[0]["@value"], items[0].get("@type", ""), "", node, prop)
+        value = self.literal(items[0], _type_of(items[0]), "", node, prop)
         return None if value is None else Value(value, place)
+
+
+def _type_of(item: Mapping[str, Any]) -> str:
+    """Return the data type that a literal names, or that it has by its language; or none."""
+    return TEXT_OF_A_LANGUAGE if "@language" in item else item.get("@type", "")
 
 
 def right_operands(node: Node) -> list[dict[str, Any]]:

@@ -329,6 +329,13 @@ def _is_indirect(entry: Any, entries: Mapping[str, Any]) -> bool:
     return isinstance(prefix_entry, str) and prefix_entry.partition(":")[0] in entries
 
 
+def name_like_text(text: str, prefix: str) -> tuple[str, str]:
+    """Return what is wrong with a text that looks like a name, and what to write instead."""
+    message = f"{text!r:.80} is a text, in which the prefix {prefix!r} means nothing."
+    hint = "Write the name, without quotes in Turtle, or give the constraint the dataType "
+    return message, f"{hint}xsd:string."
+
+
 def undeclared_prefix(prefix: str, name: str, *, has_contexts: bool) -> tuple[str, str]:
     """Return what is wrong with a name whose prefix is not declared, and what to write instead."""
     if has_contexts:

@@ -19,6 +19,7 @@ from policy_engine.policy.syntax.contexts import (
     Context,
     Definition,
     is_compact,
+    name_like_text,
     read_contexts,
     replacement_fix,
     undeclared_prefix,
@@ -40,8 +41,10 @@ _NAMING = ("@id", "@list", "@set", "@value")
 _LEFT, _RIGHT, _DATA_TYPE = (
     f"{terms.ODRL}{name}" for name in ("leftOperand", "rightOperand", "dataType")
 )
-_PREFIXED_NAME = "@prefixed"
-"""How the strings of a property are read that are names where they have a declared prefix."""
+_STRING = f"{terms.XSD}string"
+_PREFIXED_NAME, _NAMELESS_TEXT = "@prefixed", "@nameless"
+"""How the strings of a property are read that are names where they have a declared prefix, and
+those that may not look like one."""
 
 
 class Node(NamedTuple):
@@ -174,13 +177,19 @@ def _operand_definition(
     """
     if definition.iri != _RIGHT or definition.type:
         return definition
-    keys = {context.key(key).iri: key for key in source}
-    if _LEFT not in keys or _DATA_TYPE in keys:
+    values = {context.key(key).iri: (key, value) for key, value in source.items()}
+    data_types = _terms_under(*values.get(_DATA_TYPE, ("", ())), context)
+    if _STRING in data_types or not any(
+        map(terms.takes_names, _terms_under(*values.get(_LEFT, ("", ())), context))
+    ):
         return definition
-    inner_context = context.within(context.key(keys[_LEFT]))
-    left_operands = _written_names(source[keys[_LEFT]], inner_context)
-    is_naming = any(terms.takes_names(inner_context.term(name)) for name in left_operands)
-    return definition._replace(type=_PREFIXED_NAME) if is_naming else definition
+    return definition._replace(type=_NAMELESS_TEXT if _DATA_TYPE in values else _PREFIXED_NAME)
+
+
+def _terms_under(key: str, value: Any, context: Context) -> list[str]:
+    """Return the IRIs of the names that a key has as its value."""
+    inner_context = context.within(context.key(key))
+    return [inner_context.term(name) for name in _written_names(value, inner_context)]
 
 
 def _written_names(value: Any, context: Context) -> Iterator[str]:
@@ -253,6 +262,8 @@ def _check(
     elif isinstance(value, str) and definition.type == _PREFIXED_NAME:
         if is_compact(value) and value.partition(":")[0] not in terms.PREFIXES:
             yield from _undeclared_prefix_problems(document, value, pointer, context)
+    elif isinstance(value, str) and definition.type == _NAMELESS_TEXT:
+        yield from _name_like_problems(document, value, pointer, context)
     elif isinstance(value, str) and definition.type in ("@id", "@vocab"):
         yield from _undeclared_prefix_problems(document, value, pointer, context)
 
@@ -270,6 +281,32 @@ def _undeclared_prefix_problems(
         corrected = nearest_prefix and nearest_prefix + name.removeprefix(prefix)
         fix = replacement_fix(document, pointer, corrected, of_key=of_key)
         yield Problem("L007", message, did_you_mean(prefix, known) or hint, place, fix)
+
+
+def _name_like_problems(
+    document: Document, text: str, pointer: str, context: Context
+) -> Iterator[Problem]:
+    """Yield what is wrong with a text that looks like a name with a prefix that is declared."""
+    prefix = text.partition(":")[0]
+    definition = context.definitions.get(prefix)
+    namespace = definition.namespace if definition and is_compact(text) else ""
+    if namespace and terms.PREFIXES.get(prefix) != namespace:
+        yield Problem("L007", *name_like_text(text, prefix), document.place(pointer))
+
+
+def _check_typed_text(
+    document: Document,
+    literal: Mapping[str, Any],
+    pointer: str,
+    context: Context,
+    definition: Definition | None,
+) -> Iterator[Problem]:
+    """Yield what is wrong with a text of a type or a language where names are compared."""
+    way, text = definition.type if definition else "", literal.get("@value")
+    if isinstance(text, str) and way in (_PREFIXED_NAME, _NAMELESS_TEXT):
+        untyped = "" if way == _NAMELESS_TEXT else _STRING
+        if "@language" in literal or context.term(literal.get("@type", untyped)) != _STRING:
+            yield from _name_like_problems(document, text, pointer, context)
 
 
 def _check_object(
@@ -296,6 +333,7 @@ def _check_object(
     if not _LANGUAGE.fullmatch(literal.get("@language", "en")):
         message = f"{literal['@language']!r:.40} is not a language tag such as 'en'."
         yield Problem("L003", message, "", document.place(pointer))
+    yield from _check_typed_text(document, literal, pointer, context, property_definition)
     is_name = "@value" not in iris
     for key, item in value.items():
         value_pointer = f"{pointer}/{escape(key)}"

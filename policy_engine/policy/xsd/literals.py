@@ -23,6 +23,8 @@ from policy_engine.policy.xsd.values import (
 
 __all__ = [
     "NUMERIC_TYPES",
+    "TEXT_OF_A_LANGUAGE",
+    "TEXT_TYPES",
     "Duration",
     "Literals",
     "ZonedDate",
@@ -83,6 +85,12 @@ _RANGES: Mapping[str, tuple[int | None, int | None]] = MappingProxyType(
         for name, bits in (("Long", 64), ("Int", 32), ("Short", 16), ("Byte", 8))
     }
 )
+TEXT_OF_A_LANGUAGE = f"{terms.RDF}langString"
+TEXT_TYPES = frozenset(
+    {TEXT_OF_A_LANGUAGE}
+    | {f"{terms.XSD}{name}" for name in ("string", "anyURI", "normalizedString", "token")}
+)
+"""The data types of texts that may look like a name."""
 NUMERIC_TYPES = frozenset({"decimal", "double", "float", *_RANGES})
 """The local names of the data types of numbers."""
 
@@ -307,7 +315,7 @@ _BY_NAME: Mapping[str, Callable[[Any], Literals]] = MappingProxyType(
     }
 )
 _READERS: Mapping[str, Callable[[Any], Literals]] = MappingProxyType(
-    {"": _as_it_is, f"{terms.RDF}langString": _text}
+    {"": _as_it_is, TEXT_OF_A_LANGUAGE: _text}
     | {f"{terms.XSD}{name}": reader for name, reader in _BY_NAME.items()}
 )
 

@@ -117,6 +117,35 @@ def test_no_request_says_what_a_reference_to_its_purpose_stands_for(operand, cla
     assert active(text, asked, told)["Permission"]
 
 
+@pytest.mark.parametrize("word", ['":word"', '"fx:IT"', '"fx:IT"^^xsd:anyURI'])
+@pytest.mark.parametrize(("kind", "is_active"), [("permission", False), ("prohibition", True)])
+def test_text_that_may_be_a_name_with_a_prefix_is_no_other_name(word, kind, is_active):
+    for operator, right in (("eq", ":IT"), ("isAnyOf", ":IT, :FR"), ("isNoneOf", ":FR")):
+        text = constrained(limit("odrl:spatial", operator, right), kind)
+        told = world(f":w a sotw:SotW ; odrl:spatial {word} .")
+        assert active(text, told=told) == {kind.capitalize(): is_active}
+
+
+@pytest.mark.parametrize("word", ['"temp:a"', '"temp:a"^^xsd:anyURI', '"temp:a"@en'])
+def test_request_that_tells_a_text_for_a_name_is_refused(word):
+    asked = request(told=f"; odrl:constraint [ {limit('odrl:recipient', 'eq', word)} ]")
+    with pytest.raises(RequestError) as error:
+        active(constrained(limit("odrl:recipient", "eq", "temp:a")), asked)
+    assert error.value.problems[0].code == "L007"
+
+
+@pytest.mark.parametrize(("kind", "is_active"), [("permission", False), ("prohibition", True)])
+def test_right_operand_of_a_language_compares_with_nothing(kind, is_active):
+    told = world(":w a sotw:SotW ; :word 'chat' .")
+    for operator, right in (
+        ("eq", "'chat'@fr"),
+        ("neq", "'chien'@fr"),
+        ("isNoneOf", "'a', 'b'@fr"),
+    ):
+        text = constrained(limit(":word", operator, right), kind)
+        assert active(text, told=told) == {kind.capitalize(): is_active}
+
+
 # -- several descriptions of one thing --------------------------------------------------------
 
 

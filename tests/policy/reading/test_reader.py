@@ -423,7 +423,6 @@ def test_parameter_of_anonymize_refines_no_other_action():
         ({"@value": "true", "@type": "xsd:boolean"}, True),
         ({"@value": "0", "@type": "xsd:boolean"}, False),
         ({"@value": "10", "@type": "xsd:string"}, "10"),
-        ({"@value": "ten", "@language": "en"}, "ten"),
         ({"@id": "pe:k-anonymity"}, f"{terms.PE}k-anonymity"),
         ({"@list": [3]}, 3),
         ([4], 4),

@@ -83,3 +83,13 @@ def test_right_operand_may_be_a_name():
 def test_right_operand_that_is_a_relative_name_is_refused(name):
     found = constraint_problems(leftOperand="event", rightOperand={"@id": name})
     assert found == [("L006", "/rightOperand")]
+
+
+@pytest.mark.parametrize(
+    "text", [{"@value": "chat", "@language": "fr"}, {"@value": "chat", "@type": "rdf:langString"}]
+)
+def test_text_of_a_language_is_refused_since_it_compares_with_nothing(text):
+    for left in ("language", "ex:word"):
+        found = constraint_problems(leftOperand=left, rightOperand=[text], operator="isAnyOf")
+        assert found == [("P007", "/rightOperand/0")]
+    assert constraint_problems(status=text) == [("P007", "/status")]

@@ -1,7 +1,8 @@
 """Texts of RDF that look like names with a prefix, where a constraint compares names.
 
 In Turtle `"ex:Rome"` is a text and `ex:Rome` a name. Where names are compared the text equals none
-of them, so that `neq` always holds: beside a declaration of `ex` it is refused.
+of them, so that `neq` always holds: beside a declaration of `ex` it is refused, and so is such a
+text of a language or of another type of texts.
 """
 
 from collections.abc import Iterator
@@ -17,8 +18,9 @@ from policy_engine.data.rdf.statements import (
 )
 from policy_engine.errors import Place, PolicyError, Problem
 from policy_engine.policy.structure import DATA_TYPE, LEFT, RIGHT
-from policy_engine.policy.syntax.contexts import is_compact
+from policy_engine.policy.syntax.contexts import is_compact, name_like_text
 from policy_engine.policy.syntax.json_ld import MAX_PROBLEMS
+from policy_engine.policy.xsd.literals import TEXT_TYPES
 
 _Parts = dict[str, dict[str, list[Statement]]]
 
@@ -33,10 +35,7 @@ def refuse_name_like_texts(statements: Statements) -> None:
         namespace = statements.prefixes.get(prefix)
         if namespace is not None and terms.PREFIXES.get(prefix) != namespace:
             text = one.value.text if isinstance(one.value, Literal) else ""
-            message = f"{text!r:.80} is a text, in which the prefix {prefix!r} means nothing."
-            hint = "Write the name, without quotes in Turtle, or give the constraint the dataType "
-            hint += "xsd:string."
-            problems.append(Problem("L007", message, hint, Place("", *one.spot)))
+            problems.append(Problem("L007", *name_like_text(text, prefix), Place("", *one.spot)))
     if problems:
         raise PolicyError(*problems[:MAX_PROBLEMS], source=statements.source)
 
@@ -47,10 +46,11 @@ def name_like_texts(statements: Statements) -> Iterator[tuple[Statement, str]]:
     for one in statements.items:
         parts.setdefault(one.subject, {}).setdefault(one.predicate, []).append(one)
     for node in parts.values():
-        if DATA_TYPE not in node and any(_takes_names(one) for one in node.get(LEFT, ())):
+        is_text = any(one.value == STRING for one in node.get(DATA_TYPE, ()))
+        if not is_text and any(_takes_names(one) for one in node.get(LEFT, ())):
             for one in _right_operands(parts, node):
                 text = one.value
-                if isinstance(text, Literal) and text.type == STRING and is_compact(text.text):
+                if isinstance(text, Literal) and text.type in TEXT_TYPES and is_compact(text.text):
                     yield one, text.text.partition(":")[0]
 
 
