@@ -20,7 +20,7 @@ from policy_engine.engines.engine import (
 )
 from policy_engine.engines.origins import rows_at, with_origins
 from policy_engine.engines.samples import SampleEvidence, SampleFigures
-from policy_engine.errors import OutputError, join_names
+from policy_engine.errors import DataError, OutputError, Problem, join_names
 from policy_engine.methods.audits.membership_inference import AttackMeasurement
 from policy_engine.plan.chaining import looks_generalised
 from policy_engine.plan.lineage import MadeBy, Upstream, check_read
@@ -217,9 +217,26 @@ def sample_rows(plan: Plan, engine: Engine, table: Any) -> tuple[Any, SampleEvid
     """Return the rows of a table that a plan samples, all if it samples none, and what is known of
     the sample.
 
-    Rows are sampled first: what is masked and formed into classes is what is released.
+    Rows are sampled first: what is masked and formed into classes is what is released. Raises
+    DataError with what is wrong with the columns to be masked, too, where no sample can be drawn.
     """
-    return engine.sample(table, plan.sample) if plan.sample else (table, None)
+    if plan.sample is None:
+        return table, None
+    try:
+        return engine.sample(table, plan.sample)
+    except DataError as error:
+        others = _masking_problems(plan, engine, table)
+        raise DataError(*error.problems, *others, source=error.source) from None
+
+
+def _masking_problems(plan: Plan, engine: Engine, table: Any) -> tuple[Problem, ...]:
+    """Return what is wrong with the columns of a whole table that are to be masked."""
+    try:
+        if plan.mask is not None:
+            engine.mask(table, plan.mask)
+    except DataError as error:
+        return error.problems
+    return ()
 
 
 def sample_figures(plan: Plan, sample: SampleEvidence | None) -> SampleFigures | None:

@@ -229,6 +229,14 @@ def test_what_cannot_be_sampled_is_refused_and_nothing_is_written(asked, code, t
     assert refused(people(), tmp_path, **{**ALONE, **asked})[0] == code
 
 
+def test_columns_that_cannot_be_masked_are_told_with_strata_that_are_too_small(tmp_path):
+    asked = {"sampleSize": 1, "stratifiedBy": ["sex"], "method": "masking", "insensitive": ["sex"]}
+    capped = column("age", masking="top-coding", threshold=1000)
+    assert refused(people(), tmp_path, masked=[capped], **asked) == ["R014", "R013"]
+    fine = column("age", masking="rounding", base=10)
+    assert refused(people(), tmp_path, masked=[fine], **asked) == ["R014"]
+
+
 def test_a_name_of_weights_that_the_data_have_is_told_with_its_place(tmp_path):
     text = asking(**ALONE, sampleShare=0.5, weightColumn="row").replace("{", "{\n")
     (tmp_path / "policy.jsonld").write_text(text)
