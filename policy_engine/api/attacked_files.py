@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.api.disclosure_inputs import Disclosed, risk_input_problems
 from policy_engine.audits.disclosure.absent import with_absent, with_others
 from policy_engine.audits.disclosure.files import (
+    Ints,
     KnownColumn,
     TwoFiles,
     known_columns,
-    own_rows,
-    pair_rows,
-    tells_apart,
-    unpaired,
 )
 from policy_engine.audits.disclosure.other_tools.missing_marks import without_marks
+from policy_engine.audits.disclosure.pairing import (
+    in_order,
+    own_rows,
+    pair_rows,
+    table_problems,
+    tells_apart,
+    unnamed_keys,
+    unpaired,
+)
+from policy_engine.audits.disclosure.records import numbered_rows
 from policy_engine.audits.disclosure.result import FileKind, MissingMarks
 from policy_engine.audits.disclosure.simulation import Simulation, masked_again
 from policy_engine.audits.utility.categories import Transitions
@@ -38,6 +45,7 @@ class AuditQuestion:
 
     known: Sequence[str] = ()
     match: Sequence[str] = ()
+    same_order: bool = False
     sensitive: Sequence[str] = ()
     weights: str = ""
     threshold: float = 0.2
@@ -63,6 +71,13 @@ class AttackedFiles:
     taxonomies: Mapping[str, Any]
     outside: TwoFiles | None = None
 
+    def keys(self) -> "pa.Table":
+        """Return what names the rows of the original: the columns that match them, or numbers from
+        1 on."""
+        if self.matching:
+            return self.given.before.select(list(self.matching))
+        return numbered_rows(self.given.before.num_rows)
+
     def methods(self) -> dict[str, str]:
         """Return how each known column was made, in words, as far as anybody knows."""
         return {name: method_words(name, self.given.certificate) for name in self.files.names}
@@ -71,7 +86,11 @@ class AttackedFiles:
 def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     """Return an original and its release matched. Raises what `audit_disclosure` does."""
     before, after, certificate = given.before, given.after, given.certificate
-    matching = tuple(asked.match) or _matching(before, after, certificate, asked.known)
+    if unfit := table_problems(before, after, is_published=certificate is not None):
+        raise DataError(*unfit)
+    matching = tuple(asked.match)
+    if not matching and not asked.same_order:
+        matching = _matching(before, after, certificate, asked.known)
     unread = unread_columns(certificate)
     secret = tuple(asked.sensitive) or sensitive_columns(certificate)
     names = tuple(asked.known) or default_known(
@@ -80,6 +99,7 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     names = tuple(dict.fromkeys(name for name in names if name not in unread))
     _check_matching(matching, certificate)
     problems = _problems(given, names, matching, secret)
+    problems += _order_problems(given, asked)
     given = given.without_marks((*names, *matching, *secret))
     before, after = given.before, given.after
     problems += given.cell_problems((*names, *matching, *secret))
@@ -90,8 +110,7 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     plan = certificate.plan if certificate else None
     columns = known_columns(before, after, [*names, *matching, *secret], plan, trees)
     matched, learned = columns[len(names) :][: len(matching)], columns[len(names) + len(matching) :]
-    find = pair_rows if asked.match else own_rows
-    own = find(matched, before.num_rows, after.num_rows)
+    own = _own_rows(matched, before.num_rows, after.num_rows, asked)
     drawn = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
     files = TwoFiles(
         columns[: len(names)],
@@ -105,12 +124,48 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     return AttackedFiles(
         replace(given, missing_marks=(*given.missing_marks, *marks)),
         () if isinstance(own, NotApplicable) else matching,
-        own.reason if isinstance(own, NotApplicable) else "",
+        _unmatched(own, given) if isinstance(own, NotApplicable) else "",
         tuple(name for name in before.column_names if name in unread),
         files,
         learned,
         trees,
         outside,
+    )
+
+
+def _order_problems(given: Disclosed, asked: AuditQuestion) -> list[Problem]:
+    """Return why the rows of tables cannot be matched by their order (A023), if asked for."""
+    if not asked.same_order:
+        return []
+    problems = []
+    if asked.match:
+        message = "Rows are to be matched both by columns and by their order."
+        problems.append(
+            Problem("A023", message, "Name columns, or say that the order is the same.")
+        )
+    rows, released = given.before.num_rows, given.after.num_rows
+    if rows != released:
+        message = f"The original has {rows:,} rows, and the release {released:,}: they are not in "
+        hint = "Match rows by columns that are published as they were."
+        problems.append(Problem("A023", f"{message}the same order.", hint))
+    return problems
+
+
+def _own_rows(
+    matched: Sequence[KnownColumn], rows: int, released: int, asked: AuditQuestion
+) -> Ints | NotApplicable:
+    """Return by person which row of the release is the person's own, or why nobody knows."""
+    if asked.same_order:
+        return in_order(rows)
+    return (pair_rows if asked.match else own_rows)(matched, rows, released)
+
+
+def _unmatched(own: NotApplicable, given: Disclosed) -> str:
+    if given.certificate is not None:
+        return own.reason
+    return (
+        "no columns are named that match rows (--match), and their order is not said to be "
+        "the same (--same-order)"
     )
 
 
@@ -164,8 +219,7 @@ def _matching(
         return tuple(alone[:1] or (name for name in both if name not in known))
     if known:
         return ()
-    message = "Which row of the release is whose is not known: nothing tells rows apart."
-    raise DataError.of("A023", message, "Name columns that do, and are as they were.")
+    raise unnamed_keys(original, release)
 
 
 def default_known(

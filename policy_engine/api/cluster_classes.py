@@ -14,7 +14,8 @@ from policy_engine.api.attacked_files import (
 )
 from policy_engine.api.cluster_files import ClusterFiles
 from policy_engine.api.disclosure_inputs import Disclosed, risk_input_problems, risk_inputs
-from policy_engine.audits.disclosure.files import TwoFiles, known_columns, unpaired
+from policy_engine.audits.disclosure.files import TwoFiles, known_columns
+from policy_engine.audits.disclosure.pairing import unpaired
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.disclosure.risks.result import NoRisk
 from policy_engine.audits.disclosure.settings import AttackSettings

@@ -29,6 +29,7 @@ def audit_disclosure(
     *,
     known: Sequence[str] = (),
     match: Sequence[str] = (),
+    same_order: bool = False,
     attacks: Sequence[str] = (),
     seconds: float = 10.0,
     sensitive: Sequence[str] = (),
@@ -49,8 +50,9 @@ def audit_disclosure(
     parameters are known to the intruder, too. `known` are the columns known, those that are known
     most easily first: by default all that both tables have and that are generalised or masked, or
     without a certificate, all. Rows belong together that are equal in the `match` columns, by
-    default those that are published as they are and tell rows apart; where none do, nobody is
-    linked, and the other risks are measured. `sensitive` are the columns that nobody should learn,
+    default those that are published as they are and tell rows apart; with `same_order`, the rows of
+    all tables are in one order. Where nothing tells, nobody is linked, and the other risks are
+    measured. `sensitive` are the columns that nobody should learn,
     by default those of the policy. A `population` has the known columns of everybody of whom the
     release may be a part, by default the original, if rows were sampled from it; `weights` is the
     column of how many persons each row stands for. The share of records whose risk is above the
@@ -71,9 +73,12 @@ def audit_disclosure(
     """
     settings = read_settings(attacks, seconds)
     others = Path(holdout) if holdout else None
-    asked = AuditQuestion(known, match, sensitive, weights, threshold, taxonomies, others)
+    asked = AuditQuestion(
+        known, match, same_order, sensitive, weights, threshold, taxonomies, others
+    )
     if engine != "local":
-        check_for_cluster({"holdout": holdout, "also": also, "records": records})
+        unordered = {"same order of rows": same_order}
+        check_for_cluster({"holdout": holdout, "also": also, "records": records, **unordered})
         tables = original, release, population
         return audit_on_cluster(engine, tables, asked, settings, out, progress)
     if records:
@@ -92,7 +97,7 @@ def audit_disclosure(
         files = [*given.files, *([others] if others else []), *(one.given.path for one in further)]
         write_disclosure(audit, Path(out), *files)
     if records:
-        keys = given.before.select(list(read.matching))
+        keys = read.keys()
         write_records(Path(records), keys, found.links(read.files.names))
     return audit
 
@@ -102,7 +107,7 @@ def _further(
 ) -> AttackedFiles:
     """Return another release of the original, asked for the same columns."""
     given = read_disclosed(original, release, None, progress)
-    columns = AuditQuestion(asked.known, asked.match, taxonomies=asked.taxonomies)
+    columns = AuditQuestion(asked.known, asked.match, asked.same_order, taxonomies=asked.taxonomies)
     return match_files(given, columns)
 
 

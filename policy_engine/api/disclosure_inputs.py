@@ -64,6 +64,13 @@ class Disclosed:
             missing_marks=marks,
         )
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The columns of the original that the release lacks, where no certificate says why."""
+        if self.certificate is not None:
+            return ()
+        return tuple(one for one in self.before.column_names if one not in self.after.column_names)
+
     def cell_problems(self, names: Sequence[str]) -> Iterator[Problem]:
         """Yield the columns of the release (A027) with cells that nobody can read."""
         if self.certificate is None:

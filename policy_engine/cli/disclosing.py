@@ -46,6 +46,13 @@ def disclosure(
             help="A column, or several, that tell which row of the release is whose.",
         ),
     ] = [],  # noqa: B006
+    same_order: Annotated[
+        bool,
+        typer.Option(
+            "--same-order",
+            help="The rows of all tables are in one order, which tells whose is whose.",
+        ),
+    ] = False,
     attack: Annotated[
         list[str],
         typer.Option(
@@ -120,6 +127,7 @@ def disclosure(
             release,
             known=known,
             match=match,
+            same_order=same_order,
             attacks=attack,
             seconds=seconds,
             sensitive=sensitive,

@@ -22,11 +22,15 @@ def persons():
 
 @pytest.fixture
 def audit(tmp_path, persons):
+    (tmp_path / "out").mkdir()
+
     def audited(release, original=persons, **asked):
-        for name, table in (("in.csv", original), ("out.csv", release)):
+        for name, table in (("in.csv", original), ("out/out.csv", release)):
             table.to_csv(tmp_path / name, index=False)
         attacks = asked.pop("attacks", ["distance-linkage"])
-        return audit_disclosure(tmp_path / "in.csv", tmp_path / "out.csv", attacks=attacks, **asked)
+        return audit_disclosure(
+            tmp_path / "in.csv", tmp_path / "out/out.csv", attacks=attacks, **asked
+        )
 
     return audited
 
@@ -78,3 +82,55 @@ def test_marks_of_a_population_and_a_holdout_are_missing(tmp_path, persons, audi
     found = audit(persons.drop(index=3), match=["row"], known=["age", "pay"], **more)
     assert [one.table for one in found.missing_marks] == ["population", "holdout"]
     assert figures(found)["k-map"] == 1
+
+
+def test_noise_is_no_class_where_no_row_is_matched(persons, audit):
+    found = audit(noisy(persons, "pay"), known=["pay", "city"])
+    assert [one.column for one in found.risks_not_run if one.measure == "classes"] == ["pay"]
+    assert {one.known for one in found.risks if one.measure == "prosecutor-mean"} == {("city",)}
+    assert {one.reason for one in found.not_run if "--same-order" in one.reason}
+
+
+def test_true_numbers_are_classes_where_no_row_is_matched(persons, audit):
+    assert figures(audit(persons, known=["pay"]))["prosecutor-mean"] == 1
+
+
+def test_rows_in_the_same_order_are_linked(tmp_path, persons, audit):
+    release, records = noisy(persons, "pay").drop(columns="row"), tmp_path / "records.csv"
+    given = persons.drop(columns="row")
+    found = audit(release, given, same_order=True, records=records)
+    assert (found.paired, found.matched_by, found.same_order) == (ROWS, (), True)
+    assert linked(found) == 1
+    assert sorted(pd.read_csv(records).row) == [*range(1, ROWS + 1)]
+
+
+@pytest.mark.parametrize(
+    ("change", "asked", "said"),
+    [
+        (lambda t: t, {}, "Rows can be matched by 'row', 'age' or 'pay': --match row."),
+        (lambda t: t.drop(columns=["row", "age", "pay"]), {}, "nothing tells rows apart.*--same-o"),
+        (
+            lambda t: t[["row"]].rename(columns={"row": "x"}),
+            {},
+            "No column of the original.*has 'x'",
+        ),
+        (lambda t: pd.concat([t, t[:5]]), {}, "The release has 105 rows, and the original 100"),
+        (
+            lambda t: pd.concat([t, t[:5]]),
+            {"match": ["row"]},
+            "The release has 105 rows, and the or",
+        ),
+        (lambda t: t[["row"]] + 5000, {}, "lacks 100 of the 100 values of 'row'"),
+        (lambda t: t.replace({"row": {1: 500}}), {"match": ["row"]}, "'row' that 1 row of the rel"),
+        (lambda t: t[:9], {"same_order": True}, "The original has 100 rows, and the release 9"),
+        (lambda t: t, {"same_order": True, "match": ["row"]}, "both by columns and by their order"),
+    ],
+)
+def test_files_that_do_not_belong_together_are_told_apart(persons, audit, change, asked, said):
+    with pytest.raises(PolicyEngineError, match=f"A023 .*{said}"):
+        audit(change(persons), persons, **asked)
+
+
+def test_columns_that_the_release_lacks_are_named(persons, audit):
+    found = audit(persons.drop(columns="age"), match=["row"])
+    assert found.lacking == ("age",)

@@ -57,13 +57,20 @@ def test_attacks_that_are_not_known_are_refused(files):
     assert "A012" in str(told.exception)
 
 
-def test_risks_are_told_where_no_row_can_be_matched(files):
+def test_risks_are_told_where_no_row_can_be_matched(files, tmp_path):
+    (tmp_path / "out" / "a.csv").write_text("row,age\n3,40\n1,20\n")
     told = run(*files, "--known", "age", "--sensitive", "row")
     assert told.exit_code == 0, told.output
     said = " ".join(told.output.split())
     assert "prosecutor-mean" in said
     assert "no figure: marketer, journalist, k-map, presence, since no population is given" in said
     assert "not run: distance-linkage, probabilistic-linkage," in said
+
+
+def test_rows_are_matched_by_their_order(files):
+    told = run(files[0], files[0], "--same-order", "--attack", "distance-linkage")
+    assert told.exit_code == 0, told.output
+    assert "Rows were matched by their order" in " ".join(told.output.split())
 
 
 def test_a_threshold_that_is_no_risk_is_refused(files):

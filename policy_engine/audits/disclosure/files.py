@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.numbers import match_numbers
@@ -15,10 +14,6 @@ from policy_engine.audits.disclosure.simulation import Simulation, masked_column
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
 from policy_engine.data.taxonomy import Taxonomy
-from policy_engine.engines.masking.numbers import plain_array
-from policy_engine.errors import DataError, PolicyEngineError, join_names
-from policy_engine.kernels.estimates import NotApplicable
-from policy_engine.kernels.grouping import classes_of
 from policy_engine.kernels.spread import Spread
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.masking import ColumnMasking
@@ -209,66 +204,3 @@ def _values(column: MatchedColumn) -> Floats:
     with suppress(ValueError):
         values[first:] = column.labels[first:].astype(np.float64)
     return values
-
-
-def tells_apart(table: pa.Table, name: str) -> bool:
-    """Tell whether each row has a value of its own in a column."""
-    values = plain_array(table.column(name))
-    return not values.null_count and bool(pc.count_distinct(values).as_py() == table.num_rows)
-
-
-def pair_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints:
-    """Return by row of the original which row of the release is the same person's, -1 if none.
-
-    Rows belong together where they are equal in all columns, published as they are. Raises
-    DataError (A023) where these do not tell all rows apart, or rows of the release are nobody's.
-    """
-    codes = [np.concatenate([c.before, c.released_codes()]) for c in columns]
-    if any((one < 0).any() for one in codes):
-        raise _unmatched("are not published as they are, by which rows", columns)
-    classes, count = classes_of([one.astype(np.int32) for one in codes])
-    for part, which in ((classes[:rows], "original"), (classes[rows:], "release")):
-        if len(np.unique(part)) < len(part):
-            raise _unmatched(f"are equal in some rows of the {which}, which", columns)
-    row_of = np.full(count, -1, dtype=np.int64)
-    row_of[classes[rows:]] = np.arange(released)
-    own = row_of[classes[:rows]]
-    if (own >= 0).sum() < released:
-        raise _unmatched("have values in the release that the original lacks: rows", columns)
-    return own
-
-
-def unpaired(rows: int) -> Ints:
-    """Return that nobody knows which row of the release is whose, (rows,)."""
-    return np.full(rows, -1, dtype=np.int64)
-
-
-def own_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints | NotApplicable:
-    """Return what `pair_rows` does by columns that nobody named: all that are published as they
-    are.
-
-    `NotApplicable` where they do not tell rows apart. Raises DataError (A023) where rows of the
-    release cannot be of the original.
-    """
-    if released > rows:
-        message = f"The release has {released:,} rows, and the original {rows:,}: they do not "
-        raise DataError.of("A023", f"{message}belong together.")
-    if columns:
-        before = [column.before.astype(np.int32) for column in columns]
-        after = [column.released_codes().astype(np.int32) for column in columns]
-        both = [np.concatenate(pair) for pair in zip(before, after, strict=True)]
-        classes, _ = classes_of(both)
-        if not np.isin(classes[rows:], classes[:rows]).all():
-            raise _unmatched("have values in the release that the original lacks: rows", columns)
-        if len(np.unique(classes[:rows])) == rows:
-            return pair_rows(columns, rows, released)
-    return NotApplicable(
-        reason="no columns that are published as they were tell rows apart, and none are named"
-    )
-
-
-def _unmatched(what: str, columns: Sequence[KnownColumn]) -> PolicyEngineError:
-    names = join_names([one.name for one in columns])
-    message = f"The values of {names} {what} cannot be matched."
-    hint = "Name columns that tell rows apart and are published as they are."
-    return DataError.of("A023", message, hint)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data.atomic_file import write_file
+from policy_engine.engines.arrays import from_numpy
 from policy_engine.errors import OutputError
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,11 @@ def check_private(path: Path, releases: Sequence[Path], inputs: Sequence[Path]) 
     if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o177:
         message = "The file exists, and others than its owner may use it."
         raise OutputError.of("O001", message, "Give a new one, or mode 0600.", source=str(path))
+
+
+def numbered_rows(rows: int) -> pa.Table:
+    """Return the numbers of rows from 1 on, where no columns tell them apart."""
+    return pa.table({"row": from_numpy(np.arange(1, rows + 1))})
 
 
 def write_records(path: Path, keys: pa.Table, links: Mapping[str, Floats]) -> None:

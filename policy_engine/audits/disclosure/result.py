@@ -152,12 +152,13 @@ class DisclosureAudit(_Frozen):
     """What is known of a release and its original, what every attack reaches, and other risks.
 
     `rows` are those of the original, `released` those of the release, and `paired` are known to be
-    of one person. The columns `matched_by` paired them. `methods` tells what the intruder is
-    assumed to know of how each known column was made. Of the `risks` that need no link, those
-    without a figure are in `risks_not_run`. `absent` persons of the file `holdout` were never in
-    the original. With other releases of the same original, `together` is what they tell one after
-    the other, and `releases` what each risks and is good for, the audited one first. Without a
-    certificate, `missing_marks` are the cells that were read as missing.
+    of one person. The columns `matched_by` paired them, or `same_order` did. `methods` tells
+    what the intruder is assumed to know of how each known column was made. Of the `risks` that need
+    no link, those without a figure are in `risks_not_run`. `absent` persons of the file `holdout`
+    were never in the original. With other releases of the same original, `together` is what they
+    tell one after the other, and `releases` what each risks and is good for, the audited one first.
+    Without a certificate, the release lacks the columns `lacking`, and `missing_marks` are the
+    cells that were read as missing.
     """
 
     original: str
@@ -176,6 +177,8 @@ class DisclosureAudit(_Frozen):
     distributions: tuple[RiskDistribution, ...] = ()
     holdout: str | None = None
     absent: int = 0
+    same_order: bool = False
+    lacking: tuple[str, ...] = ()
     missing_marks: tuple[MissingMarks, ...] = ()
     together: tuple[ReleasesTogether, ...] = ()
     releases: tuple[RiskAndUtility, ...] = ()

@@ -14,7 +14,7 @@ from policy_engine.audits.disclosure.risks.wording import (
     share_words,
     worst_of,
 )
-from policy_engine.errors import format_count
+from policy_engine.errors import format_count, join_names
 from policy_engine.kernels.estimates import Estimate
 
 NAMES = {
@@ -68,9 +68,19 @@ def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
     return tuple(_worst_case(one.learned) for one in audit.attacks if one.learned is not None)
 
 
+def matched_words(audit: DisclosureAudit) -> str:
+    """Return by what rows were matched, an empty text if they were not."""
+    if audit.same_order:
+        return "Rows were matched by their order, which is taken to be the same in both tables."
+    names = ", ".join(audit.matched_by)
+    return f"Rows were matched by {names}, taken to be as they were." if names else ""
+
+
 def notes(audit: DisclosureAudit) -> tuple[str, ...]:
     """Return how cells were read, where they do not say it themselves, a sentence each."""
     told = tuple(_read_as_missing(one) for one in audit.missing_marks)
+    if audit.lacking:
+        told = (f"The release lacks {join_names(audit.lacking)} of the original.", *told)
     return (*told, f"Read by no attack: {', '.join(audit.unread)}.") if audit.unread else told
 
 

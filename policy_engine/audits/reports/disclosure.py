@@ -15,6 +15,7 @@ from policy_engine.audits.disclosure.risks.wording import (
 from policy_engine.audits.disclosure.wording import (
     added_by_others,
     limits,
+    matched_words,
     notes,
     verdict,
     worst_cases,
@@ -58,6 +59,7 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         verdict=verdict(audit),
         totals=_totals(audit),
         known=_known(audit),
+        matched=matched_words(audit),
         notes=notes(audit),
         attacks=_attacks(audit),
         pictures=_pictures(audit),

@@ -13,6 +13,7 @@ from policy_engine.audits.disclosure.risks.wording import (
 from policy_engine.audits.disclosure.wording import (
     added_by_others,
     limits,
+    matched_words,
     notes,
     verdict,
     worst_cases,
@@ -27,8 +28,7 @@ def print_disclosure(audit: DisclosureAudit) -> None:
         print_fitting(console(), disclosure_table(audit))
         for told in worst_cases(audit):
             console().print(told, markup=False)
-        names = ", ".join(audit.matched_by)
-        console().print(f"rows matched by {names}, taken to be as they were", markup=False)
+        console().print(matched_words(audit), markup=False)
     if audit.risks:
         print_fitting(console(), risks_table(audit))
     if audit.releases:

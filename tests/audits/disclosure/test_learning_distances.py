@@ -9,7 +9,8 @@ from policy_engine.audits.disclosure.attacks import learned
 from policy_engine.audits.disclosure.attacks.assignment import assignment_linkage
 from policy_engine.audits.disclosure.attacks.distance import distance_linkage
 from policy_engine.audits.disclosure.attacks.learned import learned_distance_linkage
-from policy_engine.audits.disclosure.files import TwoFiles, known_columns, pair_rows
+from policy_engine.audits.disclosure.files import TwoFiles, known_columns
+from policy_engine.audits.disclosure.pairing import pair_rows
 from policy_engine.audits.disclosure.scales import differences
 from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
 from policy_engine.errors import DataError

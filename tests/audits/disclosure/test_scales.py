@@ -3,7 +3,8 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.audits.disclosure.attacks.distance import distance_linkage
-from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles, known_columns, pair_rows
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles, known_columns
+from policy_engine.audits.disclosure.pairing import pair_rows
 from policy_engine.audits.disclosure.scales import standardised
 from policy_engine.errors import DataError
 from policy_engine.kernels.spread import Spread

@@ -95,18 +95,42 @@ def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[s
 
     Who knows the value of a perturbed column does not know its cell: classes by such cells mean
     nothing. Without a certificate, a column is perturbed if it has values of the original that are
-    neither the persons' own nor always the same for one value.
+    neither the persons' own nor always the same for one value; where nobody knows whose row is
+    whose, it may be if it has numbers that the original lacks.
     """
     chosen, reasons = [], []
     for column in files.columns:
-        how = column.masking.masking if column.masking else "an unknown method"
-        is_perturbed = bool(column.masking and column.masking.is_perturbation)
-        if is_perturbed or (not files.is_published and _looks_perturbed(column, files.own)):
-            reason = f"masked by {how}, so that nobody knows its cells"
+        reason = _perturbed(column, files)
+        if reason:
             reasons.append({"column": column.name, "reason": reason})
         else:
             chosen.append(column)
     return tuple(chosen), reasons
+
+
+def _perturbed(column: KnownColumn, files: TwoFiles) -> str:
+    """Return why nobody knows the cells of a column, an empty text where they are known."""
+    if files.is_published:
+        how = column.masking.masking if column.masking else ""
+        is_perturbed = bool(column.masking and column.masking.is_perturbation)
+        return f"masked by {how}, so that nobody knows its cells" if is_perturbed else ""
+    if (files.own >= 0).any():
+        is_perturbed = _looks_perturbed(column, files.own)
+        return _UNKNOWN_METHOD if is_perturbed else ""
+    return _NOT_TRUE if column.is_number and _has_other_values(column) else ""
+
+
+_UNKNOWN_METHOD = "masked by an unknown method, so that nobody knows its cells"
+_NOT_TRUE = (
+    "it has values that the original lacks, and with no row matched nobody knows whose they are"
+)
+
+
+def _has_other_values(column: KnownColumn) -> bool:
+    """Tell whether a release has single values that nobody in the original has."""
+    released = np.unique(column.released_codes())
+    single = released[released >= int(column.has_missing)]
+    return not np.isin(single, column.before[column.present]).all()
 
 
 def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
