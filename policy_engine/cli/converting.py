@@ -43,14 +43,13 @@ def convert(
     The policy is not checked: `validate` does that.
     """
     from policy_engine.policy import read_file  # noqa: PLC0415
+    from policy_engine.policy.converting import convert_policy  # noqa: PLC0415
     from policy_engine.policy.syntax.detection import syntax_of  # noqa: PLC0415
-    from policy_engine.policy.syntax.rdf import convert_text  # noqa: PLC0415
 
     syntax_wanted = to.value if to else _syntax_by_ending(output)
     text = read_file(policy)
     syntax, source = syntax_of(policy.name, text), str(policy)
-    contexts = reading.vocabulary.contexts(reading.contexts)
-    converted = convert_text(text, syntax, syntax_wanted, source, contexts, reading.limits)
+    converted = convert_policy(text, syntax, syntax_wanted, source, reading)
     if output is None:
         typer.echo(converted.encode(), nl=False)
     else:

@@ -15,6 +15,7 @@ from policy_engine.policy.reading.nodes import (
 )
 from policy_engine.policy.reading.operands import (
     read_operand,
+    typed_number,
 )
 from policy_engine.policy.reading.walker import Walker
 from policy_engine.policy.structure import (
@@ -88,13 +89,15 @@ class RightOperandReader:
         index: int = 0,
     ) -> Literals | None:
         """Return a literal of the given type that is also of one that the left operand takes."""
-        given = item["@value"]
-        if TEXT_OF_A_LANGUAGE in (datatype, _type_of(item)) and not self.walker.is_lenient:
+        own = _type_of(item)
+        given = typed_number(item["@value"], own)
+        if TEXT_OF_A_LANGUAGE in (datatype, own) and not self.walker.is_lenient:
             message = f"A text of a language compares with nothing. Given: {given!r:.80}."
             self.walker.add("P007", message, "Write it without one.", node, prop, index)
             return None
         try:
-            return read_operand(given, datatype, operand, self.walker.vocabulary)
+            known = self.walker.vocabulary
+            return read_operand(given, datatype, operand, known, names_type=bool(own))
         except ValueError as error:
             self.walker.add("P007", f"{error}.", "", node, prop, index)
             return None

@@ -20,14 +20,19 @@ from policy_engine.data.rdf.statements import (
     Term,
 )
 from policy_engine.errors import PolicyError
-from policy_engine.policy.structure import LOGICAL_PROPERTIES
+from policy_engine.policy.structure import DATA_TYPE, LEFT, LOGICAL_PROPERTIES, RIGHT
 from policy_engine.policy.syntax.json_ld import POINTER, Graph, expand
 from policy_engine.policy.syntax.json_text import read_json
 from policy_engine.policy.syntax.limits import Limits
 from policy_engine.policy.syntax.rdf.shape import MANY, Shape
 from policy_engine.policy.syntax.rdf.unique import settings_of, unique_kind
 from policy_engine.policy.syntax.repetition import repeated_names, repetition_message
-from policy_engine.policy.xsd.literals import can_be_read, lexical, read_literal
+from policy_engine.policy.xsd.literals import (
+    NUMERIC_TYPES,
+    can_be_read,
+    lexical,
+    read_literal,
+)
 from policy_engine.policy.xsd.values import LongFloat
 
 _XSD = terms.XSD
@@ -104,12 +109,14 @@ class _Reader:
         self.collector.note_subject(subject, spot)
         for kind in data.get("@type", []):
             self.collector.add_statement(subject, TYPE, self._name(kind, spot), spot, spot)
+        number_type = _number_type(data)
         for predicate, values in data.items():
             if not predicate.startswith("@"):
                 name = self.collector.iri(predicate, "", spot)
                 if terms.canonical(predicate) in LOGICAL_PROPERTIES:
                     self._check_operands(predicate, values, spot)
-                for value in values:
+                is_typed = predicate == RIGHT and number_type
+                for value in _typed(values, number_type) if is_typed else values:
                     term = self._term(value, spot, holds_rules=name in _RULES)
                     self.collector.add_statement(subject, name, term, spot, spot)
         return subject
@@ -177,6 +184,35 @@ class _Reader:
     def _spot(self, pointer: str) -> Spot:
         place = self.graph.document.place(pointer)
         return (place.line, place.column) if place.line else UNKNOWN
+
+
+def _number_type(data: Mapping[str, Any]) -> str:
+    """Return the type that the fractions of JSON on the right of a constraint are meant to have.
+
+    It is that beside them, or an integer's where the left operand takes nothing else; empty for the
+    double that they are without (JSON-LD 1.1 API, section 8.6).
+    """
+    data_type, left = (
+        next((terms.canonical(one["@id"]) for one in data.get(prop, ()) if "@id" in one), "")
+        for prop in (DATA_TYPE, LEFT)
+    )
+    term = terms.vocabulary().get(left)
+    takes = term.iris("takes") if term else ()
+    only = takes[0] if len(takes) == 1 else ""
+    kind = data_type or (only if only == f"{_XSD}integer" else "")
+    return kind if kind.removeprefix(_XSD) in NUMERIC_TYPES else ""
+
+
+def _typed(values: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """Return values with a type for the fractions among them that can be of it."""
+    return [
+        {**one, "@list": _typed(one["@list"], kind)}
+        if "@list" in one
+        else {**one, "@type": kind}
+        if isinstance(one.get("@value"), float) and "@type" not in one
+        else one
+        for one in values
+    ]
 
 
 def _literal(data: Mapping[str, Any]) -> Literal:
