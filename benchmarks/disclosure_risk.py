@@ -342,7 +342,7 @@ def fixed(name, differences, own):
 def others(name, differences, own):
     """The same distances, learned from half of the records and linking the other half."""
     families = [family(differences.shape[2]) for family in FAMILIES.values()]
-    shares = held_out(differences, own, families, own % 2, seconds=4).mean(axis=1)
+    shares = held_out(differences, own, families, own % 2, seconds=4).links.mean(axis=1)
     for kind, share in zip(FAMILIES, shares, strict=True):
         yield row_of(f"{name} {kind}, held out", None, [100 * share], why=REASONS["held out"])
 

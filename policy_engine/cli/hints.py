@@ -18,6 +18,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "features=(COLUMN, ...)": "--features COLUMN,COLUMN,...",
         "hierarchy=HIERARCHY": "--hierarchy FILE",
         "key=FILE": "--key FILE",
+        "match=[COLUMN]": "--match COLUMN",
         "members=COLUMN": "--members COLUMN",
         "model=RECIPE": "--model RECIPE",
         'model_class="net.py:Net"': "--model-class net.py:Net",

@@ -56,7 +56,7 @@ def test_classes_are_measured_where_no_row_can_be_matched(original):
     audit = audit_disclosure(original, released(original))
     assert (audit.attacks, audit.paired, audit.matched_by) == ((), 0, ())
     assert {one.reason for one in audit.not_run} == {
-        "no columns that are published as they were tell rows apart, and none are named"
+        "no columns that are published as they are tell rows apart, and none are named"
     }
     found = figures(audit)
     assert found["prosecutor-largest"].value <= 1 / 5
@@ -135,7 +135,7 @@ def test_columns_masked_at_random_make_no_classes(original):
     masked = [column("pay", masking="noise", sdShare=0.5)]
     audit = audit_disclosure(original, released(original, masked=masked))
     assert figures(audit)["prosecutor-mean"].known == ("age", "city")
-    said = "masked by noise, so that nobody knows its cells"
+    said = "a value does not tell its cell (noise): see the linkage figures"
     assert [one.reason for one in audit.risks_not_run if one.column == "pay"] == [said]
 
 
@@ -156,10 +156,10 @@ def test_the_worst_comes_first_in_words_with_its_baseline_and_interval(original)
     guessed = figures(audit)["attribute-inference"]
     low, high = f"{guessed.low:.1%}", f"{guessed.high:.1%}"
     assert verdict(audit).startswith(
-        "Who knows all 2 columns of a person and guesses 'ill' as that of the nearest records is "
-        f"right for {guessed.value:.1%} ({low} to {high}) of the persons. The likeliest value of "
-        f"the whole release is right for {guessed.baseline:.1%}. Who knows that a person is in the "
-        "release, and all 2 columns of the person, finds the right one for "
+        "An intruder who knows age and city, and guesses 'ill' from the nearest records, is right "
+        f"for {guessed.value:.1%} ({low} to {high}) of the persons. The likeliest value of the "
+        f"whole release is right for {guessed.baseline:.1%}. An intruder who knows age and city, "
+        "and that the person is in the release, finds "
     )
     assert verdict(audit).endswith("Guessing finds 0.5%.")
 

@@ -1,6 +1,8 @@
 import json
 
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 from typer.testing import CliRunner
 
 from policy_engine.cli.commands import make_app
@@ -22,7 +24,8 @@ def test_the_verdict_comes_first(files, tmp_path):
     told = run(*files, "--match", "row", "--out", str(tmp_path / "audit"))
     assert told.exit_code == 0, told.output
     first = " ".join(told.output.split())
-    assert "Who knows the column of a person and takes the nearest record finds" in first
+    assert "An intruder who knows age and takes the nearest record finds 66.7% of the" in first
+    assert "columns known: 1: age guessing finds 50.0% of the persons" in first
     assert "Guessing finds 50.0%." in first
     assert "not run: likelihood-linkage, since no certificate tells" in first
     assert sorted(one.name for one in (tmp_path / "audit").iterdir()) == [
@@ -92,8 +95,24 @@ def test_everything_that_is_asked_for_is_told(files, tmp_path):
                "--records", str(records), "--attack", "distance-linkage")  # fmt: skip
     assert told.exit_code == 0, told.output
     text = " ".join(told.output.split())
-    assert "Of 2 persons who were never there, it seems to find 50.0%." in text
+    assert "Of 2 persons who were never in the original, it seems to find 50.0%." in text
     assert "risk and utility of the releases" in text
     assert "adds no class: no known column is sure" in text
     assert f"written, for its owner alone: {records}" in told.output.replace("\n", "")
     assert records.read_text().splitlines()[0] == "row,distance-linkage"
+
+
+def test_an_attack_has_a_row_and_a_number_of_known_columns_a_column(tmp_path, monkeypatch):
+    names = ["age", "weight", "height", "income", "children"]
+    table = {name: [(row * (at + 3)) % 11 for row in range(8)] for at, name in enumerate(names)}
+    before = pa.table({"row": range(8), **table})
+    csv.write_csv(before, tmp_path / "in.csv")
+    csv.write_csv(before, tmp_path / "out.csv")
+    monkeypatch.setattr("policy_engine.cli.tables.tables.PIPED", 80)
+    told = run(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), "--match", "row",
+               "--attack", "distance-linkage")  # fmt: skip
+    lines = told.output.splitlines()
+    assert max(map(len, lines)) <= 80
+    heads = [line.split("┃")[2:-1] for line in lines if line.startswith("┃ attack")]
+    assert [len(one) for one in heads] == [4, 1]
+    assert "columns known: 1: age, 2: + weight, 3: + height, 4: + income, 5: + children" in lines

@@ -131,7 +131,7 @@ def own_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints |
         if len(np.unique(classes[:rows])) == rows:
             return pair_rows(columns, rows, released)
     return NotApplicable(
-        reason="no columns that are published as they were tell rows apart, and none are named"
+        reason="no columns that are published as they are tell rows apart, and none are named"
     )
 
 
@@ -161,5 +161,5 @@ _OTHERS = "Give the original of these rows, or match rows by columns that are as
 def _unmatched(what: str, columns: Sequence[KnownColumn]) -> PolicyEngineError:
     names = join_names([one.name for one in columns])
     message = f"The values of {names} {what} cannot be matched."
-    hint = "Name columns that tell rows apart and are published as they are."
+    hint = "Name columns that tell rows apart and are published as they are: match=[COLUMN]."
     return DataError.of("A023", message, hint)

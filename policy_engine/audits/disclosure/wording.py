@@ -17,13 +17,14 @@ from policy_engine.audits.disclosure.risks.wording import (
 from policy_engine.errors import format_count, join_names
 from policy_engine.kernels.estimates import Estimate
 
-NAMES = {
-    "distance-linkage": "the nearest record",
-    "probabilistic-linkage": "the record that agrees in the most telling columns",
-    "intersection-linkage": "the nearest record that rank swapping allows",
-    "likelihood-linkage": "the record that is most likely by the published method",
-    "assignment-linkage": "the record of the best assignment of all persons at once",
-    "learned-distance-linkage": "the nearest record by a distance learned from other persons",
+_WHO = {
+    "distance-linkage": "knows {known} and takes the nearest record",
+    "probabilistic-linkage": "knows {known} and takes the record that agrees in the most telling "
+    "columns",
+    "intersection-linkage": "knows {known} and takes the nearest record that rank swapping allows",
+    "likelihood-linkage": "knows {known} and the published method",
+    "assignment-linkage": "knows {known} and assigns records to all persons at once",
+    "learned-distance-linkage": "knows {known} and learns a distance from other persons",
 }
 
 
@@ -43,23 +44,23 @@ def _found(audit: DisclosureAudit) -> tuple[float, str] | None:
         excess = (linkage.linked.value - linkage.baseline) / max(1 - linkage.baseline, 1e-9)
         if risk is None or excess >= risk.excess:
             return excess, _linked(audit, linkage)
-    return None if risk is None else (risk.excess, risk_sentences(risk, len(audit.known)))
+    return None if risk is None else (risk.excess, risk_sentences(risk, audit.known))
 
 
 def _learned(audit: DisclosureAudit) -> tuple[float, str] | None:
     risk = worst_of(audit.risks, LEARNING)
-    return None if risk is None else (risk.excess, risk_sentences(risk, len(audit.known)))
+    return None if risk is None else (risk.excess, risk_sentences(risk, audit.known))
 
 
 def _linked(audit: DisclosureAudit, worst: Linkage) -> str:
-    known = columns_words(len(worst.known), len(audit.known))
-    told = f"Who knows {known} of a person and takes {NAMES[worst.attack]} finds the person's own "
-    told += f"record for {_share_of(worst.linked)} of the persons. "
+    known = columns_words(worst.known, audit.known)
+    told = f"An intruder who {_WHO[worst.attack].format(known=known)} finds "
+    told += f"{share_words(worst.linked.value)} of the persons ({_ends_of(worst.linked)}). "
     doubt = "" if worst.beats_guessing else " More than that is not shown."
     told += f"Guessing finds {share_words(worst.baseline)}.{doubt}"
     if worst.holdout is None:
         return told
-    seems = f"Of {audit.absent:,} persons who were never there, it seems to find"
+    seems = f"Of {audit.absent:,} persons who were never in the original, it seems to find"
     return f"{told} {seems} {share_words(worst.holdout.value)}."
 
 
@@ -71,9 +72,9 @@ def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
 def matched_words(audit: DisclosureAudit) -> str:
     """Return by what rows were matched, an empty text if they were not."""
     if audit.same_order:
-        return "Rows were matched by their order, which is taken to be the same in both tables."
+        return "Rows were matched by their order, which is assumed to be the same in both tables."
     names = ", ".join(audit.matched_by)
-    return f"Rows were matched by {names}, taken to be as they were." if names else ""
+    return f"Rows were matched by {names}, assumed to be unchanged." if names else ""
 
 
 def notes(audit: DisclosureAudit) -> tuple[str, ...]:
@@ -118,33 +119,34 @@ def _joined(before: ReleasesTogether, one: ReleasesTogether) -> str:
 
 
 def _worst_case(one: LearnedDistance) -> str:
-    told = f"The best {one.distance} for these very persons links {share_words(one.in_sample)} of "
-    told += "them, ties not counted"
-    if one.is_proven:
-        return f"{told}, which is proven to be the most."
-    ends = {
-        "time": "when its time was up",
-        "size": "since the programme is too large to be solved",
-        "margin": "since the rest are as good as ties",
-        "reached": "there",
+    found = {
+        "time": " found in the time given",
+        "size": " found, the problem being too large to be solved exactly",
+        "margin": " found, the rest being as good as ties",
+        "reached": "",
     }
-    most = f"no other one links more than {share_words(one.bound)}"
-    return f"{told}; {most}. The search ended {ends[one.stopped]}."
+    told = f"Best {one.distance}{found[one.stopped]}, fitted to all persons: "
+    told += f"{share_words(one.in_sample)}. None can exceed "
+    return f"{told}{'this' if one.is_proven else share_words(one.bound)}."
 
 
 def _share_of(one: Estimate) -> str:
-    return f"{share_words(one.value)} ({share_words(one.low)} to {share_words(one.high)})"
+    return f"{share_words(one.value)} ({_ends_of(one)})"
+
+
+def _ends_of(one: Estimate) -> str:
+    return f"{share_words(one.low)} to {share_words(one.high)}"
 
 
 def limits() -> tuple[str, ...]:
     """Return what the figures do not show."""
     safe = "An attack that fails does not show that a record is safe: another intruder may know "
-    exact = "The intruder is assumed to know that the persons are in the original, and their "
-    classes = "Risks of classes take every cell for true, and every record for another person: "
-    learned = "A value that is guessed well may be known of anybody like the person, whether or "
+    exact = "The intruder is assumed to know who is in the original, and the exact values of the "
+    classes = "Class risks assume that cells are true and that each record is a different person."
+    learned = "A value that is guessed well may follow from what is true of many, whether or not "
     return (
-        f"{safe}other columns, or a better attack.",
-        f"{exact}values in known columns exactly.",
-        f"{classes}columns that are masked at random count in record linkage alone.",
-        f"{learned}not the person is in the release.",
+        f"{safe}other columns, or have a better attack.",
+        f"{exact}known columns.",
+        classes,
+        f"{learned}the person is in the release.",
     )

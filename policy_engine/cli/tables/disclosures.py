@@ -1,8 +1,12 @@
 """A disclosure audit as text for a terminal."""
 
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from policy_engine.audits.disclosure.result import DisclosureAudit
+from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
 from policy_engine.audits.disclosure.risks.wording import (
     by_reason,
     figure_words,
@@ -18,17 +22,14 @@ from policy_engine.audits.disclosure.wording import (
     verdict,
     worst_cases,
 )
-from policy_engine.cli.tables.tables import console, print_fitting, rows_table
+from policy_engine.cli.tables.tables import console, new_table, print_fitting, rows_table
 
 
 def print_disclosure(audit: DisclosureAudit) -> None:
     """Print what the worst reaches, then every figure, what has none, and what they do not show."""
     console().print(verdict(audit), markup=False)
     if audit.attacks:
-        print_fitting(console(), disclosure_table(audit))
-        for told in worst_cases(audit):
-            console().print(told, markup=False)
-        console().print(matched_words(audit), markup=False)
+        print_attacks(console(), audit)
     if audit.risks:
         print_fitting(console(), risks_table(audit))
     if audit.releases:
@@ -45,22 +46,54 @@ def print_disclosure(audit: DisclosureAudit) -> None:
         console().print(limit, markup=False)
 
 
-def disclosure_table(audit: DisclosureAudit) -> Table:
-    """Return what every attack reaches, with its interval and what guessing does."""
-    rows = [
-        (
-            one.title,
-            len(one.known),
-            f"{one.linked.value:.1%}",
-            f"{one.linked.low:.1%} to {one.linked.high:.1%}",
-            f"{100 * one.baseline:.2g}%",
-            *([f"{one.holdout.value:.1%}" if one.holdout else "-"] if audit.holdout else []),
-        )
-        for one in audit.attacks
-    ]
-    names = "attack", "columns known", "persons linked", "95% interval", "by guessing"
-    head = (*names, "of absent persons") if audit.holdout else names
-    return rows_table(f"{audit.release}: who is found", head, rows)
+def print_attacks(out: Console, audit: DisclosureAudit) -> None:
+    """Print what every attack reaches, by how many columns are known, and which these are."""
+    for table in disclosure_tables(audit, out.width):
+        print_fitting(out, table)
+    steps = [f"{number}: {'+ ' * (number > 1)}{name}" for number, name in enumerate(audit.known, 1)]
+    out.print(f"columns known: {', '.join(steps)}", markup=False)
+    out.print(f"guessing finds {share_words(audit.attacks[0].baseline)} of the persons")
+    if audit.holdout:
+        out.print("absent: persons who were never in the original, and are seemingly found")
+    for told in worst_cases(audit):
+        out.print(told, markup=False)
+    out.print(matched_words(audit), markup=False)
+
+
+def disclosure_tables(audit: DisclosureAudit, width: int) -> Iterator[Table]:
+    """Yield the share of persons that every attack finds, with its interval: an attack a row, and
+    a number of known columns a column. More numbers than fit the width go on in the next table."""
+    attacks: dict[str, dict[int, Linkage]] = {}
+    for one in audit.attacks:
+        attacks.setdefault(one.title, {})[len(one.known)] = one
+    numbers = sorted({number for some in attacks.values() for number in some})
+    step = max(1, (width - _ATTACK_WIDTH) // _FIGURE_WIDTH)
+    title = f"{audit.release}: persons found, by how many columns are known (95% interval)"
+    for start in range(0, len(numbers), step):
+        yield _attacks_table(title, attacks, numbers[start : start + step], bool(audit.holdout))
+        title = ""
+
+
+_ATTACK_WIDTH, _FIGURE_WIDTH = 28, 13
+
+
+def _attacks_table(
+    title: str, attacks: dict[str, dict[int, Linkage]], numbers: Sequence[int], has_absent: bool
+) -> Table:
+    table = new_table(title, "attack", *(f"{number} known" for number in numbers))
+    for name, by_number in attacks.items():
+        if by_number.keys() & set(numbers):
+            cells = (_attack_cell(by_number.get(one), has_absent=has_absent) for one in numbers)
+            table.add_row(escape(name).replace(", ", "\n"), *cells)
+    return table
+
+
+def _attack_cell(one: Linkage | None, *, has_absent: bool) -> str:
+    """Return a share, its interval below and, if there are any, the share of absent persons."""
+    if one is None:
+        return ""
+    cell = f"{one.linked.value:.1%}\n[dim]{100 * one.linked.low:.1f}-{one.linked.high:.1%}[/]"
+    return f"{cell}\nabsent {one.holdout.value:.1%}" if has_absent and one.holdout else cell
 
 
 def risks_table(audit: DisclosureAudit) -> Table:
@@ -89,5 +122,5 @@ def releases_table(audit: DisclosureAudit) -> Table:
         )
         for one in audit.releases
     ]
-    head = ("release", "most linked", "by", "median error of counts")
+    head = ("release", "most linked", "strongest attack", "median error of counts")
     return rows_table("risk and utility of the releases", head, rows)

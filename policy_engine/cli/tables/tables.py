@@ -40,7 +40,11 @@ def console(*, stderr: bool = False) -> Console:
     terminal = SafeConsole(stderr=stderr, highlight=False, soft_wrap=False)
     if terminal.is_terminal:
         return terminal
-    return SafeConsole(stderr=stderr, highlight=False, width=120)
+    return SafeConsole(stderr=stderr, highlight=False, width=PIPED)
+
+
+PIPED = 120
+"""The width of what is piped."""
 
 
 def new_table(title: str, *columns: str) -> Table:

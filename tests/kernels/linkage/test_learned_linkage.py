@@ -245,10 +245,19 @@ def test_families_learned_in_turn_link_ever_more():
     assert counts == sorted(counts)
 
 
+def test_what_is_learned_in_no_time_links_no_fewer_than_what_was_known():
+    given_files, families = noisy(60, 3), [weighted_mean(3), choquet_of_pairs(3)]
+    known = held_out(*given_files, families, np.arange(60) % 2, seconds=1).learned
+    found = learn_in_turn(*given_files, families, seconds=0, known=known)
+    for number, (family, best) in enumerate(zip(families, found, strict=True)):
+        by_half = [linked(*given_files, family, one[number].parameters).sum() for one in known]
+        assert best.linked >= max(by_half)
+
+
 def test_a_distance_learned_from_others_links_as_the_records_tell():
     given_files = noisy(60, 3)
     folds = np.arange(60) % 3
-    found = held_out(*given_files, [weighted_mean(3)], folds, seconds=60)
+    found = held_out(*given_files, [weighted_mean(3)], folds, seconds=60).links
     inside = folds == 1
     learned = learn(given_files.differences[~inside], given_files.own[~inside], weighted_mean(3))
     expected = linked(
@@ -265,7 +274,7 @@ def test_what_is_learned_of_an_independent_file_does_not_hold_of_others():
     differences = random.normal(size=(40, 1, 4)) - random.normal(size=(1, 40, 4))
     own = np.arange(40)
     inside = learn(differences, own, choquet(4), seconds=2).linked
-    outside = held_out(differences, own, [choquet(4)], own % 2, seconds=2).sum()
+    outside = held_out(differences, own, [choquet(4)], own % 2, seconds=2).links.sum()
     assert inside > 2 * outside
 
 

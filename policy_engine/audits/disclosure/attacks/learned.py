@@ -69,12 +69,13 @@ def learned_distance_linkage(
 def _learned(
     apart: Floats, own: Ints, families: list[Distances], halves: Ints, seconds: float
 ) -> tuple[LearnedLinks, ...]:
-    # Half of the time is for all persons together, a quarter for each half of them.
-    best = learn_in_turn(apart, own, families, seconds / 2)
+    # A quarter of the time is for each half of the persons, half of it for all of them together,
+    # who are linked no less well than by what was learned from a half.
     others = held_out(apart, own, families, halves, seconds / 4)
+    best = learn_in_turn(apart, own, families, seconds / 2, known=others.learned)
     return tuple(
         LearnedLinks(links.astype(np.float64), _told(one))
-        for one, links in zip(best, others, strict=True)
+        for one, links in zip(best, others.links, strict=True)
     )
 
 

@@ -70,7 +70,7 @@ def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
 
 def _why_no_windows(files: TwoFiles) -> str:
     if not any(isinstance(one.masking, RankSwapping) for one in files.columns):
-        return "no known column was masked by rank swapping, to anybody's knowledge"
+        return "no known column is declared to be rank-swapped"
     if not all(one.is_number and one.is_exact for one in files.columns):
         return "it compares numbers, each of which is one value"
     return ""

@@ -93,8 +93,8 @@ def _risks_of(
 def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[str, str]]]:
     """Return the columns whose cells hold what is true of their persons, and why others do not.
 
-    Who knows the value of a perturbed column does not know its cell: classes by such cells mean
-    nothing. Without a certificate, a column is perturbed if it has values of the original that are
+    The value of a perturbed column does not tell its cell: classes by such cells mean nothing.
+    Without a certificate, a column is perturbed if it has values of the original that are
     neither the persons' own nor always the same for one value; where nobody knows whose row is
     whose, it may be if it has numbers that the original lacks.
     """
@@ -113,14 +113,15 @@ def _perturbed(column: KnownColumn, files: TwoFiles) -> str:
     if files.is_published:
         how = column.masking.masking if column.masking else ""
         is_perturbed = bool(column.masking and column.masking.is_perturbation)
-        return f"masked by {how}, so that nobody knows its cells" if is_perturbed else ""
+        return f"{_NO_CELL} ({how}): {_SEE}" if is_perturbed else ""
     if (files.own >= 0).any():
         is_perturbed = _looks_perturbed(column, files.own)
         return _UNKNOWN_METHOD if is_perturbed else ""
     return _NOT_TRUE if column.is_number and _has_other_values(column) else ""
 
 
-_UNKNOWN_METHOD = "masked by an unknown method, so that nobody knows its cells"
+_NO_CELL, _SEE = "a value does not tell its cell", "see the linkage figures"
+_UNKNOWN_METHOD = f"{_NO_CELL} (an unknown method): {_SEE}"
 _NOT_TRUE = (
     "it has values that the original lacks, and with no row matched nobody knows whose they are"
 )

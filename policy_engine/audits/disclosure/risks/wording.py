@@ -56,15 +56,16 @@ def share_words(share: float) -> str:
 
 
 _WHO = {
-    "prosecutor-mean": "Who knows that a person is in the release, and {known} of the person, ",
-    "marketer": "Who has the population and links every record to it by {known} ",
-    "individual-mean": "Who links every record to a population of the estimated size by {known} ",
-    "log-linear-links": "Who links the records that are unique by {known} ",
-    "homogeneity": "Who knows {known} of a person in the release learns {column} for certain ",
-    "commonest-of-class": "Who knows {known} of a person in the release and guesses the commonest "
-    "{column} of the class is right ",
-    "attribute-inference": "Who knows {known} of a person and guesses {column} as that of the "
-    "nearest records is right ",
+    "prosecutor-mean": "knows {known}, and that the person is in the release, finds",
+    "marketer": "links every record to the population by {known} finds the person for",
+    "individual-mean": "links every record to a population of the estimated size by {known} finds "
+    "the person for",
+    "log-linear-links": "links the records that are unique by {known} finds the person for",
+    "homogeneity": "knows {known} of a person in the release learns {column} for certain for",
+    "commonest-of-class": "knows {known} of a person in the release, and guesses the commonest "
+    "{column} of the class, is right for",
+    "attribute-inference": "knows {known}, and guesses {column} from the nearest records, is right "
+    "for",
 }
 _BASELINE = {
     "homogeneity": "Without the classes, {base} would be certain.",
@@ -73,29 +74,40 @@ _BASELINE = {
 }
 
 
-def risk_sentences(risk: Risk, known_of: int) -> str:
+def risk_sentences(risk: Risk, columns: Sequence[str]) -> str:
     """Return what a figure says of persons, against its baseline, in two sentences or three.
 
-    For measures of how many persons are found or whose values are learned.
+    For measures of how many persons are found or whose values are learned, by some of the columns
+    that are known.
     """
-    known = columns_words(len(risk.known), known_of)
+    known = columns_words(risk.known, columns)
     who = _WHO[risk.measure].format(known=known, column=repr(risk.column))
     share = share_words(risk.value)
     if risk.low is not None:
         share += f" ({interval_words(risk)})"
-    found = "finds the right one for " if risk.measure in FINDING else "for "
-    told = f"{who}{found}{share} of the {'records' if risk.measure in FINDING else 'persons'}."
+    told = f"An intruder who {who} {share} of the "
+    told += "records." if risk.measure in FINDING else "persons."
     base = share_words(risk.baseline or 0.0)
     against = _BASELINE.get(risk.measure, "Guessing finds {base}.").format(base=base)
     doubt = "" if risk.beats_baseline else " More than that is not shown."
     return f"{told} {against}{doubt}"
 
 
-def columns_words(known: int, of: int) -> str:
-    """Return how many of the columns are known."""
-    if of == 1:
-        return "the column"
-    return f"all {of} columns" if known == of else f"{known} of {of} columns"
+def columns_words(known: Sequence[str], of: Sequence[str]) -> str:
+    """Return which of the columns are known, or how many if they are too many to be named."""
+    if len(known) <= _MOST_NAMED:
+        return joined_names(known)
+    are_all = len(known) == len(of)
+    return f"all {len(of)} columns" if are_all else f"{len(known)} of {len(of)} columns"
+
+
+_MOST_NAMED = 8
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Return names with commas and, before the last, "and"."""
+    first, last = names[:-1], names[-1]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def worst_of(risks: Sequence[Risk], measures: Sequence[str]) -> Risk | None:

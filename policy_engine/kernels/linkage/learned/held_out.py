@@ -1,6 +1,7 @@
 """Families of distances learned one from the other, and how they link persons not learned from."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +14,32 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOutLinks:
+    """Whom distances link that are learned without them, (families, persons), and these distances:
+    for each fold, those learned from the persons of the others, by family."""
+
+    links: Bools
+    learned: tuple[tuple[LearnedLinkage, ...], ...]
+
+
 def learn_in_turn(
-    differences: Floats, own: Ints, families: Sequence[Distances], seconds: float = 10.0
+    differences: Floats,
+    own: Ints,
+    families: Sequence[Distances],
+    seconds: float = 10.0,
+    known: Sequence[Sequence[LearnedLinkage]] = (),
 ) -> tuple[LearnedLinkage, ...]:
     """Return the linkage by the best distance of each family, in so many seconds each.
 
     Each starts from the best distances of those before it. So a family that holds another one,
-    later in the order, links no fewer.
+    later in the order, links no fewer. Of `known` linkages by the same families, such as those
+    learned from some of the persons, each distance is a start, too, and links no more.
     """
     found: list[LearnedLinkage] = []
-    for distances in families:
-        starts = [
-            (family, linkage.parameters) for family, linkage in zip(families, found, strict=False)
-        ]
+    for number, distances in enumerate(families):
+        starts = [(families[at], linkage.parameters) for at, linkage in enumerate(found)]
+        starts += [(distances, linkages[number].parameters) for linkages in known]
         found.append(learn(differences, own, distances, starts, seconds))
     return tuple(found)
 
@@ -36,19 +50,21 @@ def held_out(
     families: Sequence[Distances],
     folds: Ints,
     seconds: float = 10.0,
-) -> Bools:
-    """Return whom distances link that are learned without them, (families, persons).
+) -> HeldOutLinks:
+    """Return whom distances link that are learned without them.
 
     For each of the `folds`, (persons,), each family is learned in turn from the persons of the
     others, among all records. That is what an intruder reaches who knows the right links of the
     others, where `learn` tells what the very same persons would tell.
     """
     found = np.zeros((len(families), len(own)), dtype=bool)
+    by_fold = []
     for fold in np.unique(folds):
         inside, outside = folds == fold, folds != fold
         learned = learn_in_turn(differences[outside], own[outside], families, seconds)
+        by_fold.append(learned)
         for which, (distances, linkage) in enumerate(zip(families, learned, strict=True)):
             found[which, inside] = linked(
                 differences[inside], own[inside], distances, linkage.parameters
             )
-    return found
+    return HeldOutLinks(found, tuple(by_fold))
