@@ -80,7 +80,11 @@ class AttackedFiles:
 
     def methods(self) -> dict[str, str]:
         """Return how each known column was made, in words, as far as anybody knows."""
-        return {name: method_words(name, self.given.certificate) for name in self.files.names}
+        told = {name: method_words(name, self.given.certificate) for name in self.files.names}
+        if self.given.certificate is None:
+            ranges = [one.name for one in self.files.columns if not one.is_exact]
+            told |= dict.fromkeys(ranges, "not known; ranges or sets of values as they are spelled")
+        return told
 
 
 def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
@@ -319,12 +323,13 @@ def taxonomies_of(
     folder: Path,
     known: Sequence[str],
 ) -> Mapping[str, Any]:
-    """Return the taxonomies of classes, and of the recoded columns that are known.
+    """Return the taxonomies of classes, and of the recoded columns that are known; without a
+    certificate those that are given for known columns.
 
     Raises DataError (C012) with all that are missing.
     """
     if certificate is None:
-        return {}
+        return find_taxonomies(tuple(name for name in known if name in given), given, None)
     plan = certificate.plan
     recoded = [one for one in (plan.mask.recodings if plan.mask else ()) if one.name in known]
     names = plan.anonymization().columns.taxonomies

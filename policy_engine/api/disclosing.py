@@ -98,7 +98,7 @@ def audit_disclosure(
         write_disclosure(audit, Path(out), *files)
     if records:
         keys = read.keys()
-        write_records(Path(records), keys, found.links(read.files.names))
+        write_records(Path(records), keys, found.links(read.files.readable().names))
     return audit
 
 

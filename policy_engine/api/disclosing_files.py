@@ -1,5 +1,6 @@
 """What an intruder can do to a release whose rows are matched, in figures."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion
@@ -7,6 +8,7 @@ from policy_engine.api.disclosure_inputs import risk_inputs
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.disclosure.settings import AttackSettings
 from policy_engine.engines.engine import Progress
+from policy_engine.errors import join_names
 
 if TYPE_CHECKING:
     from policy_engine.audits.disclosure.auditing import Attacks
@@ -39,7 +41,7 @@ def audit_files(
         methods=read.methods(),
         attacks=found.linkages,
         not_run=found.not_run,
-        unread=read.unread,
+        unread=(*read.unread, *read.files.unreadable),
         risks=risks.risks,
         risks_not_run=risks.not_run,
         distributions=risks.distributions,
@@ -61,4 +63,14 @@ def attack_files(read: AttackedFiles, settings: AttackSettings, progress: Progre
 
     if read.unmatched:
         return without_attacks(read.unmatched, settings)
-    return attack_each(read.files, read.outside, progress, settings)
+    files = read.files.readable()
+    outside = read.outside.readable() if read.outside else None
+    labelled = join_names(read.files.unreadable) if read.files.unreadable else ""
+    reason = f"cells of {labelled} are labels that the original lacks, and no taxonomy is given"
+    if not files.columns:
+        return without_attacks(reason, settings)
+    found = attack_each(files, outside, progress, settings)
+    if not labelled:
+        return found
+    not_run = without_attacks(f"by {labelled} nothing is compared: {reason}", settings).not_run
+    return replace(found, not_run=(*found.not_run, *not_run))

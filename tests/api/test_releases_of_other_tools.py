@@ -134,3 +134,55 @@ def test_files_that_do_not_belong_together_are_told_apart(persons, audit, change
 def test_columns_that_the_release_lacks_are_named(persons, audit):
     found = audit(persons.drop(columns="age"), match=["row"])
     assert found.lacking == ("age",)
+
+
+def in_tens(values, form):
+    tens = [value // 10 * 10 for value in values]
+    return [form.format(ten, ten + 9, ten + 10) for ten in tens]
+
+
+@pytest.mark.parametrize("form", ["[{0} - {1}]", "[{0}, {2}[", "{0}-{1}", "[{0},{2})"])
+def test_ranges_are_as_telling_in_every_spelling(persons, audit, form):
+    release = persons.assign(age=in_tens(persons.age, form), pay=in_tens(persons.pay, form))
+    found = audit(release, match=["row"], known=["pay", "age"])
+    assert linked(found) == 1
+    assert figures(found)["prosecutor-mean"] == 1
+    assert found.methods["age"] == "not known; ranges or sets of values as they are spelled"
+
+
+def test_persons_of_a_population_are_counted_in_ranges(tmp_path, persons, audit):
+    everybody = pd.concat([persons, persons.assign(age=persons.age + 0.5)])
+    everybody.to_csv(tmp_path / "all.csv", index=False)
+    release = persons.assign(age=in_tens(persons.age, "[{0}, {2}["))
+    found = figures(audit(release, known=["age"], population=tmp_path / "all.csv"))
+    assert (found["prosecutor-mean"], found["k-map"], found["marketer"]) == (0.1, 20, 0.05)
+
+
+def test_suppressed_cells_may_be_anybody_of_a_population(tmp_path, persons, audit):
+    persons.to_csv(tmp_path / "all.csv", index=False)
+    release = with_cell(with_cell(persons, "age", "*"), "pay", "NA")
+    found = audit(release, known=["age", "pay"], population=tmp_path / "all.csv")
+    assert figures(found)["k-map"] == 1
+    assert figures(found)["marketer"] == pytest.approx((99 + 1 / 100) / 100)
+
+
+def test_ranges_that_are_not_the_persons_own_are_masked(persons, audit):
+    release = persons.assign(age=in_tens(persons.age.sample(frac=1, random_state=3), "[{0} - {1}]"))
+    found = audit(release, match=["row"], known=["age", "city"])
+    assert [one.column for one in found.risks_not_run if one.measure == "classes"] == ["age"]
+
+
+def test_labels_are_read_by_a_taxonomy_alone(tmp_path, persons, audit):
+    release = persons.assign(city=persons.city.replace({"Bern": "north", "Oslo": "north"}))
+    found = audit(release, match=["row"], known=["age", "city"], sensitive=["city"])
+    assert [one.known for one in found.attacks] == [("age",)]
+    [reason] = {one.reason for one in found.not_run}
+    assert reason.startswith("by 'city' nothing is compared: cells of 'city' are labels")
+    assert found.unread == ("city",)
+    alone = audit(release, match=["row"], known=["city"])
+    assert alone.attacks == ()
+    assert {one.reason for one in alone.not_run} == {reason.partition(": ")[2]}
+    (tmp_path / "city.csv").write_text("Bern;north;any\nOslo;north;any\nRome;south;any\n")
+    trees = {"city": tmp_path / "city.csv"}
+    read = audit(release, match=["row"], known=["city"], taxonomies=trees)
+    assert (linked(read), read.unread) == (0.02, ())

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.numbers import match_numbers
+from policy_engine.audits.disclosure.other_tools.matching import match_cells
 from policy_engine.audits.disclosure.simulation import Simulation, masked_columns
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.audits.utility.matching import MatchedColumn, match, match_values
@@ -33,7 +34,8 @@ class KnownColumn:
     `before` (persons,) and `after` are codes of one domain, and of cells of several codes runs of
     them; `labels` (size,) are the texts of codes and `values` (size,) their places on an axis, for
     numbers. `masking` is how it was masked, if it was. The last `absent` persons were never in the
-    original. Cells of classes that are a mean, a median or a mode make it `is_representative`.
+    original. Cells of classes that are a mean, a median or a mode make it `is_representative`. A
+    column is not `is_readable` if some released cells are labels that nobody can read.
     """
 
     name: str
@@ -46,6 +48,7 @@ class KnownColumn:
     masking: ColumnMasking | None = None
     absent: int = 0
     is_representative: bool = False
+    is_readable: bool = True
 
     @property
     def present(self) -> slice:
@@ -82,6 +85,17 @@ class KnownColumn:
         code = np.where(self.after.widths == 1, self.after.low[self.after.starts[:-1]], -1)
         return np.asarray(code[self.after.cell_of], dtype=np.int64)
 
+    def covers(self, cells: Ints, codes: Ints) -> NDArray[np.bool_]:
+        """Tell whether cells stand for codes, (n,) each, among others."""
+        spread, size = self.after, self.after.size + 1
+        run_cell = np.repeat(np.arange(len(spread.starts) - 1), np.diff(spread.starts))
+        # The runs of a cell are in order, so all are: found by the last that starts at the code or
+        # before it.
+        starts = run_cell * size + spread.low
+        order = np.argsort(starts)
+        run = order[np.searchsorted(starts[order], cells * size + codes, side="right") - 1]
+        return np.asarray((run_cell[run] == cells) & (codes < spread.high[run]))
+
     def _placed(self) -> Floats:
         placed = self.values.astype(np.float64).copy()
         placed[: int(self.has_missing)] = np.nan
@@ -110,6 +124,15 @@ class TwoFiles:
         """Return what an intruder has who knows the first columns alone."""
         return replace(self, columns=self.columns[:count])
 
+    def readable(self) -> "TwoFiles":
+        """Return what an intruder has who can use only columns whose cells can be read."""
+        return replace(self, columns=tuple(one for one in self.columns if one.is_readable))
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """The names of the columns with labels that nobody can read."""
+        return tuple(one.name for one in self.columns if not one.is_readable)
+
     @property
     def lost(self) -> int:
         """How many persons of the original are not in the release."""
@@ -130,7 +153,8 @@ def known_columns(
 ) -> tuple[KnownColumn, ...]:
     """Return columns of two tables over one domain each, in the order of their names.
 
-    `plan` is that of the release, None where nobody knows it.
+    `plan` is that of the release, None where nobody knows it: then cells are read as they are
+    spelled, and the taxonomies are by the names of columns.
 
     Raises CertificateError (V002) where a cell cannot have been made from the original, DataError
     as `encode` does.
@@ -142,7 +166,14 @@ def known_columns(
         spelled |= set(plan.anonymization().columns.quasi_names)
     numbers = {n: match_numbers(n, original, release) for n in names if n not in spelled}
     matched = {name: one for name, one in numbers.items() if one is not None}
-    if plan:
+    labelled: set[str] = set()
+    if plan is None:
+        for name in dict.fromkeys(one for one in names if one not in matched):
+            cells = match_cells(name, original, release, taxonomies.get(name))
+            if cells is not None:
+                matched[name] = cells.column
+                labelled |= {name} if cells.labels else set()
+    else:
         step, left = plan.anonymization(), [name for name in names if name not in matched]
         named = step.model_copy(update={"columns": _among(step.columns, left)})
         masked = [name for name in maskings if name in left and name not in recoded]
@@ -155,6 +186,7 @@ def known_columns(
         _known(
             matched.get(name) or match_values(name, "insensitive", "kept", original, release),
             maskings.get(name),
+            is_readable=name not in labelled,
         )
         for name in names
     )
@@ -184,7 +216,9 @@ def _among(columns: Columns, names: Sequence[str]) -> Columns:
     )
 
 
-def _known(column: MatchedColumn, masking: ColumnMasking | None) -> KnownColumn:
+def _known(
+    column: MatchedColumn, masking: ColumnMasking | None, *, is_readable: bool
+) -> KnownColumn:
     return KnownColumn(
         column.name,
         column.before.cell_of,
@@ -195,6 +229,7 @@ def _known(column: MatchedColumn, masking: ColumnMasking | None) -> KnownColumn:
         has_missing=column.has_missing,
         masking=masking,
         is_representative=column.kind == "representative",
+        is_readable=is_readable,
     )
 
 

@@ -67,19 +67,7 @@ def _is_truthful(column: KnownColumn, files: TwoFiles) -> bool:
         return True
     present = np.flatnonzero(files.own >= 0)
     cells = column.after.cell_of[files.own[present]].astype(np.int64)
-    return bool(_covers(column, cells, column.before[present].astype(np.int64)).all())
-
-
-def _covers(column: KnownColumn, cells: Ints, codes: Ints) -> NDArray[np.bool_]:
-    """Tell whether cells stand for codes, among others."""
-    spread, size = column.after, column.after.size + 1
-    run_cell = np.repeat(np.arange(len(spread.starts) - 1), np.diff(spread.starts))
-    # The runs of a cell are in order, so all are: found by the last that starts at the code or
-    # before it.
-    starts = run_cell * size + spread.low
-    order = np.argsort(starts)
-    run = order[np.searchsorted(starts[order], cells * size + codes, side="right") - 1]
-    return np.asarray((run_cell[run] == cells) & (codes < spread.high[run]))
+    return bool(column.covers(cells, column.before[present].astype(np.int64)).all())
 
 
 def _classes(columns: Sequence[KnownColumn], files: TwoFiles) -> Ints:

@@ -33,15 +33,15 @@ def is_mark(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Column:
-    """A column by its distinct values, as texts, and which of them each row has, -1 for none."""
+class DistinctTexts:
+    """A column by its distinct values, as `texts`, and which of them each row has, -1 for none."""
 
     texts: pa.Array
     indices: NDArray[np.int64]
     kind: pa.DataType
 
     @classmethod
-    def of(cls, table: pa.Table, name: str) -> "_Column":
+    def of(cls, table: pa.Table, name: str) -> "DistinctTexts":
         """Return a column of a table; texts have the kind of values that they all are."""
         field = table.schema.field(name)
         indices, values = index_distinct(name, table.column(name))
@@ -85,7 +85,7 @@ def column_axis(table: pa.Table, name: str) -> Axis | None:
     field = table.schema.field(name)
     if is_text(value_type(field.type)) and not is_untyped(field):
         return None
-    return _Column.of(table, name).axis
+    return DistinctTexts.of(table, name).axis
 
 
 def without_marks(
@@ -133,7 +133,7 @@ def _cleaned(
     field = table.schema.field(name)
     if not is_text(value_type(field.type)):
         return table, ()
-    column = _Column.of(table, name)
+    column = DistinctTexts.of(table, name)
     gone = column.marked()
     if not gone.any():
         return table, ()
@@ -144,7 +144,7 @@ def _cleaned(
 
 
 def _odd_cells(table: pa.Table, name: str, axis: Axis) -> Iterator[Problem]:
-    column = _Column.of(table, name)
+    column = DistinctTexts.of(table, name)
     if column.axis == axis:
         return
     texts = column.texts.to_pylist()

@@ -1,7 +1,7 @@
 """All figures of a release's risk besides attacks on single persons."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.spread import Spread
 from policy_engine.methods.tail_coding import TailCoding
 
 Floats = NDArray[np.float64]
@@ -60,6 +61,7 @@ def measure_risks(
     asked = inputs or RiskInputs()
     progress("counting classes", 0, 2)
     chosen, reasons = class_columns(files)
+    chosen, asked = with_suppressed(files, chosen, asked)
     classes = known_classes(chosen, asked) if chosen else None
     found = _risks_of(classes, reasons, asked)
     progress("learning values", 1, 2)
@@ -76,6 +78,7 @@ def class_risks(files: TwoFiles, inputs: RiskInputs) -> FileRisks:
     Raises DataError (A024) where the population does not contain the release.
     """
     chosen, reasons = class_columns(files)
+    chosen, inputs = with_suppressed(files, chosen, inputs)
     return _risks_of(known_classes(chosen, inputs) if chosen else None, reasons, inputs)
 
 
@@ -138,6 +141,10 @@ def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
     paired = own >= 0
     before = column.before[paired].astype(np.int64)
     after = column.released_codes()[own[paired]]
+    wide = after < 0
+    ranges = column.after.cell_of[own[paired]].astype(np.int64)[wide]
+    if not column.covers(ranges, before[wide]).all():
+        return True
     told = after >= int(column.has_missing)  # a missing cell is suppressed, not perturbed
     before, after = before[told], after[told]
     if not column.is_number and not np.isin(after, column.before).all():
@@ -147,6 +154,42 @@ def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
         return False
     values, cells = len(np.unique(before)), len(np.unique(after))
     return not (len(pairs) == values and cells < values)
+
+
+def with_suppressed(
+    files: TwoFiles, columns: Sequence[KnownColumn], inputs: RiskInputs
+) -> tuple[tuple[KnownColumn, ...], RiskInputs]:
+    """Return columns and inputs in which suppressed cells of a release may be any value.
+
+    Without a certificate, these are the missing cells of a column that has none in the original,
+    and cells that stand for every value beside others that do not.
+    """
+    if files.is_published:
+        return tuple(columns), inputs
+    wide = {column.name for column in columns if _is_suppressed(column)}
+    found = tuple(_widened(one) if one.name in wide else one for one in columns)
+    population = tuple(_widened(one) if one.name in wide else one for one in inputs.population)
+    suppresses = inputs.suppresses or any(map(_has_suppressed, found))
+    return found, replace(inputs, population=population, suppresses=suppresses)
+
+
+def _is_suppressed(column: KnownColumn) -> bool:
+    was_missing = (column.before[column.present] == 0).any()
+    return bool(column.has_missing and not was_missing and (column.after.cell_of == 0).any())
+
+
+def _widened(column: KnownColumn) -> KnownColumn:
+    """Return a column whose missing cells, which are those of the first code, may be any value."""
+    spread = column.after
+    high = spread.high.copy()
+    high[0] = spread.size
+    spread = Spread(spread.cell_of, spread.starts, spread.low, high, spread.size)
+    return replace(column, after=spread)
+
+
+def _has_suppressed(column: KnownColumn) -> bool:
+    widths = column.after.widths[column.after.cell_of]
+    return bool((widths == column.after.size).any() and (widths < column.after.size).any())
 
 
 def known_classes(columns: Sequence[KnownColumn], inputs: RiskInputs) -> KnownClasses:
@@ -168,6 +211,9 @@ def counted_population(
     if not population:
         return NotApplicable(reason="no population is given")
     for column in population:
+        if not column.is_readable:
+            reason = f"{column.name!r} has labels that neither table has as values"
+            return NotApplicable(reason=f"{reason}, and no taxonomy is given")
         masking = column.masking
         is_tail = isinstance(masking, TailCoding) and public_rule(masking) is None
         if is_tail and column.is_exact:
@@ -249,7 +295,10 @@ def _attributes(
         else:
             reason = "no column is known whose cells hold what is true of their persons"
             yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
-        known = [column for column in files.columns if column.name != sensitive.name]
-        if known:
+        known = [one for one in files.columns if one.name != sensitive.name and one.is_readable]
+        if not sensitive.is_readable:
+            reason = "its cells are labels that the original lacks, and no taxonomy is given"
+            yield NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
+        elif known:
             yield inferred(known, sensitive)
     yield from interval_disclosure(MaskedNumbers.of(files.columns, files.own))
