@@ -243,6 +243,8 @@ def _check_carried(launcher: Launcher, location: Location) -> None:
     """Raise CertificateError (V002) if a file has more than its table, however it was made."""
     if launcher.spark is None:
         check_file_extras(Path(location))
+    else:
+        launcher.spark.check_extras(str(location))
 
 
 def _check_known_input(plan: Plan, record: Record | None) -> None:

@@ -143,8 +143,8 @@ def _to_column(name: str, array: NDArray[Any], path: Path) -> pa.Array:
 def write_arrays(file: IO[bytes], table: pa.Table, kind: Format) -> None:
     """Write the columns of a table as arrays to an open file; the same columns, the same bytes.
 
-    Missing numbers of a column of floats are NaN. Raises OutputError (O002) for columns that no
-    array can hold, OSError.
+    Missing numbers of a column of floats, or of lists of them, are NaN. Raises OutputError (O002)
+    for columns that no array can hold, OSError.
     """
     if kind == "npy" and table.column_names != [IMAGE]:
         message = f"A .npy file holds one array, which is named {IMAGE!r}. The columns are "
@@ -188,7 +188,7 @@ def _to_array(name: str, column: pa.ChunkedArray, kind: Format) -> NDArray[Any]:
 
 def _images(name: str, lists: pa.Array, kind: Format) -> NDArray[Any]:
     try:
-        images = from_lists(lists)
+        images = from_lists(lists, missing=math.nan)
     except ValueError as error:
         raise _unwritable(name, f"holds {error}", kind) from None
     least = 3 if kind == "npy" else 1

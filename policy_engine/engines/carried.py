@@ -1,4 +1,4 @@
-"""What a file holds besides its cells: metadata, unused dictionary values, names in headers."""
+"""What a file holds besides its values: metadata, unused dictionary values, bits of floats."""
 
 import base64
 import json
@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 
 from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
 from policy_engine.engines.array_files import read_arrays, write_arrays
-from policy_engine.engines.arrays import is_text
+from policy_engine.engines.arrays import is_text, unchunk
 from policy_engine.engines.parquet_extras import HINT, around_values
+from policy_engine.engines.plain_floats import has_other_floats, holds_floats, plain_floats
 from policy_engine.errors import CertificateError, Problem
 
 _CHUNK = 1 << 20
@@ -37,12 +38,16 @@ def check_file_extras(path: Path) -> None:
         extras = _parquet_extras(file) if kind == "parquet" else ()
         extras = _gzip_extras(file) if kind == "csv.gz" else extras
         extras = _array_extras(file) if kind in ARRAY_FORMATS else extras
-        problems = [_problem(description, hint) for description, hint in dict(extras).items()]
+        problems = [extras_problem(description, hint) for description, hint in dict(extras).items()]
         if problems:
             raise CertificateError(*problems, source=str(file))
 
 
-def _problem(description: str, hint: str) -> Problem:
+FLOAT_HINT = "Leave missing numbers out, and write zeros without a sign."
+
+
+def extras_problem(description: str, hint: str) -> Problem:
+    """Return the problem (V002) of what a file holds besides its values."""
     return Problem(
         "V002", f"The file holds {description}, which the policy does not release.", hint
     )
@@ -67,6 +72,22 @@ def _parquet_extras(path: Path) -> Iterator[tuple[str, str]]:
             yield f"values in the dictionary of {name!r} that no row has", _DICTIONARY_HINT
     for one in around_values(path):
         yield one, HINT
+    for name in _columns_of_other_floats(path):
+        yield other_floats(name), FLOAT_HINT
+
+
+def _columns_of_other_floats(path: Path) -> Iterator[str]:
+    with pq.ParquetFile(path) as file:
+        names = [field.name for field in file.schema_arrow if holds_floats(field.type)]
+        for batch in file.iter_batches(columns=names) if names else ():
+            for name in batch.schema.names:
+                if has_other_floats(batch.column(name)):
+                    yield name
+
+
+def other_floats(name: str) -> str:
+    """Return that a column has floats in another than their one form."""
+    return f"floats in {name!r} that are NaN, or zeros with a sign"
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -126,10 +147,16 @@ def _is_spark(value: bytes, names: list[str]) -> bool:
 def _array_extras(path: Path) -> Iterator[tuple[str, str]]:
     """Yield that a file of arrays has bytes other than those that its arrays alone give."""
     with TemporaryFile() as file:
-        write_arrays(file, read_arrays(path), file_format(path))
+        write_arrays(file, _plain_arrays(path), file_format(path))
         file.seek(0)
         if file_digest(file, "sha256").digest() != _digest_of(path):
-            yield "other bytes than those of its arrays, such as times of writing", _ARRAY_HINT
+            yield "other bytes than its values give, such as times of writing", _ARRAY_HINT
+
+
+def _plain_arrays(path: Path) -> pa.Table:
+    arrays = read_arrays(path)
+    columns = [plain_floats(unchunk(column)) for column in arrays.columns]
+    return pa.table(columns, names=arrays.column_names)
 
 
 def _digest_of(path: Path) -> bytes:

@@ -26,18 +26,20 @@ def list_depth(kind: pa.DataType) -> int:
     return depth if pa.types.is_integer(kind) or pa.types.is_floating(kind) else 0
 
 
-def from_lists(lists: pa.Array) -> NDArray[Any]:
+def from_lists(lists: pa.Array, missing: float | None = None) -> NDArray[Any]:
     """Return lists, none of which is missing, as an array, (lists, length, length within, ...).
 
-    Raises ValueError, with what they are, where they differ in length or numbers are missing.
+    Floats that are missing are `missing`, if that is given. Raises ValueError, with what they are,
+    where they differ in length or numbers are missing.
     """
     lengths, elements = [len(lists)], lists
     for _ in range(list_depth(lists.type)):
         lengths.append(_length(elements))
         elements = elements.flatten()
-        if elements.null_count:
+        is_filled = missing is not None and pa.types.is_floating(elements.type)
+        if elements.null_count and not is_filled:
             raise ValueError("images in which numbers are missing")
-    return to_numpy(elements).reshape(lengths)
+    return to_numpy(elements, missing or 0).reshape(lengths)
 
 
 def _length(lists: pa.Array) -> int:

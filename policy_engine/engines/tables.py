@@ -3,14 +3,12 @@
 import csv
 import gzip
 import hashlib
-import math
 import os
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -26,7 +24,7 @@ from policy_engine.data.table_files import (
     unreadable_file,
 )
 from policy_engine.engines.array_files import read_arrays, write_arrays
-from policy_engine.engines.arrays import from_numpy, is_text, to_numpy
+from policy_engine.engines.arrays import is_text
 from policy_engine.engines.csv_files import read_csv, row_error, write_csv
 from policy_engine.engines.field_marks import (
     CELL_TEXT,
@@ -36,6 +34,7 @@ from policy_engine.engines.field_marks import (
     untyped_field,
 )
 from policy_engine.engines.masking.cells import fitting_decimals
+from policy_engine.engines.plain_floats import holds_floats, plain_floats
 from policy_engine.engines.text_types import to_inferred_type
 from policy_engine.errors import DataError, OutputError, PolicyEngineError, join_names
 
@@ -187,7 +186,7 @@ def with_inferred_marks(table: pa.Table, source: pa.Table) -> pa.Table:
 
 def plain_texts(table: pa.Table) -> pa.Table:
     """Return the table with all texts in one Arrow layout, which every operation supports, and so
-    with decimals and bytes.
+    with decimals and bytes; floats are as `plain_floats` has them.
 
     Raises DataError (C008) where a text is not UTF-8, which neither Parquet nor Arrow checks.
     """
@@ -200,8 +199,8 @@ def plain_texts(table: pa.Table) -> pa.Table:
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind) and is_text(kind.value_type):
-        return CELL_TEXT
+    if pa.types.is_dictionary(kind):
+        return CELL_TEXT if is_text(kind.value_type) else _plain_type(kind.value_type)
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         return pa.decimal128(kind.precision, kind.scale)
     if pa.types.is_binary_view(kind):
@@ -210,12 +209,13 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _plain_text(name: str, chunk: pa.Array) -> pa.Array:
-    if pa.types.is_float32(chunk.type) or pa.types.is_float64(chunk.type):
-        values = to_numpy(chunk, missing=math.nan)
-        return from_numpy(values + values.dtype.type(0), np.isnan(values))  # -0.0 + 0 is 0.0
     if _plain_type(chunk.type) == CELL_TEXT:
         values = _check_utf8(name, chunk.dictionary)
         return pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), values)
+    if pa.types.is_dictionary(chunk.type):
+        return _plain_text(name, chunk.dictionary_decode())
+    if holds_floats(chunk.type):
+        return plain_floats(chunk)
     return _check_utf8(name, chunk) if is_text(chunk.type) else chunk.cast(_plain_type(chunk.type))
 
 

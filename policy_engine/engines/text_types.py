@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, to_numpy
 from policy_engine.engines.distinct_values import index_distinct
+from policy_engine.engines.plain_floats import plain_floats
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _NUMBER = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
@@ -206,4 +207,4 @@ def to_inferred_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
         texts, kind = values, pa.string()
     if pa.types.is_time(kind):
         return pa.chunked_array([parse_times_of_day(texts).take(indices)])
-    return pa.chunked_array([texts.cast(kind).take(indices)])
+    return pa.chunked_array([plain_floats(texts.cast(kind)).take(indices)])

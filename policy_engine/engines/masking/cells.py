@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, unchunk
+from policy_engine.engines.plain_floats import plain_floats
 from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.methods.masking import CellRule, Number, exactly, number_text
 
@@ -273,7 +274,8 @@ def _cast_numbers(kind: pa.DataType, numbers: Sequence[Number], masking: CellRul
 
 
 def _cast_floats(kind: pa.DataType, numbers: Sequence[Number], masking: CellRule) -> pa.Array:
-    floats = pa.array([float(number) + 0.0 for number in numbers], pa.float64()).cast(kind)
+    doubles = pa.array([float(number) for number in numbers], pa.float64())
+    floats = plain_floats(doubles.cast(kind))
     if not all(_check_values(floats, masking)):
         raise result_type_error(kind, masking)
     return floats

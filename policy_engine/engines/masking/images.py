@@ -108,6 +108,7 @@ def _mask_chunk(chunk: pa.Array, masking: ImageMasking) -> pa.Array:
         return chunk
     _check_constants(images.dtype, masking)
     masked = masking.mask(images)
+    masked += masked.dtype.type(0)  # no -0.0
     if masked.dtype.kind == "f" and not np.isfinite(masked).all():
         message = f"The {masking.masking} of {masking.name!r} makes numbers that the type "
         message += f"{chunk.type} cannot hold."

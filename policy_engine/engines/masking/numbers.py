@@ -291,7 +291,7 @@ def as_written(
 
 def _from_present(numbers: NDArray[np.float64], form: NumberForm) -> pa.Array:
     if form.kind == "float":
-        return _from_floats(round_floats(numbers, form.decimals) + 0.0, form.type)
+        return _from_floats(round_floats(numbers, form.decimals), form.type)
     if form.kind == "decimal":
         if is_text(form.type) and (np.abs(numbers) > MOST_EXACT).any():
             raise OverflowError
@@ -327,7 +327,7 @@ def _not_held(name: str, form: NumberForm) -> PolicyEngineError:
 def _from_floats(numbers: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
     """Return floats of a type. Raises OverflowError for numbers that it does not have."""
     with np.errstate(over="ignore"):
-        made = numbers.astype(kind.to_pandas_dtype())
+        made = numbers.astype(kind.to_pandas_dtype()) + kind.to_pandas_dtype()(0)  # no -0.0
     if not np.isfinite(made).all():
         raise OverflowError
     return from_numpy(made)

@@ -8,13 +8,15 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from policy_engine.data.catalog import TABLE, Dataset
+from policy_engine.engines.carried import FLOAT_HINT, extras_problem, other_floats
 from policy_engine.engines.engine import StoredData
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
 from policy_engine.engines.spark.jobs import running
+from policy_engine.engines.spark.plain_floats import columns_of_other_floats
 from policy_engine.engines.spark.session import runs_here, start, stop
 from policy_engine.engines.spark.workers import check_workers
-from policy_engine.errors import DataError, InternalError
+from policy_engine.errors import CertificateError, DataError, InternalError
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,17 @@ class SparkEngine:
         if not source.startswith(TABLE) and writing.has_large_files(self.spark, source):
             return writing.row_digest(frame)[0]
         return self.stored_data(source).digest
+
+    def check_extras(self, location: str) -> None:
+        """Raise CertificateError (V002) where a stored table has floats in another than their one
+        form, whose bits could tell more than its values."""
+        with running(self.spark, "verifying"):
+            dataset = self.describe_dataset("", location)
+            frame = reading.read_as_stored(self.spark, location, dataset.format, dataset.columns)
+            names = columns_of_other_floats(frame)
+        if names:
+            problems = [extras_problem(other_floats(name), FLOAT_HINT) for name in names]
+            raise CertificateError(*problems, source=location)
 
     def certificate_text(self, location: str) -> str | None:
         """Return the text of the certificate in the properties of `table:NAME`, if it has one."""

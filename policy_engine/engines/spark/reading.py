@@ -32,6 +32,7 @@ from policy_engine.engines.spark.files import (
     strict_reader,
 )
 from policy_engine.engines.spark.joining import KEY
+from policy_engine.engines.spark.plain_floats import plain_floats
 from policy_engine.engines.spark.values import quote_name
 from policy_engine.errors import DataError, join_names
 
@@ -71,11 +72,19 @@ def read(
 ) -> DataFrame:
     """Return the `columns` of a dataset, in that order; `kind` is its format.
 
-    Cells of CSV are text exactly as written, empty ones missing. At most two more passes look for
+    Cells of CSV are text exactly as written, empty ones missing; floats are as `plain_floats` has
+    them. At most two more passes look for
     what Spark would ignore. Raises DataError for columns that are missing (C005) or of a type
     without an order (C009), ragged rows (C007), bytes that are not UTF-8 (C008), damaged files and
     blank lines that stand for rows (C010), files of one table with different columns (C014).
     """
+    return plain_floats(read_as_stored(session, source, kind, columns))
+
+
+def read_as_stored(
+    session: SparkSession, source: str | DataFrame, kind: str, columns: Sequence[str]
+) -> DataFrame:
+    """Return what `read` does, floats with the bits that they have."""
     where = MEMORY if isinstance(source, DataFrame) else source
     with _explain_errors(where):
         if isinstance(source, DataFrame):

@@ -27,6 +27,7 @@ from policy_engine.engines import tables
 from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
 from policy_engine.engines.encoding import ColumnCodes, encode
 from policy_engine.engines.generalizations import encode_quasi_identifier
+from policy_engine.engines.plain_floats import plain_floats
 from policy_engine.engines.spark.failures import carry_errors
 from policy_engine.engines.text_types import EXACT_DIGITS, LazyTextForm, TextForm, infer_type
 from policy_engine.errors import DataError, OutputError, join_names
@@ -338,7 +339,7 @@ def _casting_task(kinds: Mapping[str, pa.DataType]) -> Task:
 
 def parse_texts(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return texts as what all of them are written as; times to the microsecond."""
-    values = pc.utf8_trim_whitespace(texts).cast(kind)
+    values = plain_floats(pc.utf8_trim_whitespace(texts).cast(kind))
     return values.cast(pa.timestamp("us", kind.tz)) if pa.types.is_timestamp(kind) else values
 
 

@@ -1,0 +1,44 @@
+"""Floats that a cluster reads in their one form, and finds in another in an output."""
+
+import math
+
+import pyarrow as pa
+import pytest
+from applying import applied, asking
+from building import DATASET, column
+from pyarrow import parquet
+
+from policy_engine import certify_output
+from policy_engine.engines.spark.reading import read
+from policy_engine.errors import CertificateError
+
+OTHERS = pa.table({"x": [-0.0, math.nan, 1.0], "list": [[-0.0], None, [math.nan]]})
+PARTS = {
+    "method": "masking",
+    "insensitive": ["id", "x", "list"],
+    "masked": [column("pay", masking="rounding", base=10)],
+}
+
+
+def test_a_missing_number_is_missing_and_no_zero_has_a_sign_on_a_cluster(spark, tmp_path):
+    parquet.write_table(OTHERS, tmp_path / "a.parquet")
+    rows = read(spark, str(tmp_path / "a.parquet"), "parquet", ["x", "list"]).toArrow().to_pylist()
+    assert [str(row["x"]) for row in rows] == ["0.0", "None", "1.0"]
+    assert [str(row["list"]) for row in rows] == ["[0.0]", "None", "[None]"]
+
+
+def test_an_output_with_other_floats_holds_more_than_its_values_on_a_cluster(cluster, tmp_path):
+    table = OTHERS.append_column("id", pa.array([1, 2, 3]))
+    table = table.append_column("pay", pa.array([12, 25, 31]))
+    parquet.write_table(table, tmp_path / "in.parquet")
+    data = {DATASET: tmp_path / "in.parquet"}
+    release = applied(tmp_path / "in.parquet", tmp_path / "out" / "a.parquet", **PARTS)
+    assert certify_output(release.path, asking(**PARTS), data=data, engine=cluster).holds
+    made = parquet.read_table(release.path)
+    others = table.select(["x", "list"]).take(made.column("id").to_pandas() - 1)
+    for name in ("x", "list"):
+        made = made.set_column(made.column_names.index(name), name, others.column(name))
+    (tmp_path / "other").mkdir()
+    parquet.write_table(made, tmp_path / "other" / "a.parquet")
+    with pytest.raises(CertificateError, match="V002 The file holds floats in 'x'"):
+        certify_output(tmp_path / "other" / "a.parquet", asking(**PARTS), data=data, engine=cluster)
