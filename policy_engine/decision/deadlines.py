@@ -11,8 +11,12 @@ from policy_engine.policy.model import LogicalConstraint, conjuncts
 from policy_engine.policy.xsd.literals import Duration, Literals
 
 _TIME, _ELAPSED = f"{terms.ODRL}dateTime", f"{terms.ODRL}elapsedTime"
-_UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", "eq")}
-"""The operators that set an end, and whether that is still in time."""
+_EQUAL = ("eq", "isA", "isPartOf", "hasPart", "isAllOf", "isAnyOf")
+_UNTIL = {f"{terms.ODRL}{name}": name != "lt" for name in ("lt", "lteq", *_EQUAL)}
+"""The operators that set an end, and whether that is still in time.
+
+Of one moment, those for sets and parts mean that it is equal.
+"""
 _LATE = {name: f"{terms.ODRL}{'gt' if ends else 'gteq'}" for name, ends in _UNTIL.items()}
 """What holds of the time once such an end is missed."""
 

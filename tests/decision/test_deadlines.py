@@ -30,7 +30,11 @@ def within(months=0, seconds=0):
     [
         (where("dateTime", "lt", NOON), NOON, False),
         (where("dateTime", "lteq", NOON), NOON, True),
-        (where("dateTime", "eq", NOON), NOON, True),
+        *(
+            (where("dateTime", name, NOON), NOON, True)
+            for name in ("eq", "isA", "isPartOf", "hasPart", "isAllOf", "isAnyOf")
+        ),
+        (where("dateTime", "isAnyOf", DAY), datetime(2026, 6, 2, tzinfo=UTC), False),
         (where("dateTime", "lteq", NAIVE), NOON, True),
         (where("dateTime", "lt", DAY), datetime(2026, 6, 1, tzinfo=UTC), False),
         (where("dateTime", "lteq", DAY), datetime(2026, 6, 2, tzinfo=UTC), False),
@@ -54,13 +58,15 @@ def test_an_end_is_a_moment_that_is_in_time_or_not(constraint, until, is_in_time
     "constraint",
     [
         where("dateTime", "gt", NOON),
+        where("dateTime", "isNoneOf", NOON),
+        where("dateTime", "isAnyOf", NOON, LATER),
         where("dateTime", "lt", NOON, LATER),
         where("dateTime", "lt"),
         where("count", "lt", 3),
         where("elapsedTime", "lteq", NOON),
         where("dateTime", "lt", "noon"),
     ],
-    ids=["after", "two", "none", "count", "moment", "text"],
+    ids=["after", "no", "any of two", "two", "none", "count", "moment", "text"],
 )
 def test_other_constraints_set_no_end(constraint):
     assert deadline(duty(constraint), since=NOON) is None

@@ -18,10 +18,12 @@ from policy_engine.errors import Place, Problem, did_you_mean, join_names, neare
 from policy_engine.policy.syntax.contexts import (
     Context,
     Definition,
+    has_space,
     is_compact,
     name_like_text,
     read_contexts,
     replacement_fix,
+    space_message,
     undeclared_prefix,
 )
 from policy_engine.policy.syntax.json_text import Document, escape
@@ -160,9 +162,11 @@ def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str
         elif not definition.iri.startswith("@"):
             definition = _operand_definition(source, definition, context)
             inner_context = context.within(definition)
-            values = _values(value, f"{pointer}/{escape(key)}", inner_context, definition)
-            if definition.is_list and not (len(values) == 1 and "@list" in values[0]):
-                values = [{"@list": values}]
+            at = f"{pointer}/{escape(key)}"
+            if definition.is_list and not _has(value, "@list", context):
+                values = [{"@list": _members(value, at, inner_context, definition)}]
+            else:
+                values = _values(value, at, inner_context, definition)
             node.setdefault(definition.iri, []).extend(values)
     return node
 
@@ -206,7 +210,7 @@ def _written_names(value: Any, context: Context) -> Iterator[str]:
 def _values(
     value: Any, pointer: str, context: Context, definition: Definition
 ) -> list[dict[str, Any]]:
-    """Return the expanded values of a property; lists of lists become one."""
+    """Return the expanded values of a property; sets in sets become one."""
     if isinstance(value, list):
         items = enumerate(value)
         return [
@@ -219,12 +223,30 @@ def _values(
         literal = {iri: value[key] for iri, key in keys.items()}
         kind = literal.get("@type")
         return [{**literal, "@type": context.term(kind)} if kind else literal]
-    for keyword in ("@list", "@set"):
+    for keyword, read in (("@list", _members), ("@set", _values)):
         if keyword in keys:
             at = f"{pointer}/{escape(keys[keyword])}"
-            members = _values(value[keys[keyword]], at, context, definition)
+            members = read(value[keys[keyword]], at, context, definition)
             return [{"@list": members}] if keyword == "@list" else members
     return [_node(value, pointer, context)]
+
+
+def _members(
+    value: Any, pointer: str, context: Context, definition: Definition
+) -> list[dict[str, Any]]:
+    """Return the expanded members of a list; what are several in the place of one is a list."""
+    if not isinstance(value, list):
+        return _values(value, pointer, context, definition)
+    members: list[dict[str, Any]] = []
+    for n, item in enumerate(value):
+        values = _values(item, f"{pointer}/{n}", context, definition)
+        is_several = isinstance(item, list) or _has(item, "@set", context)
+        members += [{"@list": values}] if is_several else values
+    return members
+
+
+def _has(value: Any, keyword: str, context: Context) -> bool:
+    return isinstance(value, dict) and any(context.key(key).iri == keyword for key in value)
 
 
 def _scalar(value: Any, context: Context, definition: Definition) -> dict[str, Any]:
@@ -261,17 +283,20 @@ def _check(
         yield from _check_object(document, value, pointer, context, definition)
     elif isinstance(value, str) and definition.type == _PREFIXED_NAME:
         if is_compact(value) and value.partition(":")[0] not in terms.PREFIXES:
-            yield from _undeclared_prefix_problems(document, value, pointer, context)
+            yield from _name_problems(document, value, pointer, context)
     elif isinstance(value, str) and definition.type == _NAMELESS_TEXT:
         yield from _name_like_problems(document, value, pointer, context)
     elif isinstance(value, str) and definition.type in ("@id", "@vocab"):
-        yield from _undeclared_prefix_problems(document, value, pointer, context)
+        yield from _name_problems(document, value, pointer, context)
 
 
-def _undeclared_prefix_problems(
+def _name_problems(
     document: Document, name: str, pointer: str, context: Context, *, of_key: bool = False
 ) -> Iterator[Problem]:
-    """Yield what is wrong with a compact IRI whose prefix is not declared."""
+    """Yield what is wrong with a name: white space in it, or a prefix that is not declared."""
+    if has_space(name):
+        yield Problem("F001", space_message(name), "", document.place(pointer, of_key=of_key))
+        return
     prefix = context.undeclared(name)
     if prefix:
         known = context.prefixes()
@@ -346,9 +371,7 @@ def _check_object(
             place = document.place(value_pointer, of_key=True)
             yield Problem(problem.code, problem.message, problem.hint, place, fix)
         elif key != "@context":
-            yield from _undeclared_prefix_problems(
-                document, key, value_pointer, context, of_key=True
-            )
+            yield from _name_problems(document, key, value_pointer, context, of_key=True)
             value_definition = _value_definition(
                 _operand_definition(value, definition, context),
                 property_definition,

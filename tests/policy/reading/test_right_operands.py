@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from policy_texts import constraint, constraint_problems, ex, xsd
+from policy_texts import constraint, constraint_problems, ex, permission_problems, xsd
 
 from policy_engine.policy import Value
 from policy_engine.policy.model import IRI
@@ -93,3 +93,38 @@ def test_text_of_a_language_is_refused_since_it_compares_with_nothing(text):
         found = constraint_problems(leftOperand=left, rightOperand=[text], operator="isAnyOf")
         assert found == [("P007", "/rightOperand/0")]
     assert constraint_problems(status=text) == [("P007", "/status")]
+
+
+@pytest.mark.parametrize(
+    "members", [[["ex:a", "ex:b"]], [["ex:a"], "ex:b"], ["ex:a", {"@set": ["ex:b"]}]]
+)
+def test_list_in_a_list_is_refused_however_it_is_written(members):
+    keys = {"leftOperand": "spatial", "operator": "isAnyOf", "rightOperand": {"@list": members}}
+    [(code, _)] = constraint_problems(**keys)
+    assert code == "P007"
+
+
+def test_list_of_a_list_is_not_one_sequence():
+    both = [{"leftOperand": "count", "operator": "lt", "rightOperand": n} for n in (2, 3)]
+    for operands in ([both], [{"@list": both}], {"@list": [{"@set": both}]}):
+        found = permission_problems(constraint={"andSequence": operands})
+        assert [code for code, _ in found] == ["P014"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"target": "ex:V "},
+        {"target": " http://e.org/V"},
+        {"target": "ex:a b"},
+        {"odrl:purpose ": "ex:a"},
+    ],
+)
+def test_white_space_in_a_name_is_refused(keys):
+    assert [code for code, _ in permission_problems(**keys)] == ["F001"]
+
+
+def test_white_space_in_the_name_of_a_type_is_refused():
+    moment = {"@value": "2030-01-01T12:00:00Z", "@type": "xsd:dateTime "}
+    [(code, _)] = constraint_problems(leftOperand="dateTime", rightOperand=moment)
+    assert code == "F001"
