@@ -190,6 +190,7 @@ CODES = {
     "A025": "weights or a threshold outside their range",
     "A026": "a tree that too few samples of the records lead to",
     "A027": "cells of a release that cannot be read as those of its original",
+    "A028": "persons of a holdout who are in the original",
     "H001": "a profile that is used but not named",
     "W001": "an output that no rule but its own governs",
     "W002": "a parent's prohibition that is undone",

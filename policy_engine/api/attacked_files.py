@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.disclosure_inputs import Disclosed, risk_input_problems
-from policy_engine.audits.disclosure.absent import with_absent, with_others
+from policy_engine.audits.disclosure.absent import (
+    NOBODY_ALIKE,
+    Likeness,
+    likeness,
+    with_absent,
+    with_others,
+)
 from policy_engine.audits.disclosure.files import (
     Ints,
     KnownColumn,
@@ -24,7 +30,7 @@ from policy_engine.audits.disclosure.pairing import (
     unpaired,
 )
 from policy_engine.audits.disclosure.records import numbered_rows
-from policy_engine.audits.disclosure.result import FileKind, MissingMarks
+from policy_engine.audits.disclosure.result import FileKind
 from policy_engine.audits.disclosure.simulation import Simulation, masked_again
 from policy_engine.audits.utility.categories import Transitions
 from policy_engine.data.catalog import find_taxonomies
@@ -70,6 +76,7 @@ class AttackedFiles:
     secret: tuple[KnownColumn, ...]
     taxonomies: Mapping[str, Any]
     outside: TwoFiles | None = None
+    likeness: Likeness = NOBODY_ALIKE
 
     def keys(self) -> "pa.Table":
         """Return what names the rows of the original: the columns that match them, or numbers from
@@ -124,9 +131,13 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
         drawn={n: Transitions(one.categories, one.matrix) for n, one in drawn.items()},
         again=_simulations(before, columns[: len(names)], plan, trees),
     )
-    outside, marks = _outside(given, files, asked.holdout, trees) if asked.holdout else (None, ())
+    outside, alike = None, NOBODY_ALIKE
+    if asked.holdout:
+        given, others = _holdout(given, files.names, asked.holdout)
+        alike = likeness(given.before, others, files.names, matching, str(asked.holdout))
+        outside = _outside(given, files, others, str(asked.holdout), trees)
     return AttackedFiles(
-        replace(given, missing_marks=(*given.missing_marks, *marks)),
+        given,
         () if isinstance(own, NotApplicable) else matching,
         _unmatched(own, given) if isinstance(own, NotApplicable) else "",
         tuple(name for name in before.column_names if name in unread),
@@ -134,6 +145,7 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
         learned,
         trees,
         outside,
+        alike,
     )
 
 
@@ -187,23 +199,32 @@ def _simulations(
     return {one.name: Simulation(one, again) for one in columns if one.masking and one.is_number}
 
 
-def _outside(
-    given: Disclosed, files: TwoFiles, holdout: Path, taxonomies: Mapping[str, Any]
-) -> tuple[TwoFiles, tuple[MissingMarks, ...]]:
-    """Return the same files with the persons of a holdout behind those of the original, and the
-    marks there that were read as missing."""
-    others = tables.read_table(holdout)
+def _holdout(given: Disclosed, known: Sequence[str], path: Path) -> "tuple[Disclosed, pa.Table]":
+    """Return the persons of a holdout, and the tables with the marks there that were read as
+    missing."""
+    others = tables.read_table(path)
     if not others.num_rows:
-        raise DataError.of("R001", "The table has no rows.", source=str(holdout))
-    marks: tuple[MissingMarks, ...] = ()
-    if given.certificate is None:
-        both: dict[FileKind, pa.Table] = {"original": given.before, "holdout": others}
-        cleaned, marks = without_marks(both, files.names)
-        others = cleaned["holdout"]
-    every = with_others(given.before, others, files.names, str(holdout))
+        raise DataError.of("R001", "The table has no rows.", source=str(path))
+    if given.certificate is not None:
+        return given, others
+    both: dict[FileKind, pa.Table] = {"original": given.before, "holdout": others}
+    cleaned, marks = without_marks(both, known)
+    given = replace(given, missing_marks=(*given.missing_marks, *marks))
+    return given, cleaned["holdout"]
+
+
+def _outside(
+    given: Disclosed,
+    files: TwoFiles,
+    others: "pa.Table",
+    source: str,
+    taxonomies: Mapping[str, Any],
+) -> TwoFiles:
+    """Return the same files with the persons of a holdout behind those of the original."""
+    every = with_others(given.before, others, files.names, source)
     plan = given.certificate.plan if given.certificate else None
     columns = known_columns(every, given.after, files.names, plan, taxonomies)
-    return with_absent(files, columns, others.num_rows), marks
+    return with_absent(files, columns, others.num_rows)
 
 
 def _matching(

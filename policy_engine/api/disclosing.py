@@ -65,7 +65,8 @@ def audit_disclosure(
     tables; of those with more rows than its driver holds, classes alone are counted.
 
     Raises DataError where a table cannot be read or lacks a column (C005) or its type (C009), rows
-    cannot be matched (A023), the population does not contain the release (A024), weights or the
+    cannot be matched (A023), cells of a release cannot be read (A027), a holdout has persons of the
+    original (A028), the population does not contain the release (A024), weights or the
     threshold are out of range (A025), an attack is not known or has no time (A012), or a taxonomy
     is missing (C012); CertificateError where the release was not made from the original (V002);
     OutputError where nothing can be written (O002), or where `records` would be no secret (O001);

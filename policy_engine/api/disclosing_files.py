@@ -47,6 +47,8 @@ def audit_files(
         distributions=risks.distributions,
         holdout=asked.holdout.name if asked.holdout else None,
         absent=read.outside.absent if read.outside else 0,
+        alike=read.likeness.known,
+        equal=read.likeness.shared,
         same_order=asked.same_order,
         lacking=given.lacking,
         missing_marks=given.missing_marks,

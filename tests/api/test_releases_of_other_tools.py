@@ -186,3 +186,25 @@ def test_labels_are_read_by_a_taxonomy_alone(tmp_path, persons, audit):
     trees = {"city": tmp_path / "city.csv"}
     read = audit(release, match=["row"], known=["city"], taxonomies=trees)
     assert (linked(read), read.unread) == (0.02, ())
+
+
+def test_a_holdout_of_persons_who_are_there_is_refused(tmp_path, persons, audit):
+    persons[:7].to_csv(tmp_path / "h.csv", index=False)
+    asked = {"match": ["row"], "known": ["age", "pay"], "holdout": tmp_path / "h.csv"}
+    with pytest.raises(
+        PolicyEngineError, match="A028 7 persons of the holdout are in the original"
+    ):
+        audit(noisy(persons, "pay"), **asked)
+
+
+def test_persons_of_a_holdout_who_are_like_somebody_there_are_counted(tmp_path, persons, audit):
+    others = persons.assign(row=persons.row + 500, city=persons.city.replace("Bern", "Lima"))
+    others.to_csv(tmp_path / "h.csv", index=False)
+    asked = {"match": ["row"], "known": ["age", "pay"], "holdout": tmp_path / "h.csv"}
+    found = audit(noisy(persons, "pay"), **asked)
+    assert (found.absent, found.alike, found.equal) == (ROWS, ROWS, 0)
+    others.drop(columns="row").to_csv(tmp_path / "h.csv", index=False)
+    found = audit(noisy(persons, "pay"), **asked)
+    assert (found.alike, found.equal) == (ROWS, (persons.city != "Bern").sum())
+    others.assign(pay=-1).to_csv(tmp_path / "h.csv", index=False)
+    assert audit(noisy(persons, "pay"), **asked).alike == 0

@@ -155,7 +155,8 @@ class DisclosureAudit(_Frozen):
     of one person. The columns `matched_by` paired them, or `same_order` did. `methods` tells
     what the intruder is assumed to know of how each known column was made. Of the `risks` that need
     no link, those without a figure are in `risks_not_run`. `absent` persons of the file `holdout`
-    were never in the original. With other releases of the same original, `together` is what they
+    were never in the original, but `alike` equal somebody there in all known columns, and `equal`
+    in all that both tables have. With other releases of the same original, `together` is what they
     tell one after the other, and `releases` what each risks and is good for, the audited one first.
     Without a certificate, the release lacks the columns `lacking`, and `missing_marks` are the
     cells that were read as missing.
@@ -177,6 +178,8 @@ class DisclosureAudit(_Frozen):
     distributions: tuple[RiskDistribution, ...] = ()
     holdout: str | None = None
     absent: int = 0
+    alike: int = 0
+    equal: int = 0
     same_order: bool = False
     lacking: tuple[str, ...] = ()
     missing_marks: tuple[MissingMarks, ...] = ()

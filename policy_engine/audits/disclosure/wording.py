@@ -82,7 +82,17 @@ def notes(audit: DisclosureAudit) -> tuple[str, ...]:
     told = tuple(_read_as_missing(one) for one in audit.missing_marks)
     if audit.lacking:
         told = (f"The release lacks {join_names(audit.lacking)} of the original.", *told)
+    if audit.alike:
+        told = (*told, _alike(audit))
     return (*told, f"Read by no attack: {', '.join(audit.unread)}.") if audit.unread else told
+
+
+def _alike(audit: DisclosureAudit) -> str:
+    told = f"Of the {format_count(audit.absent, 'person')} of the holdout, {audit.alike:,} equal "
+    told += (
+        f"somebody of the original in all known columns, {audit.equal:,} in all that both tables "
+    )
+    return f"{told}have: if these are the same persons, the second baseline is too high."
 
 
 def _read_as_missing(one: MissingMarks) -> str:
