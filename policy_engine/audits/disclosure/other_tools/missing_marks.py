@@ -98,11 +98,13 @@ def without_marks(
     """
     found, told = dict(tables), list[MissingMarks]()
     for name in _columns(found["original"], names):
-        original, _ = _cleaned(found["original"], "original", name)
+        original, marks = _cleaned(found["original"], "original", name)
         if column_axis(original, name) is None:
             continue
+        found["original"] = original
+        told += marks
         for kind, table in found.items():
-            if _columns(table, [name]):
+            if kind != "original" and _columns(table, [name]):
                 found[kind], marks = _cleaned(table, kind, name)
                 told += marks
     return found, tuple(told)
