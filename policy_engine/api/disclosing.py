@@ -19,6 +19,7 @@ from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError
 
 if TYPE_CHECKING:
+    from policy_engine.audits.disclosure.result import Agreement
     from policy_engine.engines.spark.engine import SparkEngine
     from policy_engine.plan.plan import EngineName
 
@@ -32,6 +33,7 @@ def audit_disclosure(
     same_order: bool = False,
     attacks: Sequence[str] = (),
     seconds: float = 10.0,
+    agreement: "Agreement" = 10,
     sensitive: Sequence[str] = (),
     population: str | Path | None = None,
     weights: str = "",
@@ -57,7 +59,8 @@ def audit_disclosure(
     release may be a part, by default the original, if rows were sampled from it; `weights` is the
     column of how many persons each row stands for. The share of records whose risk is above the
     `threshold` is told. `attacks` are the only ones made; those that are named are made on larger
-    files, and in full. A family of learned distances has so many `seconds`. The file
+    files, and in full. A family of learned distances has so many `seconds`. Of probabilistic
+    linkage, numbers agree in the same of so many bins, or "equal", by `agreement`. The file
     `holdout` has persons who were never in the original: whom attacks seem to find of them is a
     second baseline. `also` are other releases of the original: what they add to the first, and what
     each risks and is good for. With `out`, the figures and a page are written there; with
@@ -66,13 +69,14 @@ def audit_disclosure(
 
     Raises DataError where a table cannot be read or lacks a column (C005) or its type (C009), rows
     cannot be matched (A023), cells of a release cannot be read (A027), a holdout has persons of the
-    original (A028), the population does not contain the release (A024), weights or the
-    threshold are out of range (A025), an attack is not known or has no time (A012), or a taxonomy
-    is missing (C012); CertificateError where the release was not made from the original (V002);
-    OutputError where nothing can be written (O002), or where `records` would be no secret (O001);
-    EngineError where an engine cannot be started, PlanError for what Spark does not do (M009).
+    original (A028), the population does not contain the release (A024), weights or the threshold
+    are out of range (A025), an attack is not known or has no time, or numbers do not agree in this
+    way (A012), or a taxonomy is missing (C012); CertificateError where the release was not made
+    from the original (V002); OutputError where nothing can be written (O002), or where `records`
+    would be no secret (O001); EngineError where an engine cannot be started, PlanError for what
+    Spark does not do (M009).
     """
-    settings = read_settings(attacks, seconds)
+    settings = read_settings(attacks, seconds, agreement)
     others = Path(holdout) if holdout else None
     asked = AuditQuestion(
         known, match, same_order, sensitive, weights, threshold, taxonomies, others

@@ -42,6 +42,7 @@ from policy_engine.release.release import (
 
 CHEAP_ATTACKS = (
     "distance-linkage",
+    "mahalanobis-linkage",
     "probabilistic-linkage",
     "intersection-linkage",
     "likelihood-linkage",

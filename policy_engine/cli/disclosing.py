@@ -1,7 +1,7 @@
 """The command that attacks a released table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,6 +17,9 @@ from policy_engine.cli.options import (
 )
 from policy_engine.cli.parsing import make_engine, parse_paths
 from policy_engine.cli.shared_options import with_quiet_option
+
+if TYPE_CHECKING:
+    from policy_engine.audits.disclosure.result import Agreement
 
 
 @with_quiet_option
@@ -65,6 +68,13 @@ def disclosure(
         float,
         typer.Option(metavar="SECONDS", help="The time that a family of learned distances has."),
     ] = 10.0,
+    agreement: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="When numbers agree (probabilistic-linkage): in the same of N bins, or equal.",
+        ),
+    ] = "10",
     sensitive: Annotated[
         list[str],
         typer.Option(
@@ -130,6 +140,7 @@ def disclosure(
             same_order=same_order,
             attacks=attack,
             seconds=seconds,
+            agreement=cast("Agreement", int(agreement) if agreement.isdecimal() else agreement),
             sensitive=sensitive,
             population=population,
             weights=weights,

@@ -139,7 +139,7 @@ def test_learned_distances_are_shown_with_what_is_proven(original, tmp_path):
     named = ["learned-distance-linkage"]
     release = released(original, masked=masked)
     audit = audit_disclosure(original, release, attacks=named, seconds=1, out=tmp_path / "audit")
-    assert len(audit.attacks) == 4
+    assert len(audit.attacks) == 7
     assert all(one.learned.in_sample <= one.learned.bound for one in audit.attacks)
     page = (tmp_path / "audit" / "disclosure.html").read_text()
     assert "Best weighted mean" in page

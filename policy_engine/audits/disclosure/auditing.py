@@ -11,6 +11,10 @@ from policy_engine.audits.disclosure.absent import seemingly_found
 from policy_engine.audits.disclosure.attacks.assignment import assignment_linkage
 from policy_engine.audits.disclosure.attacks.distance import distance_linkage, distance_taken
 from policy_engine.audits.disclosure.attacks.learned import learned_distance_linkage
+from policy_engine.audits.disclosure.attacks.mahalanobis import (
+    mahalanobis_linkage,
+    mahalanobis_taken,
+)
 from policy_engine.audits.disclosure.attacks.probabilistic import (
     probabilistic_linkage,
     probabilistic_taken,
@@ -20,6 +24,7 @@ from policy_engine.audits.disclosure.attacks.transparency import (
     intersection_taken,
     likelihood_linkage,
     likelihood_taken,
+    windows_left,
 )
 from policy_engine.audits.disclosure.files import TwoFiles
 from policy_engine.audits.disclosure.result import Attack, Linkage, NotRun
@@ -30,7 +35,8 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 Links: TypeAlias = NDArray[np.float64]
 ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable]] = {
     "distance-linkage": lambda files, asked: distance_linkage(files, asked.search),
-    "probabilistic-linkage": lambda files, asked: probabilistic_linkage(files, asked.search),
+    "mahalanobis-linkage": lambda files, asked: mahalanobis_linkage(files, asked.search),
+    "probabilistic-linkage": probabilistic_linkage,
     "intersection-linkage": lambda files, asked: intersection_linkage(files, asked.search),
     "likelihood-linkage": lambda files, asked: likelihood_linkage(files, asked.search),
     "assignment-linkage": assignment_linkage,
@@ -40,11 +46,12 @@ MOST_PERSONS_IN_STEPS = 50_000
 """Up to so many, attacks are made with the first column known, the first two, and so on."""
 
 
-TAKEN: dict[Attack, Callable[[TwoFiles, NDArray[np.int64]], Links]] = {
-    "distance-linkage": distance_taken,
+TAKEN: dict[Attack, Callable[[TwoFiles, NDArray[np.int64], AttackSettings], Links]] = {
+    "distance-linkage": lambda files, persons, _: distance_taken(files, persons),
+    "mahalanobis-linkage": lambda files, persons, _: mahalanobis_taken(files, persons),
     "probabilistic-linkage": probabilistic_taken,
-    "intersection-linkage": intersection_taken,
-    "likelihood-linkage": likelihood_taken,
+    "intersection-linkage": lambda files, persons, _: intersection_taken(files, persons),
+    "likelihood-linkage": lambda files, persons, _: likelihood_taken(files, persons),
 }
 """How far the record is that an attack takes for a person, of those that look for one at a time."""
 
@@ -121,7 +128,10 @@ def _in_steps(
         links = ATTACKS[name](known, settings)
         if not isinstance(links, NotApplicable):
             holdout = _holdout(name, outside.first(count), settings) if outside else None
-            linkage = Linkage.of(name, known.names, links, files.released, holdout=holdout)
+            windows = windows_left(known) if name == "intersection-linkage" else None
+            linkage = Linkage.of(
+                name, known.names, links, files.released, holdout=holdout, windows=windows
+            )
             yield Attacked(linkage, links)
         elif count == every:
             yield NotRun(attack=name, reason=links.reason)
@@ -131,8 +141,10 @@ def _holdout(name: Attack, outside: TwoFiles, settings: AttackSettings) -> Estim
     if name not in TAKEN:
         return None
     links = ATTACKS[name](outside, settings)
-    return (
-        None if isinstance(links, NotApplicable) else seemingly_found(outside, links, TAKEN[name])
+    if isinstance(links, NotApplicable):
+        return None
+    return seemingly_found(
+        outside, links, lambda files, persons: TAKEN[name](files, persons, settings)
     )
 
 

@@ -11,12 +11,17 @@ from policy_engine.kernels.estimates import Estimate, share_of_parts
 
 Attack: TypeAlias = Literal[
     "distance-linkage",
+    "mahalanobis-linkage",
     "probabilistic-linkage",
     "intersection-linkage",
     "likelihood-linkage",
     "assignment-linkage",
     "learned-distance-linkage",
 ]
+
+
+Agreement: TypeAlias = int | Literal["equal"]
+"""When two numbers agree: they are in the same of so many bins of equal frequency, or equal."""
 
 
 class _Frozen(BaseModel):
@@ -39,6 +44,19 @@ class LearnedDistance(_Frozen):
     stopped: Literal["reached", "time", "size", "margin"]
 
 
+class Windows(_Frozen):
+    """What the windows of rank swapping leave of the records.
+
+    `contains_own` is the share of persons whose own record is left: all who are in the release,
+    if no value moved farther than the windows reach; otherwise that the attack finds few persons
+    is no sign of safety. For the share that is left `alone`, the only record is the right one if
+    it contains it; None of very many persons.
+    """
+
+    contains_own: Annotated[float, Field(ge=0, le=1)]
+    alone: Annotated[float, Field(ge=0, le=1)] | None
+
+
 class Linkage(_Frozen):
     """How many persons an attack links to their own record, knowing some of their columns.
 
@@ -47,7 +65,7 @@ class Linkage(_Frozen):
     share of persons who were never in the original for whom the attack takes a record that looks
     right, being as near as right links are; None without such persons, or where the attack does
     not look for one person at a time. If the distance was `learned`, it was so from the other half
-    of the persons.
+    of the persons. `windows` tells what those of rank swapping leave, where the attack uses them.
     """
 
     attack: Attack
@@ -57,6 +75,7 @@ class Linkage(_Frozen):
     baseline: Annotated[float, Field(ge=0, le=1)]
     holdout: Estimate | None = None
     learned: LearnedDistance | None = None
+    windows: Windows | None = None
 
     @classmethod
     def of(
@@ -67,6 +86,7 @@ class Linkage(_Frozen):
         records: int,
         learned: LearnedDistance | None = None,
         holdout: Estimate | None = None,
+        windows: Windows | None = None,
     ) -> "Linkage":
         """Return the result of links, (persons,), each the probability of a right one."""
         linked = share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
@@ -78,6 +98,7 @@ class Linkage(_Frozen):
             baseline=round(1 / max(records, 1), _BASELINE_DECIMALS),
             learned=learned,
             holdout=holdout.rounded(_DECIMALS) if holdout else None,
+            windows=windows,
         )
 
     @property

@@ -4,23 +4,39 @@ not."""
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.disclosure.files import KnownColumn
+from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
 from policy_engine.kernels.linkage.column_likelihood import CellTransitions, ColumnLikelihood
 from policy_engine.kernels.linkage.likelihood import log_likelihoods
 
 Floats = NDArray[np.float64]
 
 
-def standardised(column: KnownColumn) -> tuple[Floats, Floats, Floats]:
+def are_points(files: TwoFiles) -> bool:
+    """Tell whether persons and records are points: one number in every column."""
+    return all(one.is_number and one.is_exact for one in files.columns)
+
+
+def points(files: TwoFiles, *, scale_by_original: bool = False) -> tuple[Floats, Floats]:
+    """Return persons and records as points, (persons, columns) and (records, columns), each file
+    in its own standard deviations, or both in those of the original."""
+    scores = [standardised(one, scale_by_original=scale_by_original) for one in files.columns]
+    known, released, _ = zip(*scores, strict=True)
+    return np.column_stack(known), np.column_stack(released)
+
+
+def standardised(
+    column: KnownColumn, *, scale_by_original: bool = False
+) -> tuple[Floats, Floats, Floats]:
     """Return the known and the released numbers in standard deviations, and the variances.
 
-    Each file is standardised by itself, as an intruder does who has both. A generalised cell is
+    Each file is standardised by itself, as an intruder does who has both, unless it is
+    `scale_by_original`. A generalised cell is
     the mean of its values, with their variance, (records,); a missing value is the mean of all.
     """
     known = column.known_numbers()
     released, variance = column.released_numbers()
     mean, deviation = _moments(known[column.present])
-    center, scale = released_scale(column)
+    center, scale = (mean, deviation or 1.0) if scale_by_original else released_scale(column)
     scores = _filled((known - mean) / (deviation or 1.0))
     return scores, _filled((released - center) / scale), variance / scale**2
 

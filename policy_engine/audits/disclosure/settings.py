@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from policy_engine.audits.disclosure.result import Attack
+from policy_engine.audits.disclosure.result import Agreement, Attack
 from policy_engine.errors import DataError, Problem, join_names
 from policy_engine.kernels.searching import Search, search_here
 
@@ -16,12 +16,14 @@ MOST_PERSONS_UNNAMED = 1_500
 class AttackSettings:
     """The attacks `named`, all if none is, and the seconds that each family of distances has.
 
-    Attacks are made with more and more columns known if they are made `in_steps`, and records
-    looked for where `search` does.
+    By `agreement`, numbers agree where they are equal, or in the same of so many bins. Attacks are
+    made with more and more columns known if they are made `in_steps`, and records looked for where
+    `search` does.
     """
 
     named: tuple[Attack, ...] = ()
     seconds: float = 10.0
+    agreement: Agreement = 10
     in_steps: bool = True
     search: Search = field(default=search_here, repr=False)
 
@@ -30,9 +32,11 @@ class AttackSettings:
         return attack in self.named
 
 
-def read_settings(named: Sequence[str], seconds: float) -> AttackSettings:
-    """Return the settings. Raises DataError (A012) with every attack that is not known, and for a
-    time that is not above 0."""
+def read_settings(
+    named: Sequence[str], seconds: float, agreement: Agreement = 10
+) -> AttackSettings:
+    """Return the settings. Raises DataError (A012) with every attack that is not known, for a time
+    that is not above 0, and for an agreement that is neither "equal" nor a number of bins."""
     known = get_args(Attack)
     problems = [
         Problem("A012", f"The attack {name!r} is not known.", f"Known are {join_names(known)}.")
@@ -42,10 +46,13 @@ def read_settings(named: Sequence[str], seconds: float) -> AttackSettings:
     if not 0 < seconds <= _LONGEST:
         message = f"Distances cannot be learned in {seconds!r} seconds."
         problems.append(Problem("A012", message, f"Give more than 0, and {_LONGEST} at most."))
+    if agreement != "equal" and not (isinstance(agreement, int) and 2 <= agreement <= _MOST_BINS):
+        message = f"Numbers cannot agree by {agreement!r}."
+        problems.append(Problem("A012", message, f"Give equal, or 2 to {_MOST_BINS:,} bins."))
     if problems:
         raise DataError(*problems)
-    return AttackSettings(tuple(name for name in known if name in named), seconds)
+    return AttackSettings(tuple(name for name in known if name in named), seconds, agreement)
 
 
-_LONGEST = 86_400
+_LONGEST, _MOST_BINS = 86_400, 10_000
 DEFAULTS = AttackSettings()

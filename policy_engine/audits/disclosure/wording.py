@@ -19,6 +19,7 @@ from policy_engine.kernels.estimates import Estimate
 
 _WHO = {
     "distance-linkage": "knows {known} and takes the nearest record",
+    "mahalanobis-linkage": "knows {known} and how values were moved together",
     "probabilistic-linkage": "knows {known} and takes the record that agrees in the most telling "
     "columns",
     "intersection-linkage": "knows {known} and takes the nearest record that rank swapping allows",
@@ -79,7 +80,7 @@ def matched_words(audit: DisclosureAudit) -> str:
 
 def notes(audit: DisclosureAudit) -> tuple[str, ...]:
     """Return how cells were read, where they do not say it themselves, a sentence each."""
-    told = tuple(_read_as_missing(one) for one in audit.missing_marks)
+    told = tuple(_read_as_missing(one) for one in audit.missing_marks) + _left_by_windows(audit)
     if audit.lacking:
         told = (f"The release lacks {join_names(audit.lacking)} of the original.", *told)
     if audit.alike:
@@ -93,6 +94,17 @@ def _alike(audit: DisclosureAudit) -> str:
         f"somebody of the original in all known columns, {audit.equal:,} in all that both tables "
     )
     return f"{told}have: if these are the same persons, the second baseline is too high."
+
+
+def _left_by_windows(audit: DisclosureAudit) -> tuple[str, ...]:
+    """Return what the windows of rank swapping leave, with most columns known."""
+    left = [one.windows for one in audit.attacks if one.windows is not None]
+    if not left:
+        return ()
+    own = f"{share_words(left[-1].contains_own)} of the persons"
+    told = f"The windows of rank swapping contain the own record of {own}"
+    alone = left[-1].alone
+    return (f"{told}." if alone is None else f"{told}, and one record alone of {alone:.1%}.",)
 
 
 def _read_as_missing(one: MissingMarks) -> str:

@@ -8,6 +8,7 @@ from policy_engine.methods.disclosure import DisclosureBound
 
 DEFAULT_ATTACKS = (
     "distance-linkage",
+    "mahalanobis-linkage",
     "probabilistic-linkage",
     "intersection-linkage",
     "likelihood-linkage",

@@ -89,6 +89,17 @@ def test_what_rank_swapping_makes_is_possible(variant, table, share, seed):
 
 
 @given(
+    arrays(np.float64, (17, 2), elements=st.integers(0, 9).map(float)),
+    st.sampled_from([0.01, 0.1, 0.3, 0.9]),
+    st.integers(0, 99),
+)
+def test_own_record_is_in_every_window_of_plain_rank_swapping(table, share, seed):
+    released = swapped(table, share, "plain", seed)
+    low, high = windows(table, released, most_ranks(17, share, "plain"))
+    assert ((low <= released) & (released <= high)).all()
+
+
+@given(
     arrays(np.float64, (17, 2), elements=st.integers(0, 9).map(float)), st.permutations(range(17))
 )
 def test_order_of_the_rows_changes_no_link(table, order):

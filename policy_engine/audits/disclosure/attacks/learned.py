@@ -19,6 +19,7 @@ from policy_engine.kernels.linkage.learned import (
     Distances,
     LearnedLinkage,
     bilinear,
+    choquet,
     choquet_of_pairs,
     held_out,
     learn_in_turn,
@@ -33,6 +34,8 @@ LEAST_PERSONS = 20
 """From half of fewer, no distance is learned that says anything of the others."""
 MOST_CELLS = 1 << 27
 """Differences of every person from every record in every column: a gigabyte."""
+MOST_COLUMNS_IN_SETS = 6
+"""Of more columns, no weight is learned for every set of them: 2 ** 6 - 1 are 63."""
 _SEED = 18
 
 
@@ -60,10 +63,17 @@ def learned_distance_linkage(
     columns = len(files.columns)
     families = [weighted_mean(columns)]
     if settings.names("learned-distance-linkage"):
-        more = (ordered_weighted_mean, choquet_of_pairs, bilinear)
-        families += [family(columns) for family in more]
+        families += _further_families(columns)
     apart = np.stack([differences(one) for one in files.columns], axis=-1)
     return _learned(apart, files.own, families, _halves(files, apart), settings.seconds)
+
+
+def _further_families(columns: int) -> list[Distances]:
+    families = [ordered_weighted_mean(columns)]
+    families += [choquet_of_pairs(columns, submodular=is_so) for is_so in (True, False)]
+    if columns <= MOST_COLUMNS_IN_SETS:
+        families += [choquet(columns, submodular=is_so) for is_so in (True, False)]
+    return [*families, bilinear(columns)]
 
 
 def _learned(

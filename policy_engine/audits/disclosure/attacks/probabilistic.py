@@ -4,52 +4,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.result import Agreement
+from policy_engine.audits.disclosure.settings import DEFAULTS, AttackSettings
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.fellegi_sunter import (
     MOST_COLUMNS,
     greatest_weights,
     probabilistic_links,
 )
-from policy_engine.kernels.searching import Search, search_here
 
 Ints = NDArray[np.int64]
-BINS = 10
-"""Numbers agree in the same of so many bins, each with about as many known values."""
 
 
 def probabilistic_linkage(
-    files: TwoFiles, search: Search = search_here
+    files: TwoFiles, settings: AttackSettings = DEFAULTS
 ) -> NDArray[np.float64] | NotApplicable:
     """Return for each person the probability of a right link, (persons,).
 
-    Numbers agree where they are in the same of 10 bins of equal frequency, categories where they
-    are equal; a cell of several values agrees with none. `search` says where records are looked
-    for.
+    Numbers agree by the `agreement` of the settings: in the same of some bins of equal frequency,
+    or where they are equal, as categories do; a cell of several values agrees with none.
     """
     if len(files.columns) > MOST_COLUMNS:
         return NotApplicable(reason=f"it compares {MOST_COLUMNS} columns at most")
-    return probabilistic_links(*_compared(files), files.own, search)[0]
+    compared = _compared(files, settings.agreement)
+    return probabilistic_links(*compared, files.own, settings.search)[0]
 
 
-def probabilistic_taken(files: TwoFiles, persons: Ints) -> NDArray[np.float64]:
+def probabilistic_taken(
+    files: TwoFiles, persons: Ints, settings: AttackSettings = DEFAULTS
+) -> NDArray[np.float64]:
     """Return minus the weight of the record that is taken for some persons, (persons,)."""
-    known, released = _compared(files)
+    known, released = _compared(files, settings.agreement)
     _, agreement = probabilistic_links(known, released, files.own)
     return -greatest_weights(known[persons], released, agreement)
 
 
-def _compared(files: TwoFiles) -> tuple[Ints, Ints]:
-    known, released = zip(*map(_codes, files.columns), strict=True)
+def _compared(files: TwoFiles, agreement: Agreement) -> tuple[Ints, Ints]:
+    known, released = zip(*(_codes(one, agreement) for one in files.columns), strict=True)
     return np.column_stack(known), np.column_stack(released)
 
 
-def _codes(column: KnownColumn) -> tuple[Ints, Ints]:
-    if not column.is_number:
+def _codes(column: KnownColumn, agreement: Agreement) -> tuple[Ints, Ints]:
+    if not column.is_number or agreement == "equal":
         return column.before.astype(np.int64), column.released_codes()
     known, (released, _) = column.known_numbers(), column.released_numbers()
     present = known[column.present]
     present = present[~np.isnan(present)]
-    ends = np.quantile(present, np.arange(1, BINS) / BINS) if len(present) else np.zeros(0)
+    inner = np.arange(1, agreement) / agreement
+    ends = np.quantile(present, inner) if len(present) else np.zeros(0)
     return _bin(known, ends), _bin(released, ends)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.disclosure.files import KnownColumn, TwoFiles
+from policy_engine.audits.disclosure.result import Windows
 from policy_engine.audits.disclosure.scales import distance_column, released_scale, standardised
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.linkage.column_likelihood import ColumnLikelihood
@@ -30,7 +31,7 @@ from policy_engine.kernels.linkage.mechanisms import (
 from policy_engine.kernels.linkage.nearest import links, nearest_distances
 from policy_engine.kernels.linkage.shifts import drawn_by_matrix, moved, rank_swaps
 from policy_engine.kernels.linkage.tree import plant
-from policy_engine.kernels.linkage.windows import windows
+from policy_engine.kernels.linkage.windows import records_within, windows
 from policy_engine.kernels.rank_swapping import most_ranks
 from policy_engine.kernels.searching import Search, search_here
 from policy_engine.methods.masking import CellMasking, ColumnMasking
@@ -66,6 +67,22 @@ def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
     """Return how far the record is that is taken for some persons, (persons,), inf for none."""
     known, released, low, high = _in_windows(files)
     return nearest_distances(plant(released), known, persons, low, high)
+
+
+MOST_PERSONS_ALONE = 50_000
+"""Of more persons, nobody counts how many records the windows leave."""
+
+
+def windows_left(files: TwoFiles) -> Windows:
+    """Return what the windows of rank swapping leave of the records."""
+    _, released, low, high = _in_windows(files)
+    is_paired = files.own >= 0
+    own = released[files.own[is_paired]]
+    is_within = ((low[is_paired] <= own) & (own <= high[is_paired])).all(axis=1)
+    alone = None
+    if len(low) <= MOST_PERSONS_ALONE:
+        alone = float((records_within(plant(released), low, high, most=2) == 1).mean())
+    return Windows(contains_own=float(is_within.sum()) / len(low), alone=alone)
 
 
 def _why_no_windows(files: TwoFiles) -> str:

@@ -1,0 +1,73 @@
+"""Distance-based record linkage by the Mahalanobis distance of the true differences.
+
+Torra, Abowd and Domingo-Ferrer: Using Mahalanobis distance-based record linkage for disclosure risk
+assessment, Privacy in Statistical Databases, 2006. The covariance is that of the differences
+between persons and their own records: the worst case, an intruder who knows how far values were
+moved, and together with which others.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.audits.disclosure.files import TwoFiles
+from policy_engine.audits.disclosure.scales import are_points, points
+from policy_engine.kernels.estimates import NotApplicable
+from policy_engine.kernels.linkage.nearest import links, nearest_distances
+from policy_engine.kernels.linkage.tree import plant
+from policy_engine.kernels.searching import Search, search_here
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PERSONS_A_COLUMN = 10
+"""From fewer persons for each column, a covariance would rather be of them than of the masking."""
+LEAST_SHARE = 1e-12
+"""A direction in which nothing moved counts as if it had this share of the greatest variance."""
+
+
+def mahalanobis_linkage(files: TwoFiles, search: Search = search_here) -> Floats | NotApplicable:
+    """Return for each person the probability of a right link, (persons,).
+
+    `search` says where records are looked for.
+    """
+    reason = _why_not(files)
+    if reason:
+        return NotApplicable(reason=reason)
+    known, released = _uncorrelated(files)
+    return links(plant(released), known, files.own, search=search)
+
+
+def mahalanobis_taken(files: TwoFiles, persons: Ints) -> Floats:
+    """Return how far the record is that is taken for some persons, (persons,)."""
+    known, released = _uncorrelated(files)
+    return nearest_distances(plant(released), known, persons)
+
+
+def _why_not(files: TwoFiles) -> str:
+    columns, paired = len(files.columns), int((files.own >= 0).sum())
+    if not are_points(files):
+        return "it compares numbers, each of which is one value"
+    if columns == 1:
+        return "with one column known it is distance-linkage"
+    if paired < PERSONS_A_COLUMN * columns:
+        least = PERSONS_A_COLUMN * columns
+        return f"its covariance takes {least} persons at least, and {paired} are in the release"
+    return ""
+
+
+def _uncorrelated(files: TwoFiles) -> tuple[Floats, Floats]:
+    """Return persons and records where the differences of the right pairs have no correlation and
+    equal variances, so that Mahalanobis distances are Euclidean ones.
+
+    Both files are in the standard deviations of the original: each in its own would hide that
+    values moved together.
+    """
+    known, released = points(files, scale_by_original=True)
+    is_paired = files.own >= 0
+    moved = known[is_paired] - released[files.own[is_paired]]
+    variances, directions = np.linalg.eigh(np.cov(moved, rowvar=False))
+    least = LEAST_SHARE * variances[-1]
+    if least <= 0:  # nothing was moved
+        return known, released
+    scaled = directions / np.sqrt(np.maximum(variances, least))
+    return known @ scaled, released @ scaled
