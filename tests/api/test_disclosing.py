@@ -91,7 +91,11 @@ def test_an_untouched_file_of_any_tool_is_linked(original, tmp_path):
     pd.read_csv(original).sample(frac=1, random_state=1).to_csv(release, index=False)
     audit = audit_disclosure(original, release, match=["row"], known=["pay", "city"])
     assert linked(audit, "distance-linkage") == [1, 1]
-    assert [one.attack for one in audit.not_run] == ["intersection-linkage", "likelihood-linkage"]
+    assert [one.attack for one in audit.not_run] == [
+        "mahalanobis-linkage",
+        "intersection-linkage",
+        "likelihood-linkage",
+    ]
 
 
 def test_the_order_of_rows_decides_nothing(original):
