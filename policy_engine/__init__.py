@@ -162,5 +162,5 @@ def __getattr__(name: str) -> Any:
         from policy_engine.engines.spark.session import check_pyspark  # noqa: PLC0415
 
         check_pyspark()
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return check_arguments(found) if isfunction(found) else found
+    member = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return check_arguments(member) if isfunction(member) else member

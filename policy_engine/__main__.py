@@ -14,8 +14,8 @@ def _name_files_in_utf_8() -> None:
     Only that does for all at once: policies, IRIs and queries are UTF-8, and so are the names of
     files in them, which could not be opened. As yet, nothing was read and nothing else begun.
     """
-    given = sys.argv[1:]
-    is_ours = not given or sys.orig_argv[-len(given) :] == given
+    arguments = sys.argv[1:]
+    is_ours = not arguments or sys.orig_argv[-len(arguments) :] == arguments
     if sys.getfilesystemencoding() == "ascii" and sys.executable and is_ours:
         again = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
         os.execve(sys.executable, again, {**os.environ, "PYTHONUTF8": "1"})  # noqa: S606 (itself)

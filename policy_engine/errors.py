@@ -443,24 +443,24 @@ def place_order(problem: Problem) -> tuple[int, int]:
     return problem.place.line, problem.place.column
 
 
-def did_you_mean(given: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return `Did you mean ...?` with the nearest known names, or nothing where none is near.
 
     The given name is never among them.
     """
-    names = sorted({*known} - {given})
-    best = nearest(given, names)
-    matches = [best] if best else difflib.get_close_matches(given, names, n=3, cutoff=0.6)
+    names = sorted({*candidates} - {word})
+    best = nearest(word, names)
+    matches = [best] if best else difflib.get_close_matches(word, names, n=3, cutoff=0.6)
     return f"Did you mean {' or '.join(map(repr, matches))}?" if matches else ""
 
 
-def nearest(given: str, known: Iterable[str]) -> str:
+def nearest(word: str, candidates: Iterable[str]) -> str:
     """Return the known name that a given one clearly means; empty where there is none."""
-    names = sorted(set(known))
-    matches = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
+    names = sorted(set(candidates))
+    matches = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
     if (
         len(matches) == 2
-        and _likeness(given, matches[0]) - _likeness(given, matches[1]) < _CLEAR_MARGIN
+        and _likeness(word, matches[0]) - _likeness(word, matches[1]) < _CLEAR_MARGIN
     ):
         return ""
     return matches[0] if matches else ""

@@ -210,7 +210,7 @@ def permitted_trainer(
     if acting.party is None:
         return "owner"
     time = acting.world.time if acting.world else None
-    in_force = reading.in_force(*acting.policies, time=time)
+    in_force = reading.policies_in_force(*acting.policies, time=time)
     [asset] = named_data({target: ""}, in_force)
     asset_owners = load_owners(owners, in_force, reading.contexts)
     decider = Decider(in_force, read_proofs(certificates), None, asset_owners)
@@ -234,7 +234,9 @@ def making_request(
     policy = making_policy(policies)
     time = acting.world.time if acting.world else None
     in_force = (
-        reading.in_force(*policies, *acting.policies, time=time) if acting.policies else policies
+        reading.policies_in_force(*policies, *acting.policies, time=time)
+        if acting.policies
+        else policies
     )
     in_force = InForce(in_force, in_force.notes, dict.fromkeys((*policies.ended, *in_force.ended)))
     if policy.digest not in [one.digest for one in in_force]:

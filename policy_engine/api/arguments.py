@@ -41,9 +41,9 @@ def check_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
 def _type_problems(bound: BoundArguments) -> Iterator[Problem]:
     for name, value, annotation in _arguments(bound):
         is_open = isinstance(annotation, str | ForwardRef) or annotation is Parameter.empty
-        misfit = None if is_open else _mismatch(value, annotation)
-        if misfit is not None:
-            where, part = misfit
+        mismatch = None if is_open else _mismatch(value, annotation)
+        if mismatch is not None:
+            where, part = mismatch
             message = f"{name}{where} is of the wrong type. Given: {type(part).__name__}."
             yield Problem("U002", f"{message} {name} may be {_format_annotation(annotation)}.")
 

@@ -87,41 +87,45 @@ class AttackedFiles:
 
     def methods(self) -> dict[str, str]:
         """Return how each known column was made, in words, as far as anybody knows."""
-        told = {name: method_words(name, self.given.certificate) for name in self.files.names}
+        words_by_column = {
+            name: method_words(name, self.given.certificate) for name in self.files.names
+        }
         if self.given.certificate is None:
             ranges = [one.name for one in self.files.columns if not one.is_exact]
-            told |= dict.fromkeys(ranges, "not known; ranges or sets of values as they are spelled")
-        return told
+            words_by_column |= dict.fromkeys(
+                ranges, "not known; ranges or sets of values as they are spelled"
+            )
+        return words_by_column
 
 
-def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
+def match_files(disclosed: Disclosed, question: AuditQuestion) -> AttackedFiles:
     """Return an original and its release matched. Raises what `audit_disclosure` does."""
-    before, after, certificate = given.before, given.after, given.certificate
+    before, after, certificate = disclosed.before, disclosed.after, disclosed.certificate
     if unfit := table_problems(before, after, is_published=certificate is not None):
         raise DataError(*unfit)
-    matching = tuple(asked.match)
-    if not matching and not asked.same_order:
-        matching = _matching(before, after, certificate, asked.known)
+    matching = tuple(question.match)
+    if not matching and not question.same_order:
+        matching = _matching(before, after, certificate, question.known)
     unread = unread_columns(certificate)
-    secret = tuple(asked.sensitive) or sensitive_columns(certificate)
-    names = tuple(asked.known) or default_known(
+    secret = tuple(question.sensitive) or sensitive_columns(certificate)
+    names = tuple(question.known) or default_known(
         before.column_names, after.column_names, certificate, (*matching, *secret)
     )
     names = tuple(dict.fromkeys(name for name in names if name not in unread))
     _check_matching(matching, certificate)
-    problems = _problems(given, names, matching, secret)
-    problems += _order_problems(given, asked)
-    given = given.without_marks((*names, *matching, *secret))
-    before, after = given.before, given.after
-    problems += given.cell_problems((*names, *matching, *secret))
-    problems += risk_input_problems(given, names, asked.weights, asked.threshold)
+    problems = _problems(disclosed, names, matching, secret)
+    problems += _order_problems(disclosed, question)
+    disclosed = disclosed.without_marks((*names, *matching, *secret))
+    before, after = disclosed.before, disclosed.after
+    problems += disclosed.cell_problems((*names, *matching, *secret))
+    problems += risk_input_problems(disclosed, names, question.weights, question.threshold)
     if problems:
         raise DataError(*problems)
-    trees = taxonomies_of(certificate, asked.taxonomies or {}, given.path.parent, names)
+    trees = taxonomies_of(certificate, question.taxonomies or {}, disclosed.path.parent, names)
     plan = certificate.plan if certificate else None
     columns = known_columns(before, after, [*names, *matching, *secret], plan, trees)
     matched, learned = columns[len(names) :][: len(matching)], columns[len(names) + len(matching) :]
-    own = _own_rows(matched, before.num_rows, after.num_rows, asked)
+    own = _own_rows(matched, before.num_rows, after.num_rows, question)
     drawn = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
     files = TwoFiles(
         columns[: len(names)],
@@ -132,14 +136,14 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
         again=_simulations(before, columns[: len(names)], plan, trees),
     )
     outside, alike = None, NOBODY_ALIKE
-    if asked.holdout:
-        given, others = _holdout(given, files.names, asked.holdout)
-        alike = likeness(given.before, others, files.names, matching, str(asked.holdout))
-        outside = _outside(given, files, others, str(asked.holdout), trees)
+    if question.holdout:
+        disclosed, others = _holdout(disclosed, files.names, question.holdout)
+        alike = likeness(disclosed.before, others, files.names, matching, str(question.holdout))
+        outside = _holdout_files(disclosed, files, others, str(question.holdout), trees)
     return AttackedFiles(
-        given,
+        disclosed,
         () if isinstance(own, NotApplicable) else matching,
-        _unmatched(own, given) if isinstance(own, NotApplicable) else "",
+        _unmatched(own, disclosed) if isinstance(own, NotApplicable) else "",
         tuple(name for name in before.column_names if name in unread),
         files,
         learned,
@@ -149,17 +153,17 @@ def match_files(given: Disclosed, asked: AuditQuestion) -> AttackedFiles:
     )
 
 
-def _order_problems(given: Disclosed, asked: AuditQuestion) -> list[Problem]:
+def _order_problems(disclosed: Disclosed, question: AuditQuestion) -> list[Problem]:
     """Return why the rows of tables cannot be matched by their order (A023), if asked for."""
-    if not asked.same_order:
+    if not question.same_order:
         return []
     problems = []
-    if asked.match:
+    if question.match:
         message = "Rows are to be matched both by columns and by their order."
         problems.append(
             Problem("A023", message, "Name columns, or say that the order is the same.")
         )
-    rows, released = given.before.num_rows, given.after.num_rows
+    rows, released = disclosed.before.num_rows, disclosed.after.num_rows
     if rows != released:
         message = f"The original has {rows:,} rows, and the release {released:,}: they are not in "
         hint = "Match rows by columns that are published as they were."
@@ -168,16 +172,16 @@ def _order_problems(given: Disclosed, asked: AuditQuestion) -> list[Problem]:
 
 
 def _own_rows(
-    matched: Sequence[KnownColumn], rows: int, released: int, asked: AuditQuestion
+    matched: Sequence[KnownColumn], rows: int, released: int, question: AuditQuestion
 ) -> Ints | NotApplicable:
     """Return by person which row of the release is the person's own, or why nobody knows."""
-    if asked.same_order:
+    if question.same_order:
         return in_order(rows)
-    return (pair_rows if asked.match else own_rows)(matched, rows, released)
+    return (pair_rows if question.match else own_rows)(matched, rows, released)
 
 
-def _unmatched(own: NotApplicable, given: Disclosed) -> str:
-    if given.certificate is not None:
+def _unmatched(own: NotApplicable, disclosed: Disclosed) -> str:
+    if disclosed.certificate is not None:
         return own.reason
     return (
         "no columns are named that match rows (--match), and their order is not said to be "
@@ -199,31 +203,33 @@ def _simulations(
     return {one.name: Simulation(one, again) for one in columns if one.masking and one.is_number}
 
 
-def _holdout(given: Disclosed, known: Sequence[str], path: Path) -> "tuple[Disclosed, pa.Table]":
+def _holdout(
+    disclosed: Disclosed, known_names: Sequence[str], path: Path
+) -> "tuple[Disclosed, pa.Table]":
     """Return the persons of a holdout, and the tables with the marks there that were read as
     missing."""
     others = tables.read_table(path)
     if not others.num_rows:
         raise DataError.of("R001", "The table has no rows.", source=str(path))
-    if given.certificate is not None:
-        return given, others
-    both: dict[FileKind, pa.Table] = {"original": given.before, "holdout": others}
-    cleaned, marks = without_marks(both, known)
-    given = replace(given, missing_marks=(*given.missing_marks, *marks))
-    return given, cleaned["holdout"]
+    if disclosed.certificate is not None:
+        return disclosed, others
+    both: dict[FileKind, pa.Table] = {"original": disclosed.before, "holdout": others}
+    cleaned, marks = without_marks(both, known_names)
+    disclosed = replace(disclosed, missing_marks=(*disclosed.missing_marks, *marks))
+    return disclosed, cleaned["holdout"]
 
 
-def _outside(
-    given: Disclosed,
+def _holdout_files(
+    disclosed: Disclosed,
     files: TwoFiles,
     others: "pa.Table",
     source: str,
     taxonomies: Mapping[str, Any],
 ) -> TwoFiles:
     """Return the same files with the persons of a holdout behind those of the original."""
-    every = with_others(given.before, others, files.names, source)
-    plan = given.certificate.plan if given.certificate else None
-    columns = known_columns(every, given.after, files.names, plan, taxonomies)
+    every = with_others(disclosed.before, others, files.names, source)
+    plan = disclosed.certificate.plan if disclosed.certificate else None
+    columns = known_columns(every, disclosed.after, files.names, plan, taxonomies)
     return with_absent(files, columns, others.num_rows)
 
 
@@ -231,7 +237,7 @@ def _matching(
     original: "pa.Table",
     release: "pa.Table",
     certificate: "Certificate | None",
-    known: Sequence[str],
+    names: Sequence[str],
 ) -> tuple[str, ...]:
     """Return columns that tell rows apart: one that does alone, or all that are published as they
     are. Raises DataError (A023) where nobody says what any column is for."""
@@ -241,8 +247,8 @@ def _matching(
         kept = {*columns.insensitive, *columns.sensitive_names}
         both = [name for name in both if name in kept]
         alone = [name for name in both if tells_apart(original, name)]
-        return tuple(alone[:1] or (name for name in both if name not in known))
-    if known:
+        return tuple(alone[:1] or (name for name in both if name not in names))
+    if names:
         return ()
     raise unnamed_keys(original, release)
 
@@ -266,7 +272,7 @@ def columns_read(
     original: Sequence[str],
     release: Sequence[str],
     certificate: "Certificate | None",
-    asked: AuditQuestion,
+    question: AuditQuestion,
 ) -> tuple[tuple[str, ...], ...]:
     """Return the columns that an audit reads of the original, the release and the population.
 
@@ -274,18 +280,21 @@ def columns_read(
     """
     plan = certificate.plan if certificate else None
     both = [name for name in original if name in release]
-    matching, secret = set(asked.match), {*(asked.sensitive or sensitive_columns(certificate))}
+    matching, secret = (
+        set(question.match),
+        {*(question.sensitive or sensitive_columns(certificate))},
+    )
     if plan is not None and not matching:
         columns = plan.anonymization().columns
         matching = {*columns.insensitive, *columns.sensitive_names}.intersection(both)
     left_out = (*matching, *secret) if plan is None else ()
-    known = {*(asked.known or default_known(original, release, certificate, left_out))}
-    known -= unread_columns(certificate)
+    known_names = {*(question.known or default_known(original, release, certificate, left_out))}
+    known_names -= unread_columns(certificate)
     masked = {*plan.mask.values_read} if plan and plan.mask else set()
-    weights = {asked.weights or (plan.sample.weight_column if plan and plan.sample else "")}
-    named = {*known, *matching, *secret}
+    weights = {question.weights or (plan.sample.weight_column if plan and plan.sample else "")}
+    named = {*known_names, *matching, *secret}
     order = dict.fromkeys([*original, *release, *sorted(named | weights)])
-    read = (named | masked, named | weights - {""}, known)
+    read = (named | masked, named | weights - {""}, known_names)
     return tuple(tuple(name for name in order if name in names) for names in read)
 
 
@@ -301,15 +310,15 @@ def sensitive_columns(certificate: "Certificate | None") -> tuple[str, ...]:
 
 
 def _problems(
-    given: Disclosed, known: Sequence[str], matching: Sequence[str], sensitive: Sequence[str]
+    disclosed: Disclosed, names: Sequence[str], matching: Sequence[str], sensitive: Sequence[str]
 ) -> list[Problem]:
     """Return every column that a table lacks (C005), and that is both known and matched, or that
     none is known (A023)."""
-    problems = given.missing((*known, *matching, *sensitive), known)
-    if not known:
+    problems = disclosed.missing((*names, *matching, *sensitive), names)
+    if not names:
         message = "There is no column that both tables have and that could be known."
         problems.append(Problem("A023", message, "Name the known columns."))
-    for name in known:
+    for name in names:
         if name in matching:
             message = f"Rows are matched by {name!r}, which the intruder is said to know."
             problems.append(Problem("A023", message, "Match rows by another column."))
@@ -340,9 +349,9 @@ def _changed(certificate: "Certificate") -> set[str]:
 
 def taxonomies_of(
     certificate: "Certificate | None",
-    given: Mapping[str, Any],
+    sources: Mapping[str, Any],
     folder: Path,
-    known: Sequence[str],
+    known_names: Sequence[str],
 ) -> Mapping[str, Any]:
     """Return the taxonomies of classes, and of the recoded columns that are known; without a
     certificate those that are given for known columns.
@@ -350,20 +359,22 @@ def taxonomies_of(
     Raises DataError (C012) with all that are missing.
     """
     if certificate is None:
-        return find_taxonomies(tuple(name for name in known if name in given), given, None)
+        return find_taxonomies(
+            tuple(name for name in known_names if name in sources), sources, None
+        )
     plan = certificate.plan
-    recoded = [one for one in (plan.mask.recodings if plan.mask else ()) if one.name in known]
+    recoded = [one for one in (plan.mask.recodings if plan.mask else ()) if one.name in known_names]
     names = plan.anonymization().columns.taxonomies
     names = tuple(dict.fromkeys([*names, *(one.taxonomy for one in recoded)]))
-    found = find_taxonomies(names, given, folder)
+    taxonomies = find_taxonomies(names, sources, folder)
     problems: list[PolicyEngineError] = [
         DataError.of("C012", f"No taxonomy is given for {name!r}.", "Give taxonomies={NAME: FILE}.")
         for name in names
-        if name not in found
+        if name not in taxonomies
     ]
     if problems:
         raise DataError(*(one for error in problems for one in error.problems))
-    return found
+    return taxonomies
 
 
 def method_words(name: str, certificate: "Certificate | None") -> str:

@@ -36,16 +36,16 @@ class CountedFiles:
     population: "RowCounts | None"
 
 
-def count_classes(files: ClusterFiles, asked: AuditQuestion) -> CountedFiles:
+def count_classes(files: ClusterFiles, question: AuditQuestion) -> CountedFiles:
     """Return the distinct rows of all tables in the known columns, those of the release with the
     weights.
 
     Raises DataError where no column is known (A023), or the driver does not hold them (R011).
     """
-    names = _names(files, asked)
-    before, after, others = _count(files, asked, names)
+    names = _names(files, question)
+    before, after, others = _count(files, question, names)
     place = Path(files.population) if files.population is not None else None
-    given = Disclosed(
+    disclosed = Disclosed(
         Path(files.original),
         Path(files.release),
         before.table,
@@ -54,11 +54,11 @@ def count_classes(files: ClusterFiles, asked: AuditQuestion) -> CountedFiles:
         place,
         others.table if others else None,
     )
-    return CountedFiles(given, names, before, after, others)
+    return CountedFiles(disclosed, names, before, after, others)
 
 
 def audit_classes(
-    counted: CountedFiles, asked: AuditQuestion, settings: AttackSettings, reason: str
+    counted: CountedFiles, question: AuditQuestion, settings: AttackSettings, reason: str
 ) -> DisclosureAudit:
     """Return what the classes of a release risk, with a reason for which nobody is linked.
 
@@ -68,48 +68,53 @@ def audit_classes(
     from policy_engine.audits.disclosure.risks.measuring import class_risks  # noqa: PLC0415
 
     names = counted.known
-    given = counted.given.without_marks(names)
-    problems = [*given.cell_problems(names)]
-    problems += risk_input_problems(given, names, asked.weights, asked.threshold)
+    disclosed = counted.given.without_marks(names)
+    problems = [*disclosed.cell_problems(names)]
+    problems += risk_input_problems(disclosed, names, question.weights, question.threshold)
     if problems:
         raise DataError(*problems)
-    trees = taxonomies_of(given.certificate, asked.taxonomies or {}, given.path.parent, names)
-    plan = given.certificate.plan if given.certificate else None
-    columns = known_columns(given.before, given.after, names, plan, trees)
-    own = unpaired(given.before.num_rows)
-    files = TwoFiles(columns, own, given.after.num_rows, is_published=plan is not None)
-    inputs = risk_inputs(given, files, (), asked.weights, asked.threshold, trees)
+    trees = taxonomies_of(
+        disclosed.certificate, question.taxonomies or {}, disclosed.path.parent, names
+    )
+    plan = disclosed.certificate.plan if disclosed.certificate else None
+    columns = known_columns(disclosed.before, disclosed.after, names, plan, trees)
+    own = unpaired(disclosed.before.num_rows)
+    files = TwoFiles(columns, own, disclosed.after.num_rows, is_published=plan is not None)
+    inputs = risk_inputs(disclosed, files, (), question.weights, question.threshold, trees)
     persons = (counted.population or counted.before).counts
     inputs = replace(inputs, records=counted.after.counts, persons=persons)
-    found = class_risks(files, inputs)
+    risks = class_risks(files, inputs)
     learned = ("homogeneity", "attribute-inference", "interval-disclosure")
     return DisclosureAudit(
-        original=given.original.name,
-        release=given.path.name,
+        original=disclosed.original.name,
+        release=disclosed.path.name,
         rows=int(counted.before.counts.sum()),
         released=int(counted.after.counts.sum()),
         paired=0,
         matched_by=(),
         known=names,
-        methods={name: method_words(name, given.certificate) for name in names},
+        methods={name: method_words(name, disclosed.certificate) for name in names},
         attacks=(),
         not_run=without_attacks(reason, settings).not_run,
-        risks=found.risks,
-        risks_not_run=(*found.not_run, *(NoRisk(measure=one, reason=reason) for one in learned)),
-        distributions=found.distributions,
-        missing_marks=given.missing_marks,
+        risks=risks.risks,
+        risks_not_run=(*risks.not_run, *(NoRisk(measure=one, reason=reason) for one in learned)),
+        distributions=risks.distributions,
+        missing_marks=disclosed.missing_marks,
     )
 
 
-def _names(files: ClusterFiles, asked: AuditQuestion) -> tuple[str, ...]:
+def _names(files: ClusterFiles, question: AuditQuestion) -> tuple[str, ...]:
     """Return the known columns. Raises DataError (A023) where there is none."""
     certificate = files.certificate
-    if not asked.known and certificate is None:
+    if not question.known and certificate is None:
         message = "Which columns are known is not said, and no certificate tells."
         raise DataError(Problem("A023", message, "Name the known columns."))
-    secret, unread = asked.sensitive or sensitive_columns(certificate), unread_columns(certificate)
+    secret, unread = (
+        question.sensitive or sensitive_columns(certificate),
+        unread_columns(certificate),
+    )
     before, after, *_ = (one.columns for one in files.described())
-    names = tuple(asked.known) or default_known(before, after, certificate, secret)
+    names = tuple(question.known) or default_known(before, after, certificate, secret)
     names = tuple(dict.fromkeys(name for name in names if name not in unread))
     if not names:
         message = "There is no column that both tables have and that could be known."
@@ -118,15 +123,15 @@ def _names(files: ClusterFiles, asked: AuditQuestion) -> tuple[str, ...]:
 
 
 def _count(
-    files: ClusterFiles, asked: AuditQuestion, known: tuple[str, ...]
+    files: ClusterFiles, question: AuditQuestion, names: tuple[str, ...]
 ) -> "tuple[RowCounts, RowCounts, RowCounts | None]":
     from policy_engine.engines.spark.row_counts import count_rows  # noqa: PLC0415 (pyspark)
 
     sample = files.certificate.plan.sample if files.certificate else None
-    weight = asked.weights or (sample.weight_column if sample else "")
-    released = tuple(dict.fromkeys((*known, *filter(None, [weight]))))
-    before = count_rows(files.spark, str(files.original), known)
+    weight = question.weights or (sample.weight_column if sample else "")
+    released = tuple(dict.fromkeys((*names, *filter(None, [weight]))))
+    before = count_rows(files.spark, str(files.original), names)
     after = count_rows(files.spark, str(files.release), released)
     if files.population is None:
         return before, after, None
-    return before, after, count_rows(files.spark, str(files.population), known)
+    return before, after, count_rows(files.spark, str(files.population), names)

@@ -65,12 +65,12 @@ class NeededRows:
                 raise DataError.of("R001", "The table has no rows.", source=str(location))
         return sum(counts)
 
-    def match(self, asked: AuditQuestion) -> AttackedFiles:
+    def match(self, question: AuditQuestion) -> AttackedFiles:
         """Return the tables gathered and matched. Raises the errors of `match_files`."""
         files = self.files
         before, after, *others = [one.gather() for one in self.stored]
         population = Path(files.population) if files.population is not None else None
-        given = Disclosed(
+        disclosed = Disclosed(
             Path(files.original),
             Path(files.release),
             before,
@@ -79,10 +79,10 @@ class NeededRows:
             population,
             others[0] if others else None,
         )
-        return replace(match_files(given, asked), unread=self.unread)
+        return replace(match_files(disclosed, question), unread=self.unread)
 
 
-def needed_rows(files: ClusterFiles, asked: AuditQuestion) -> NeededRows:
+def needed_rows(files: ClusterFiles, question: AuditQuestion) -> NeededRows:
     """Return the columns that an audit reads of tables that stay on the cluster.
 
     Raises DataError with all columns that a table lacks (C005), and as Spark reads it.
@@ -91,7 +91,7 @@ def needed_rows(files: ClusterFiles, asked: AuditQuestion) -> NeededRows:
 
     described = files.described()
     before, after = (one.columns for one in described[:2])
-    read = columns_read(before, after, files.certificate, asked)
+    read = columns_read(before, after, files.certificate, question)
     problems = [
         problem
         for one, columns in zip(described, read, strict=False)

@@ -150,16 +150,18 @@ def _missing_certificate_error(original: str | Path, release: Path) -> PolicyEng
 def _masked(mask: Mask | None, certificate: "Certificate | None") -> "Masked":
     """Return the masked columns, those that were drawn with the matrices of the certificate."""
     columns = mask.columns if mask else ()
-    told = {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
+    drawn_by_column = (
+        {one.column: one for one in certificate.maskings if one.matrix} if certificate else {}
+    )
     drawn = [one for one in columns if isinstance(one, Perturbation) and one.takes == "categories"]
-    return utility.Masked(columns, {one.name: _transitions(one, told) for one in drawn})
+    return utility.Masked(columns, {one.name: _transitions(one, drawn_by_column) for one in drawn})
 
 
 def _transitions(
-    masking: Perturbation, told: "Mapping[str, MaskedColumn]"
+    masking: Perturbation, drawn_by_column: "Mapping[str, MaskedColumn]"
 ) -> "utility.Transitions | None":
     """Return how a column was drawn by what the certificate tells, None where it does not."""
-    one = told.get(masking.name)
+    one = drawn_by_column.get(masking.name)
     if one is None:
         return None
     return utility.Transitions(one.categories, one.matrix, masking.keeps_counts)

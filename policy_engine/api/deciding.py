@@ -244,7 +244,11 @@ def _policies_in_force(
     policies: Sequence[Source], reading: Reading, time: datetime | None
 ) -> InForce:
     """Return the policies that are in force at a time."""
-    return policies if isinstance(policies, InForce) else reading.in_force(*policies, time=time)
+    return (
+        policies
+        if isinstance(policies, InForce)
+        else reading.policies_in_force(*policies, time=time)
+    )
 
 
 def attest_output(

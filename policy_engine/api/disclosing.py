@@ -78,42 +78,48 @@ def audit_disclosure(
     """
     settings = read_settings(attacks, seconds, agreement)
     others = Path(holdout) if holdout else None
-    asked = AuditQuestion(
+    question = AuditQuestion(
         known, match, same_order, sensitive, weights, threshold, taxonomies, others
     )
     if engine != "local":
         unordered = {"same order of rows": same_order}
         check_for_cluster({"holdout": holdout, "also": also, "records": records, **unordered})
         tables = original, release, population
-        return audit_on_cluster(engine, tables, asked, settings, out, progress)
+        return audit_on_cluster(engine, tables, question, settings, out, progress)
     if records:
         paths = [Path(single_output(Path(one))) for one in (release, *also)]
         check_private(Path(records), paths, [Path(original), *([others] if others else [])])
-    given = read_disclosed(original, release, population, progress)
-    read = match_files(given, asked)
+    disclosed = read_disclosed(original, release, population, progress)
+    read = match_files(disclosed, question)
     if records and read.unmatched:
         raise DataError.of("A023", f"Nobody's records can be listed: {read.unmatched}.")
-    further = [_further(original, one, asked, progress) for one in also]
-    audit, found = audit_files(read, asked, settings, progress)
+    further = [_further(original, one, question, progress) for one in also]
+    audit, attack_results = audit_files(read, question, settings, progress)
     if further:
         several = _several([read, *further], audit.worst, settings, progress)
         audit = audit.model_copy(update=several)
     if out is not None:
-        files = [*given.files, *([others] if others else []), *(one.given.path for one in further)]
+        files = [
+            *disclosed.files,
+            *([others] if others else []),
+            *(one.given.path for one in further),
+        ]
         write_disclosure(audit, Path(out), *files)
     if records:
         keys = read.keys()
-        write_records(Path(records), keys, found.links(read.files.readable().names))
+        write_records(Path(records), keys, attack_results.links(read.files.readable().names))
     return audit
 
 
 def _further(
-    original: str | Path, release: str | Path, asked: AuditQuestion, progress: Progress
+    original: str | Path, release: str | Path, question: AuditQuestion, progress: Progress
 ) -> AttackedFiles:
     """Return another release of the original, asked for the same columns."""
-    given = read_disclosed(original, release, None, progress)
-    columns = AuditQuestion(asked.known, asked.match, asked.same_order, taxonomies=asked.taxonomies)
-    return match_files(given, columns)
+    disclosed = read_disclosed(original, release, None, progress)
+    columns = AuditQuestion(
+        question.known, question.match, question.same_order, taxonomies=question.taxonomies
+    )
+    return match_files(disclosed, columns)
 
 
 def _several(
@@ -125,8 +131,8 @@ def _several(
     """Return what releases of one original tell together, and what each risks and is good for."""
     names = _names([one.given.path for one in releases])
     every = replace(settings, in_steps=False)
-    found = [attack_files(one, every, progress).linkages for one in releases[1:]]
-    strongest = [worst, *(max(one, key=_linked, default=None) for one in found)]
+    linkages = [attack_files(one, every, progress).linkages for one in releases[1:]]
+    strongest = [worst, *(max(one, key=_linked, default=None) for one in linkages)]
     points = tuple(
         RiskAndUtility(
             release=name,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def audit_files(
-    read: AttackedFiles, asked: AuditQuestion, settings: AttackSettings, progress: Progress
+    read: AttackedFiles, question: AuditQuestion, settings: AttackSettings, progress: Progress
 ) -> "tuple[DisclosureAudit, Attacks]":
     """Return every figure of a release, and the attacks with their links.
 
@@ -24,36 +24,36 @@ def audit_files(
     """
     from policy_engine.audits.disclosure.risks.measuring import measure_risks  # noqa: PLC0415
 
-    given = read.given
+    disclosed = read.given
     inputs = risk_inputs(
-        given, read.files, read.secret, asked.weights, asked.threshold, read.taxonomies
+        disclosed, read.files, read.secret, question.weights, question.threshold, read.taxonomies
     )
     risks = measure_risks(read.files, inputs, progress)
-    found = attack_files(read, settings, progress)
+    attacks = attack_files(read, settings, progress)
     audit = DisclosureAudit(
-        original=given.original.name,
-        release=given.path.name,
-        rows=given.before.num_rows,
-        released=given.after.num_rows,
+        original=disclosed.original.name,
+        release=disclosed.path.name,
+        rows=disclosed.before.num_rows,
+        released=disclosed.after.num_rows,
         paired=int((read.files.own >= 0).sum()),
         matched_by=read.matching,
         known=read.files.names,
         methods=read.methods(),
-        attacks=found.linkages,
-        not_run=found.not_run,
+        attacks=attacks.linkages,
+        not_run=attacks.not_run,
         unread=(*read.unread, *read.files.unreadable),
         risks=risks.risks,
         risks_not_run=risks.not_run,
         distributions=risks.distributions,
-        holdout=asked.holdout.name if asked.holdout else None,
+        holdout=question.holdout.name if question.holdout else None,
         absent=read.outside.absent if read.outside else 0,
         alike=read.likeness.known,
         equal=read.likeness.shared,
-        same_order=asked.same_order,
-        lacking=given.lacking,
-        missing_marks=given.missing_marks,
+        same_order=question.same_order,
+        lacking=disclosed.lacking,
+        missing_marks=disclosed.missing_marks,
     )
-    return audit, found
+    return audit, attacks
 
 
 def attack_files(read: AttackedFiles, settings: AttackSettings, progress: Progress) -> "Attacks":
@@ -71,8 +71,8 @@ def attack_files(read: AttackedFiles, settings: AttackSettings, progress: Progre
     reason = f"cells of {labelled} are labels that the original lacks, and no taxonomy is given"
     if not files.columns:
         return without_attacks(reason, settings)
-    found = attack_each(files, outside, progress, settings)
+    attack_results = attack_each(files, outside, progress, settings)
     if not labelled:
-        return found
+        return attack_results
     not_run = without_attacks(f"by {labelled} nothing is compared: {reason}", settings).not_run
-    return replace(found, not_run=(*found.not_run, *not_run))
+    return replace(attack_results, not_run=(*attack_results.not_run, *not_run))

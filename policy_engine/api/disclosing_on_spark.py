@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from policy_engine.plan.plan import EngineName
 
 
-def check_for_cluster(given: Mapping[str, object]) -> None:
+def check_for_cluster(options: Mapping[str, object]) -> None:
     """Raise PlanError (M009) with the options given that the Spark engine does not have."""
     problems = [
         Problem("M009", f"The spark engine takes no {name}.", _RUN_LOCALLY)
-        for name, value in given.items()
+        for name, value in options.items()
         if value
     ]
     if problems:
@@ -44,7 +44,7 @@ _RUN_LOCALLY = "Run it on the local engine, or leave it out."
 def audit_on_cluster(
     choice: "EngineName | SparkEngine",
     tables: tuple[str | Path, str | Path, str | Path | None],
-    asked: AuditQuestion,
+    question: AuditQuestion,
     settings: AttackSettings,
     out: str | Path | None,
     progress: Progress,
@@ -67,17 +67,17 @@ def audit_on_cluster(
                 check_attacked(certificate, lambda: launcher.stored_data(place))
             files = ClusterFiles(spark, original, place, certificate, population)
             progress("reading", 0, 0)
-            needed = needed_rows(files, asked)
+            needed = needed_rows(files, question)
             rows = needed.count()
             if rows <= spark.most_linked:
-                read = needed.match(asked)
+                read = needed.match(question)
             else:
-                counted = count_classes(files, asked)
+                counted = count_classes(files, question)
         if read is not None:
-            audit, _ = audit_files(read, asked, _searching(settings, spark), progress)
+            audit, _ = audit_files(read, question, _searching(settings, spark), progress)
     if counted is not None:
         reason = f"the tables have {rows:,} rows, and the driver holds {spark.most_linked:,}"
-        audit = audit_classes(counted, asked, settings, reason)
+        audit = audit_classes(counted, question, settings, reason)
     if out is not None:
         write_disclosure(audit, Path(out), *files.paths)
     return audit

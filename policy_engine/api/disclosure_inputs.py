@@ -55,12 +55,12 @@ class Disclosed:
         tables: dict[FileKind, pa.Table] = {"original": self.before, "release": self.after}
         if self.population is not None:
             tables["population"] = self.population
-        found, marks = without_marks(tables, names)
+        cleaned_tables, marks = without_marks(tables, names)
         return replace(
             self,
-            before=found["original"],
-            after=found["release"],
-            population=found.get("population"),
+            before=cleaned_tables["original"],
+            after=cleaned_tables["release"],
+            population=cleaned_tables.get("population"),
             missing_marks=marks,
         )
 
@@ -81,13 +81,13 @@ class Disclosed:
         """The files that were read."""
         return tuple(filter(None, (self.original, self.path, self.population_path)))
 
-    def missing(self, names: Sequence[str], known: Sequence[str]) -> list[Problem]:
+    def missing(self, names: Sequence[str], known_names: Sequence[str]) -> list[Problem]:
         """Return every column that a table lacks (C005); a population has the known ones alone."""
         problems = []
         for path, table in ((self.original, self.before), (self.path, self.after)):
             problems += _missing(names, path, table)
         if self.population is not None and self.population_path is not None:
-            problems += _missing(known, self.population_path, self.population)
+            problems += _missing(known_names, self.population_path, self.population)
         return problems
 
 
@@ -112,11 +112,11 @@ def read_disclosed(
         before, after = tables.read_table(Path(original)), tables.read_table(path)
     others = None if population is None else Path(population)
     persons = tables.read_table(others) if others else None
-    given = Disclosed(Path(original), path, before, after, certificate, others, persons)
-    for file, table in zip(given.files, (before, after, persons), strict=False):
+    disclosed = Disclosed(Path(original), path, before, after, certificate, others, persons)
+    for file, table in zip(disclosed.files, (before, after, persons), strict=False):
         if table is not None and not table.num_rows:
             raise DataError.of("R001", "The table has no rows.", source=str(file))
-    return given
+    return disclosed
 
 
 def certificate_of(release: Path) -> "Certificate | None":
@@ -139,7 +139,7 @@ def check_attacked(certificate: "Certificate", stored: Callable[[], StoredData])
 
 
 def risk_input_problems(
-    given: Disclosed, known: Sequence[str], weights: str, threshold: float
+    disclosed: Disclosed, known_names: Sequence[str], weights: str, threshold: float
 ) -> list[Problem]:
     """Return all that is wrong with the inputs of risks.
 
@@ -150,17 +150,17 @@ def risk_input_problems(
     if not 0 < threshold < 1:
         message = f"The threshold is {threshold!r}."
         problems.append(Problem("A025", message, "A risk is above 0 and below 1."))
-    if weights and weights not in given.after.column_names:
-        problems += _missing([weights], given.path, given.after)
-    if given.population is not None:
-        both = {*given.before.column_names} & {*given.population.column_names}
-        names = [name for name in known if name in both]
-        problems += population_problems(given.before, given.population, names)
+    if weights and weights not in disclosed.after.column_names:
+        problems += _missing([weights], disclosed.path, disclosed.after)
+    if disclosed.population is not None:
+        both = {*disclosed.before.column_names} & {*disclosed.population.column_names}
+        names = [name for name in known_names if name in both]
+        problems += population_problems(disclosed.before, disclosed.population, names)
     return problems
 
 
 def risk_inputs(
-    given: Disclosed,
+    disclosed: Disclosed,
     files: TwoFiles,
     learned: Sequence[KnownColumn],
     weights: str,
@@ -173,22 +173,22 @@ def risk_inputs(
     """
     from policy_engine.audits.disclosure.risks.measuring import RiskInputs  # noqa: PLC0415
 
-    plan = given.certificate.plan if given.certificate else None
-    sample = given.certificate.sample if given.certificate else None
+    plan = disclosed.certificate.plan if disclosed.certificate else None
+    sample = disclosed.certificate.sample if disclosed.certificate else None
     column = weights or (plan.sample.weight_column if plan and plan.sample else "")
-    others = given.population if given.population is not None else given.before
+    others = disclosed.population if disclosed.population is not None else disclosed.before
     persons: Sequence[KnownColumn] = ()
-    if sample or given.population is not None:
-        known = (given.before, others, given.after, files.names)
-        persons = population_columns(*known, plan, taxonomies)
+    if sample or disclosed.population is not None:
+        tables = (disclosed.before, others, disclosed.after, files.names)
+        persons = population_columns(*tables, plan, taxonomies)
     # Where rows may be suppressed, the certificate does not tell how many were sampled.
-    released = given.after.num_rows / given.before.num_rows
+    released = disclosed.after.num_rows / disclosed.before.num_rows
     share = (sample.share if sample else None) or released
     return RiskInputs(
         threshold=threshold,
         sensitive=tuple(learned),
         population=tuple(persons),
-        weights=read_weights(given.after, column) if column else None,
-        share=share if sample and given.population is None else None,
+        weights=read_weights(disclosed.after, column) if column else None,
+        share=share if sample and disclosed.population is None else None,
         suppresses=bool(plan and plan.anonymization().recoding.has_overlapping_classes),
     )

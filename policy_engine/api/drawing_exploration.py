@@ -76,15 +76,15 @@ def trade_off_lines(runs: Sequence[Run]) -> dict[str, tuple[tuple[float, float],
 def risk_utility_map(runs: Sequence[Run]) -> RiskUtilityMap:
     """Return what attacks reach by what is lost, a line for each setting of all but one parameter;
     without points where nothing was attacked."""
-    told = list(attacked_runs(runs))
-    measures = {loss.measure for _, _, loss in told}
-    asked = dict.fromkeys(bound for _, risk, _ in told for bound in risk.bounds)
+    attacked = list(attacked_runs(runs))
+    measures = {loss.measure for _, _, loss in attacked}
+    bounds = dict.fromkeys(bound for _, risk, _ in attacked for bound in risk.bounds)
     measure = next(iter(measures), None)
-    varied = _most_varied([run for run, _, _ in told])
+    varied = _most_varied([run for run, _, _ in attacked])
     return RiskUtilityMap(
         axis=_axis(measure) if measure else "",
-        points=[_point(run, risk, loss, varied) for run, risk, loss in told],
-        bounds=tuple(one for one in asked if isinstance(one, DisclosureBound)),
+        points=[_point(run, risk, loss, varied) for run, risk, loss in attacked],
+        bounds=tuple(one for one in bounds if isinstance(one, DisclosureBound)),
         is_share=measure == "query_error",
     )
 
@@ -131,20 +131,20 @@ def write_page(runs: Sequence[Run], path: Path, source: str, *inputs: Path) -> N
 
     Raises as `write_exploration` does, and OutputError (O002) where nothing was attacked.
     """
-    told = list(attacked_runs(runs))
-    if not told:
+    attacked = list(attacked_runs(runs))
+    if not attacked:
         message = "There is nothing to draw: no attack applies to a release at any of the settings."
         raise OutputError.of("O002", message)
-    measure = MEASURES[told[0][2].measure]
+    measure = MEASURES[attacked[0][2].measure]
     page = ExplorationPage(
         source=source,
         verdict=verdict(runs),
-        totals=_totals(runs, [risk for _, risk, _ in told]),
+        totals=_totals(runs, [risk for _, risk, _ in attacked]),
         is_bounded=any(one.is_cheapest for one in runs),
         map=risk_utility_map(runs),
         head=("setting", "linked", "of draws", "by", measure, "bound"),
-        rows=[_row(*one) for one in told],
-        marked=[place for place, (run, _, _) in enumerate(told) if run.is_cheapest],
+        rows=[_row(*one) for one in attacked],
+        marked=[place for place, (run, _, _) in enumerate(attacked) if run.is_cheapest],
         refused=[
             (setting_words(one), one.outcome.reason)
             for one in runs

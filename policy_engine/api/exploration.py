@@ -85,8 +85,8 @@ class SettingRisk(_Frozen):
     @classmethod
     def of(cls, draws: Sequence[Draw], bounds: tuple[TableBound, ...]) -> "SettingRisk | None":
         """Return the risk of all draws, None where no attack applies."""
-        found = [one.worst for one in draws]
-        worst = [one for one in found if one is not None]
+        linkages = [one.worst for one in draws]
+        worst = [one for one in linkages if one is not None]
         if not worst:
             return None
         values = [one.linked.value for one in worst if isinstance(one.linked, Estimate)]
@@ -137,8 +137,8 @@ class Outcome(_Frozen):
             penalty = self.global_certainty_penalty
             return None if penalty is None else [penalty]
         figures = [getattr(one, measure) for one in self.draws]
-        known = [one for one in figures if isinstance(one, float)]
-        return known if known and len(known) == len(figures) else None
+        losses = [one for one in figures if isinstance(one, float)]
+        return losses if losses and len(losses) == len(figures) else None
 
 
 class Run(_Frozen):
@@ -160,19 +160,24 @@ def with_losses(runs: Sequence[Run], measures: Sequence[LossMeasure]) -> tuple[R
     measure = next(shared, None)
     if measure is None:
         return tuple(runs)
-    told = [_with_loss(one, measure) for one in runs]
-    keeping = [(_cost(one), place) for place, one in enumerate(told) if _keeps_bounds(one)]
+    runs_with_losses = [_with_loss(one, measure) for one in runs]
+    keeping = [
+        (_cost(one), place) for place, one in enumerate(runs_with_losses) if _keeps_bounds(one)
+    ]
     marked = min(keeping)[1] if keeping else None
     return tuple(
-        one.model_copy(update={"is_cheapest": place == marked}) for place, one in enumerate(told)
+        one.model_copy(update={"is_cheapest": place == marked})
+        for place, one in enumerate(runs_with_losses)
     )
 
 
 def _with_loss(run: Run, measure: LossMeasure) -> Run:
     if not isinstance(run.outcome, Outcome):
         return run
-    found = run.outcome.losses(measure) or [0.0]
-    loss = SettingLoss(measure=measure, median=median(found), least=min(found), greatest=max(found))
+    losses = run.outcome.losses(measure) or [0.0]
+    loss = SettingLoss(
+        measure=measure, median=median(losses), least=min(losses), greatest=max(losses)
+    )
     return run.model_copy(update={"outcome": run.outcome.model_copy(update={"loss": loss})})
 
 

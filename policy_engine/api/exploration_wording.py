@@ -30,24 +30,26 @@ def setting_words(run: Run) -> str:
 def verdict(runs: Sequence[Run]) -> str:
     """Return which setting is the cheapest that keeps the policy's bounds on attacks, or that none
     is, in a sentence or two."""
-    told = list(attacked_runs(runs))
-    if not told:
+    attacked = list(attacked_runs(runs))
+    if not attacked:
         return "No attack applies to the settings that can be released."
-    bounds = dict.fromkeys(str(bound) for _, risk, _ in told for bound in risk.bounds)
+    bounds = dict.fromkeys(str(bound) for _, risk, _ in attacked for bound in risk.bounds)
     if not bounds:
         return (
             "The policy bounds nothing that attacks reach, so no setting is marked. A duty "
             "pe:recordLinkage on the output bounds it: pe:linked."
         )
-    asked = f"what the policy bounds, {' and '.join(bounds)}"
-    for run, risk, loss in told:
+    bounds_text = f"what the policy bounds, {' and '.join(bounds)}"
+    for run, risk, loss in attacked:
         if run.is_cheapest:
-            cheapest = f"{setting_words(run)} is the cheapest setting that keeps {asked}"
+            cheapest = f"{setting_words(run)} is the cheapest setting that keeps {bounds_text}"
             reached = f"the strongest attack links {linked_words(risk.worst.linked)}"
             return f"{cheapest}: {reached}, and the {MEASURES[loss.measure]} is {loss_words(loss)}."
-    least = min(told, key=lambda one: _upper_end(one[1]))
+    least = min(attacked, key=lambda one: _upper_end(one[1]))
     nearest = f"Least is linked at {setting_words(least[0])}: "
-    return f"None of the settings keeps {asked}. {nearest}{linked_words(least[1].worst.linked)}."
+    return (
+        f"None of the settings keeps {bounds_text}. {nearest}{linked_words(least[1].worst.linked)}."
+    )
 
 
 def _upper_end(risk: SettingRisk) -> float:
@@ -68,8 +70,10 @@ def loss_words(loss: SettingLoss) -> str:
 
 
 def _spread(middle: float, least: float, greatest: float, measure: LossMeasure) -> str:
-    told = [_figure(one, measure) for one in (middle, least, greatest)]
-    return told[0] if told[1] == told[2] else f"{told[0]} ({told[1]} to {told[2]})"
+    figures = [_figure(one, measure) for one in (middle, least, greatest)]
+    return (
+        figures[0] if figures[1] == figures[2] else f"{figures[0]} ({figures[1]} to {figures[2]})"
+    )
 
 
 def _figure(value: float, measure: LossMeasure) -> str:

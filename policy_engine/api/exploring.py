@@ -21,7 +21,7 @@ from policy_engine.release.release import read_inputs
 
 DEFAULT_K = (2, 5, 10, 50, 100)
 """The values of k that are tried where nothing is said to vary."""
-USUAL_DRAWS, MOST_DRAWS = 3, 1_000
+DEFAULT_DRAWS, MOST_DRAWS = 3, 1_000
 _BOUND_CODES = {"R002", "R003", "R008", "R009"}
 """The codes of errors that another setting may avoid."""
 
@@ -194,7 +194,7 @@ def _draws(plan: Plan, draws: int | None, *, has_key: bool) -> int:
     than there can be."""
     is_drawn = bool(plan.sample or (plan.mask and plan.mask.groups))
     if draws is None:
-        return USUAL_DRAWS if is_drawn and not has_key else 1
+        return DEFAULT_DRAWS if is_drawn and not has_key else 1
     if not 1 <= draws <= MOST_DRAWS:
         message = f"draws is not allowed to be {draws!r}."
         raise PlanError.of("M003", message, f"Allowed is an integer from 1 to {MOST_DRAWS:,}.")

@@ -79,8 +79,10 @@ def known_output(
         masked = engine.look_at_masked(rows.kept, plan.mask, output, plan.unmasked_columns)
     if have_figures(step):
         # The key tells tied rows apart by what is released of them.
-        given = MaskedTable(rows.table) if key is None else mask_rows(plan, engine, rows.table)
-        formed = anonymize_rows(plan, engine, given).formed
+        masked_table = (
+            MaskedTable(rows.table) if key is None else mask_rows(plan, engine, rows.table)
+        )
+        formed = anonymize_rows(plan, engine, masked_table).formed
     return WrittenTable(
         release.output, masked=masked, formed=formed, missing_cells=missing, before=before
     )
@@ -107,8 +109,8 @@ def check_against_input(
 
 def check_rows(certificate: Certificate, written: WrittenTable | None) -> None:
     """Raise CertificateError (V003) if an output has not the rows that its policy releases."""
-    known = written.masked if written else None
-    expected = known.rows if known else None
+    masked = written.masked if written else None
+    expected = masked.rows if masked else None
     if expected not in (None, certificate.rows_out):
         message = f"The output has {certificate.rows_out} rows, and the policy releases {expected} "
         raise CertificateError.of("V003", f"{message}of the input.")

@@ -66,12 +66,12 @@ def attacked_plan(plan: Plan) -> Plan:
         raise PlanError.of("M013", message, "Leave out pe:privacyUnit.")
     maskings = plan.mask.columns if plan.mask else ()
     masked = (one.name for one in maskings if not isinstance(one, ImageMasking))
-    known = tuple(name for name in (*columns.quasi_names, *masked) if name not in earlier)
-    if not known:
+    names = tuple(name for name in (*columns.quasi_names, *masked) if name not in earlier)
+    if not names:
         message = "No column is generalised or masked whose values an intruder could compare."
         hint = "Name the known columns in a duty pe:recordLinkage on the output: pe:known."
         raise PlanError.of("M013", message, hint)
-    method = RecordLinkage(bound=_ANYTHING, known=known, attacks=CHEAP_ATTACKS)
+    method = RecordLinkage(bound=_ANYTHING, known=names, attacks=CHEAP_ATTACKS)
     attack = DisclosureStep(duty="", asset=plan.publish.asset, method=method)
     return plan.model_copy(update={"steps": (*steps[:-1], attack, steps[-1])})
 
@@ -115,13 +115,13 @@ class TrialReleases:
             tell(number)
             trials.append(self._trial(varied, number))
         seconds = time.perf_counter() - start
-        found = tuple(one.draw for one in trials if one.draw)
+        attacked_draws = tuple(one.draw for one in trials if one.draw)
         return _figures(trials[0].certified).model_copy(
             update={
                 "seconds": seconds,
                 "ended": trials[0].ended,
-                "draws": found,
-                "risk": SettingRisk.of(found, self._bounds),
+                "draws": attacked_draws,
+                "risk": SettingRisk.of(attacked_draws, self._bounds),
             }
         )
 
@@ -233,12 +233,12 @@ def _reached(certificate: Certificate) -> list[Reached]:
 def _figures(certified: CertifiedRelease) -> Outcome:
     """Return the figures of a release's classes, None where it has none."""
     loss = certified.utility
-    found = loss if isinstance(loss, Utility) else None
+    utility = loss if isinstance(loss, Utility) else None
     return Outcome(
-        classes=found and found.classes,
-        average_class_ratio=found and found.average_class_ratio,
-        global_certainty_penalty=found and found.global_certainty_penalty,
-        discernability=found and found.discernability,
+        classes=utility and utility.classes,
+        average_class_ratio=utility and utility.average_class_ratio,
+        global_certainty_penalty=utility and utility.global_certainty_penalty,
+        discernability=utility and utility.discernability,
         suppressed=certified.known_record.suppressed,
         measurements=certified.certificate.measurements,
         seconds=0.0,

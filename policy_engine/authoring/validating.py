@@ -97,7 +97,7 @@ def check_path(
     if not is_collection(path):
         return [check_file(path, reading, data)]
     try:
-        policies = reading.in_force(path)
+        policies = reading.policies_in_force(path)
     except PolicyEngineError as error:
         results = [check_file(one, reading, data) for one in _files(path) if not error.source]
         failures = [one for one in results if one.problems]

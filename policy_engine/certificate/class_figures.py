@@ -157,18 +157,20 @@ def _column_contradictions(
 
 def _loss_contradictions(figures: ClassFigures) -> Iterator[str]:
     losses = [one.information_loss for one in figures.columns if one.information_loss is not None]
-    told, mean = figures.information_loss, sum(losses) / len(losses) if losses else None
-    if (told is None) != (mean is None) or abs((told or 0) - (mean or 0)) > _ROUNDING:
+    loss, mean = figures.information_loss, sum(losses) / len(losses) if losses else None
+    if (loss is None) != (mean is None) or abs((loss or 0) - (mean or 0)) > _ROUNDING:
         yield "Its information loss is not the mean of its columns'."
 
 
-def check_figures(told: "Certificate", found: "Certificate", *, is_decisive: bool) -> Iterator[str]:
-    """Yield figures of classes that a certificate tells, and that are not those `found` again.
+def check_figures(
+    stated: "Certificate", actual: "Certificate", *, is_decisive: bool
+) -> Iterator[str]:
+    """Yield figures of classes that a certificate tells, and that are not those of `actual`.
 
     What was found without the input says nothing against what only the input tells, unless the
     data given are decisive.
     """
-    before, now = told.class_figures, found.class_figures
+    before, now = stated.class_figures, actual.class_figures
     if before is None or now is None:
         return
     if (before.smallest, before.largest) != (now.smallest, now.largest):
@@ -187,11 +189,11 @@ def _differences(before: ClassFigures, now: ClassFigures) -> Iterator[str]:
         yield _difference("information_loss", before.information_loss, now.information_loss)
     for one, other in zip(before.columns, now.columns, strict=False):
         for name in ("unchanged", "information_loss", "dominated"):
-            told, found = getattr(one, name), getattr(other, name)
-            if told != found:
-                yield _difference(f"{name} of {one.column!r}", told, found)
+            stated, actual = getattr(one, name), getattr(other, name)
+            if stated != actual:
+                yield _difference(f"{name} of {one.column!r}", stated, actual)
 
 
-def _difference(name: str, told: float | None, found: float | None) -> str:
-    figures = ("not known" if one is None else f"{one:g}" for one in (told, found))
+def _difference(name: str, stated: float | None, actual: float | None) -> str:
+    figures = ("not known" if one is None else f"{one:g}" for one in (stated, actual))
     return "The certificate says that {} is {}; the data show that it is {}.".format(name, *figures)

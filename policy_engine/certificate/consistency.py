@@ -95,10 +95,12 @@ def _disclosure_contradictions(certificate: "Certificate") -> Iterator[str]:
     for one in certificate.disclosures:
         if not isinstance(one, DisclosureMeasurement):
             continue
-        asked = [k for name, bound, k in planned if (name, bound) == (one.attack, one.bound)]
-        if not any({*one.known} <= known for known in asked):
+        planned_names = [
+            k for name, bound, k in planned if (name, bound) == (one.attack, one.bound)
+        ]
+        if not any({*one.known} <= names for names in planned_names):
             yield "It has figures of attacks on the table that its plan does not make."
-        if sum(other.key == one.key for other in certificate.disclosures) > len(asked):
+        if sum(other.key == one.key for other in certificate.disclosures) > len(planned_names):
             yield "It has several figures for one bound on an attack on the table."
         if one.records != certificate.rows_out or not _is_close(one.baseline, 1 / one.records):
             yield "Its figures of attacks on the table are not of its rows."
@@ -150,7 +152,7 @@ def _column_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "It lists approximated columns that are not quasi-identifiers."
 
 
-def _in_buckets(certificate: "Certificate") -> bool:
+def _is_in_buckets(certificate: "Certificate") -> bool:
     anonymize = certificate.plan.anonymize
     return anonymize is not None and anonymize.is_in_buckets
 
@@ -158,7 +160,7 @@ def _in_buckets(certificate: "Certificate") -> bool:
 def _table_contradictions(certificate: "Certificate") -> Iterator[str]:
     """Yield that the tables of a release by buckets are not those that its digest is of."""
     tables = {**certificate.tables}
-    if not _in_buckets(certificate):
+    if not _is_in_buckets(certificate):
         if tables:
             yield "It has the digests of several tables, and its plan makes one."
         return
@@ -192,8 +194,8 @@ def _sample_contradictions(certificate: "Certificate") -> Iterator[str]:
         yield "It has a sample that its plan does not ask for."
         return
     plan = certificate.plan
-    shown = sample.published(is_whole=not plan.most_suppressed, shows_strata=plan.shows_strata)
-    if shown != sample:
+    published = sample.published(is_whole=not plan.most_suppressed, shows_strata=plan.shows_strata)
+    if published != sample:
         yield "It tells more of its sample than the output shows."
     elif not plan.most_suppressed:
         yield from _figure_contradictions(certificate, step, sample)
@@ -214,8 +216,8 @@ def _figure_contradictions(
     if not (is_size and is_whole and sample.rows == rows and strata <= sampled):
         yield f"{rows} rows are not of a sample of {sampled} {sample.units} ({sample.rows} rows)."
     elif not _can_be_sampled(step, sampled, share, sample.strata):
-        told = f"{share:g}" + (f", in {strata} strata" if sample.strata else "")
-        yield f"{sampled} {sample.units} are not a sample with the share {told}."
+        share_text = f"{share:g}" + (f", in {strata} strata" if sample.strata else "")
+        yield f"{sampled} {sample.units} are not a sample with the share {share_text}."
 
 
 def _can_be_sampled(step: Sample, sampled: int, share: float, strata: int | None) -> bool:

@@ -53,14 +53,14 @@ def check_figures_again(
     if earlier is None:
         return
     step = again.plan.anonymization()
-    is_about_rows = not any(map(step.about, step.columns.sensitive_names))
+    is_about_rows = not any(map(step.models_about, step.columns.sensitive_names))
     is_formed = written is not None and written.formed is not None
-    found = [
+    differences = [
         *check_figures(earlier, again, is_decisive=is_formed and (has_key or is_about_rows)),
         *false_figures(earlier.maskings, again.maskings),
         *false_disclosures(earlier.disclosures, again.disclosures),
     ]
-    problems = [Problem("V018", one, _HINT) for one in found]
+    problems = [Problem("V018", one, _HINT) for one in differences]
     if problems:
         raise CertificateError(*problems, source=again.file)
 
@@ -68,19 +68,19 @@ def check_figures_again(
 def check_bounds_again(earlier: Certificate, again: Certificate) -> None:
     """Raise CertificateError (V018) for what an `earlier` certificate of the same output tells of
     its bounds and of what is lost in its classes, and is not found `again`."""
-    found = [
+    differences = [
         *_false_bounds(earlier.measurements, again.measurements),
         *_false_losses(earlier.utility, again.utility),
     ]
-    if found:
-        problems = [Problem("V018", one, "Certify the output anew.") for one in found]
+    if differences:
+        problems = [Problem("V018", one, "Certify the output anew.") for one in differences]
         raise CertificateError(*problems, source=again.file)
 
 
-def _false_bounds(told: Sequence[Measurement], found: Sequence[Measurement]) -> Iterator[str]:
+def _false_bounds(stated: Sequence[Measurement], actual: Sequence[Measurement]) -> Iterator[str]:
     """Yield what is told to be achieved of a bound, and is not."""
-    achieved = {(one.bound, one.column): one.achieved for one in found}
-    for one in told:
+    achieved = {(one.bound, one.column): one.achieved for one in actual}
+    for one in stated:
         other = achieved.get((one.bound, one.column), one.achieved)
         if not math.isclose(one.achieved, other, rel_tol=_RELATIVE, abs_tol=_RELATIVE):
             name = f"{one.bound} of {one.column!r}" if one.column else one.bound
@@ -88,13 +88,13 @@ def _false_bounds(told: Sequence[Measurement], found: Sequence[Measurement]) -> 
 
 
 def _false_losses(
-    told: Utility | NotApplicable | None, found: Utility | NotApplicable | None
+    stated: Utility | NotApplicable | None, actual: Utility | NotApplicable | None
 ) -> Iterator[str]:
     """Yield what is told to be lost in classes, and is not."""
-    if not isinstance(told, Utility) or not isinstance(found, Utility):
+    if not isinstance(stated, Utility) or not isinstance(actual, Utility):
         return
-    for name, value in _losses(told).items():
-        other = _losses(found).get(name, value)
+    for name, value in _losses(stated).items():
+        other = _losses(actual).get(name, value)
         if not math.isclose(value, other, rel_tol=_RELATIVE, abs_tol=_RELATIVE):
             yield f"The certificate says that {name} is {value:g}, and it is {other:g}."
 
@@ -105,13 +105,13 @@ def _losses(utility: Utility) -> dict[str, float]:
     return {name.replace("_", " "): value for name, value in figures.items()} | losses
 
 
-def false_figures(told: Sequence[MaskedColumn], found: Sequence[MaskedColumn]) -> Iterator[str]:
+def false_figures(stated: Sequence[MaskedColumn], actual: Sequence[MaskedColumn]) -> Iterator[str]:
     """Yield the figures of masked columns that are told, and are not those found.
 
     What could not be found says nothing against what is told.
     """
-    columns = {(one.column, one.masking): one for one in found}
-    for one in told:
+    columns = {(one.column, one.masking): one for one in actual}
+    for one in stated:
         other = columns.get((one.column, one.masking))
         if other is not None:
             yield from _differences(one.column, one.figures, other.figures)
@@ -119,10 +119,10 @@ def false_figures(told: Sequence[MaskedColumn], found: Sequence[MaskedColumn]) -
                 yield f"The matrix of {one.column!r} is not the one that the data give."
 
 
-def false_disclosures(told: Sequence[Measured], found: Sequence[Measured]) -> Iterator[str]:
+def false_disclosures(stated: Sequence[Measured], actual: Sequence[Measured]) -> Iterator[str]:
     """Yield what attacks on a table are told to reach, and do not, and false figures of risk."""
-    again = {one.key: one.reached for one in found}
-    for one in told:
+    again = {one.key: one.reached for one in actual}
+    for one in stated:
         other, reached = again.get(one.key, one.reached), one.reached
         what = "the attack " if isinstance(one, DisclosureMeasurement) else ""
         if isinstance(reached, NotApplicable) != isinstance(other, NotApplicable):
@@ -135,12 +135,12 @@ def false_disclosures(told: Sequence[Measured], found: Sequence[Measured]) -> It
 
 
 def _differences(
-    column: str, told: Mapping[str, float], found: Mapping[str, float]
+    column: str, stated: Mapping[str, float], actual: Mapping[str, float]
 ) -> Iterator[str]:
-    for name, one in told.items():
+    for name, one in stated.items():
         is_rounded = name in _INEXACT
         tolerance = _LAST_DIGIT if is_rounded else 0.0
-        other = found.get(name, one)
+        other = actual.get(name, one)
         if not math.isclose(one, other, rel_tol=1e-12, abs_tol=tolerance):
             message = f"The certificate says that {name} of {column!r} is {one:.15g}"
             yield f"{message}; measured again, it is {other:.15g}."

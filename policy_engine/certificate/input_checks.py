@@ -81,18 +81,18 @@ def check_masked_sample(release: Release, engine: Engine, table: Any) -> None:
     all values of the input: those that were not sampled may be others.
     """
     plan = release.plan
-    step = plan.mask and plan.mask.of_single_values()
+    step = plan.mask and plan.mask.single_values()
     if step is None or not step.columns or plan.anonymization().is_in_buckets:
         return
     try:
-        known = engine.look_at_masked(
+        columns = engine.look_at_masked(
             table, step, WrittenTable(release.output), plan.unmasked_columns
         )
     except DataError:
         return
     problems = [
         Problem("V001", f"{format_count(one.misplaced, 'cell')} of {name!r} {_NOT_OF_ITS_ROW}")
-        for name, one in known.singles.items()
+        for name, one in columns.singles.items()
         if one.misplaced
     ]
     if problems:

@@ -17,19 +17,24 @@ def masking_contradictions(certificate: "Certificate") -> Iterator[str]:
     """Yield figures of masked columns that no such masking has, and columns that are not masked."""
     mask = certificate.plan.mask
     planned = mask.columns if mask else ()
-    told = [(one.column, one.masking) for one in certificate.maskings]
-    if told != [(one.name, one.masking) for one in planned]:
+    stated = [(one.column, one.masking) for one in certificate.maskings]
+    if stated != [(one.name, one.masking) for one in planned]:
         yield "It does not describe exactly the masked columns of its plan."
         return
     broken = {(one.bound, one.column): one.achieved for one in certificate.measurements}
     for masking, one in zip(planned, certificate.maskings, strict=True):
-        found = [*_figure_contradictions(masking, one), *_matrix_contradictions(masking, one)]
-        if not found and not masking.may_have_together(one.figures, one.matrix):
-            found = [f"The figures of {one.column!r} contradict one another."]
-        elif not found and not masking.may_have_of_rows(one.figures, certificate.rows_out):
+        contradictions = [
+            *_figure_contradictions(masking, one),
+            *_matrix_contradictions(masking, one),
+        ]
+        if not contradictions and not masking.may_have_together(one.figures, one.matrix):
+            contradictions = [f"The figures of {one.column!r} contradict one another."]
+        elif not contradictions and not masking.may_have_of_rows(one.figures, certificate.rows_out):
             rows = f"{certificate.rows_out:,} rows"
-            found = [f"The figures of {one.column!r} cannot be those of {rows} by {masking.how}."]
-        yield from found or _class_contradictions(masking, one, broken)
+            contradictions = [
+                f"The figures of {one.column!r} cannot be those of {rows} by {masking.how}."
+            ]
+        yield from contradictions or _class_contradictions(masking, one, broken)
 
 
 def _figure_contradictions(masking: ColumnMasking, one: "MaskedColumn") -> Iterator[str]:

@@ -25,5 +25,5 @@ def _bounds(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
         yield attack.attack, str(attack.bound), format_measurement(attack)
     for disclosure in certificate.disclosures:
         yield disclosure.name, str(disclosure.bound), format_disclosure(disclosure)
-    for name, asked, achieved, _ in file_figures(certificate):
-        yield name, asked, achieved
+    for name, limit, achieved, _ in file_figures(certificate):
+        yield name, limit, achieved

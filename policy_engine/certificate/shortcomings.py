@@ -157,8 +157,8 @@ def file_figures(certificate: "Certificate") -> Iterator[tuple[str, str, str, bo
     rare_values, holds = str(figures.rare_values), figures.rare_values <= bounds.rare_values
     yield "rareValues", f"at most {bounds.rare_values}", rare_values, holds
     if bounds.generators:
-        found = figures.generators or 0
-        told = f"at least {found}, as far as was searched" if found else "none found"
-        yield "generators", f"at least {bounds.generators}", told, found >= bounds.generators
+        generators = figures.generators or 0
+        text = f"at least {generators}, as far as was searched" if generators else "none found"
+        yield "generators", f"at least {bounds.generators}", text, generators >= bounds.generators
     broken = len(figures.broken)
     yield "checks of the files", "all passed", f"{broken} broken" if broken else "all", not broken

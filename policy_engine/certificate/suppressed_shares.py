@@ -39,18 +39,18 @@ def _measurement(
 ) -> Measurement:
     rows, before = totals.rows, written.missing_before
     missing = round(totals.losses[bound.column] or 0)
-    known = 0 if before is None else before[bound.column]
-    suppressed = (missing - known) / rows
+    missing_before = 0 if before is None else before[bound.column]
+    suppressed = (missing - missing_before) / rows
     is_kept = bound.holds(suppressed)
     if before is None and not is_kept:
         raise _unknown_error(bound, missing, rows)
-    told = min(missing / rows, bound.asked) if is_shown else bound.asked
+    upper_share = min(missing / rows, bound.asked) if is_shown else bound.asked
     return Measurement(
         bound=bound.name,
         column=bound.column,
         sense=bound.sense,
         asked=bound.asked,
-        achieved=told if is_kept else suppressed,
+        achieved=upper_share if is_kept else suppressed,
     )
 
 
@@ -71,7 +71,7 @@ def cap_contradictions(certificate: "Certificate") -> Iterator[str]:
         if one.bound != CAP:
             continue
         lost = utility.column_losses.get(one.column, 0.0) if isinstance(utility, Utility) else 1.0
-        told = min(lost, one.asked)
-        if abs(one.achieved - told) > _ROUNDING and not one.asked < one.achieved <= lost:
+        stated_share = min(lost, one.asked)
+        if abs(one.achieved - stated_share) > _ROUNDING and not one.asked < one.achieved <= lost:
             name = f"{CAP} of {one.column!r}"
             yield f"{name} cannot be {one.achieved:g} if {lost:g} of {rows} cells are missing."

@@ -210,10 +210,10 @@ def _trainer(
 
 def _strongest_accuracy(audit: "MembershipAudit") -> float:
     """Return how often the strongest attack is right, or one turned round is shown to be."""
-    from policy_engine.audits.membership.verdict import shown_if_turned  # noqa: PLC0415
+    from policy_engine.audits.membership.verdict import inverted_accuracy  # noqa: PLC0415
 
     strongest = audit.attack(audit.strongest).figures.accuracy.value
-    return max(strongest, shown_if_turned(audit.attacks))
+    return max(strongest, inverted_accuracy(audit.attacks))
 
 
 @contextmanager
@@ -287,7 +287,7 @@ def _print_audit(audit: "MembershipAudit", output_format: Format, written: list[
         attacks_table,
         audit_lines,
         marks_lines,
-        over_targets_table,
+        targets_table,
     )
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
     from policy_engine.kernels.estimates import NotApplicable  # noqa: PLC0415
@@ -299,7 +299,7 @@ def _print_audit(audit: "MembershipAudit", output_format: Format, written: list[
     for line in marks_lines(audit):
         out.print(line, soft_wrap=not out.is_terminal)
     if not isinstance(audit.over_targets, NotApplicable):
-        print_fitting(out, over_targets_table(audit.over_targets))
+        print_fitting(out, targets_table(audit.over_targets))
     for path in written:
         out.print(f"written: {path}", markup=False, soft_wrap=True)
 

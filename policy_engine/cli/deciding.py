@@ -61,7 +61,7 @@ def decide(
 
     check_log(log, log_key)
     with exit_with_two(PolicyEngineError):
-        policies = reading.in_force(*policy, time=load_time(world, time))
+        policies = reading.policies_in_force(*policy, time=load_time(world, time))
         request = read_request(assignee, action, target, purpose, policies)
         decision = decide_request(
             policies,

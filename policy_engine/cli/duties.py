@@ -56,7 +56,7 @@ def fulfil(
     from policy_engine.api.deciding import fulfil_duty, load_time  # noqa: PLC0415
 
     moment = load_time(time=time)
-    policies = reading.in_force(*policy, time=moment)
+    policies = reading.policies_in_force(*policy, time=moment)
     entry = fulfil_duty(
         policies,
         duty,
@@ -91,7 +91,7 @@ def duties(
     from policy_engine.api.deciding import list_duties, load_time  # noqa: PLC0415
 
     moment = load_time(time=time)
-    policies = reading.in_force(*policy, time=moment)
+    policies = reading.policies_in_force(*policy, time=moment)
     print_notes(policies)
     dues = list_duties(
         policies,

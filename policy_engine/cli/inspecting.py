@@ -107,7 +107,7 @@ def graph(
 
     drawing_kind = _drawing_format(output, drawing_format)
     with exit_with_two(PolicyEngineError):
-        in_force = reading.in_force(*policies, time=load_time(world, time))
+        in_force = reading.policies_in_force(*policies, time=load_time(world, time))
         print_notes(in_force)
         if drawing_kind == "svg" and output is None and not has_dot():
             note = "'dot' of Graphviz is not on the path: this is Mermaid text, not SVG"
@@ -190,8 +190,8 @@ def diff(
     if log is None and (world_before or world_after):
         raise usage_error("A state of the world is for a log. Give the log as well: --log FILE.")
     with exit_with_two(PolicyEngineError):
-        old_policies = _add_parents(reading, parent_before).in_force(old, *before)
-        new_policies = _add_parents(reading, parent_after).in_force(new, *after)
+        old_policies = _add_parents(reading, parent_before).policies_in_force(old, *before)
+        new_policies = _add_parents(reading, parent_after).policies_in_force(new, *after)
         for policies in (old_policies, new_policies):
             print_notes(policies)
         difference = compare_policies(

@@ -323,8 +323,8 @@ def explore(
             **acting,
             **reading.keywords,
         )
-    given = [policy, *(Path(one) for one in paths.values())]
-    inputs = [one for one in given if one.exists()]
+    files = [policy, *(Path(one) for one in paths.values())]
+    inputs = [one for one in files if one.exists()]
     if report is not None:
         write_page(runs, report, Path(policy).name, *inputs)
     if chart is not None:

@@ -87,7 +87,7 @@ def query(
             file_format(output)
             if not overwrite:
                 check_free(output)
-        policies = reading.in_force(*policy, time=load_time(world, time))
+        policies = reading.policies_in_force(*policy, time=load_time(world, time))
         print_notes(policies)
         result = query_data(
             sql,

@@ -101,7 +101,7 @@ def parse_acting(
     if world is not None or time:
         files_given = [one for one in (policy, *more) if one and str(one) != "-"]
         files = files_given if world else []
-        state = load_world(world, time, reading.in_force(*files))
+        state = load_world(world, time, reading.policies_in_force(*files))
     return {
         "party": party,
         "purpose": purpose,
@@ -133,12 +133,12 @@ def with_acting_options(*without: str) -> Callable[[Callable[..., None]], Callab
         parameters_kept = [one for name, one in signature.parameters.items() if name != "acting"]
 
         @wraps(command)
-        def run(**given: Any) -> None:
-            who = {name: given.pop(name) for name in names}
-            first, more = given.get("policy"), who.pop("more", [])
+        def run(**options: Any) -> None:
+            who = {name: options.pop(name) for name in names}
+            first, more = options.get("policy"), who.pop("more", [])
             if isinstance(first, list):
                 first, *more = first
-            command(acting=parse_acting(given["reading"], first, more, **who), **given)
+            command(acting=parse_acting(options["reading"], first, more, **who), **options)
 
         # What typer makes options of.
         parameters = [*parameters_kept, *options]
@@ -196,8 +196,8 @@ def with_reading_options(*without: str) -> Callable[[Callable[..., None]], Calla
         parameters_kept = [one for name, one in signature.parameters.items() if name != "reading"]
 
         @wraps(command)
-        def run(**given: Any) -> None:
-            command(reading=parse_reading(**{name: given.pop(name) for name in names}), **given)
+        def run(**options: Any) -> None:
+            command(reading=parse_reading(**{name: options.pop(name) for name in names}), **options)
 
         # What typer makes options of.
         run.__signature__ = signature.replace(parameters=[*parameters_kept, *options])  # type: ignore[attr-defined]
@@ -215,9 +215,9 @@ def with_quiet_option(command: Callable[..., None]) -> Callable[..., None]:
     )
 
     @wraps(command)
-    def run(*, quiet_values: bool, **given: Any) -> None:
+    def run(*, quiet_values: bool, **options: Any) -> None:
         try:
-            command(**given)
+            command(**options)
         except PolicyEngineError as error:
             if not quiet_values:
                 error.problems = tuple(one.with_values() for one in error.problems)

@@ -82,7 +82,7 @@ class Catalog:
         message += f" Data is given for {join_names(iris)}." if iris else ""
         raise DataError.of("C001", message, f"Give {iri}=PATH.")
 
-    def in_parts(self) -> "Catalog":
+    def with_tables(self) -> "Catalog":
         """Return the catalog with every table of a release by buckets as a dataset."""
         parts = tuple(part for dataset in self.datasets for part in dataset.parts())
         return replace(self, datasets=parts)
@@ -173,8 +173,8 @@ def _is_bucketed(source: Any) -> bool:
 def _bucketed(iri: str, source: Any) -> tuple[Dataset, dict[str, Any]]:
     """Return a release by buckets as a dataset, and its tables in memory by their IRIs."""
     paths = {} if isinstance(source, Mapping) else table_paths(Path(source))
-    given = paths or source
-    parts = make_catalog({f"{iri}/{name}": given[name] for name in TABLES})
+    tables = paths or source
+    parts = make_catalog({f"{iri}/{name}": tables[name] for name in TABLES})
     columns = dict.fromkeys(name for one in parts.datasets for name in one.columns)
     dataset = Dataset(
         iri,
@@ -193,8 +193,10 @@ def _to_table(source: Any) -> Any:
         if type(source).__module__.partition(".")[0] == "pandas":
             table = pa.Table.from_pandas(source, preserve_index=False)
             kinds = source.dtypes.items()
-            given = {str(name) for name, kind in kinds if str(_object_type(kind)) == "object"}
-            return _mark_inferred(table, given)
+            object_names = {
+                str(name) for name, kind in kinds if str(_object_type(kind)) == "object"
+            }
+            return _mark_inferred(table, object_names)
         table = pa.table(source)
         columns = source.items() if isinstance(source, Mapping) else ()
         return _mark_inferred(
@@ -227,38 +229,38 @@ def _mark_inferred(table: Any, columns: Container[str]) -> Any:
 
 
 def find_taxonomies(
-    names: tuple[str, ...], given: Mapping[str, Any], folder: Path | None
+    names: tuple[str, ...], sources_by_name: Mapping[str, Any], folder: Path | None
 ) -> "dict[str, Taxonomy]":
     """Return the taxonomies that a policy names, by name.
 
-    Each is the one that is `given`, as a path or a Taxonomy, else the file of that name in the
+    Each is the one of `sources_by_name`, as a path or a Taxonomy, else the file of that name in the
     policy's `folder`, or below it; a name that leads out of the folder is never opened. One that
     is in neither is left out. Raises DataError where one cannot be read.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(sources_by_name, Mapping):
         message = (
             "Taxonomies are given by name, as in {name: path or Taxonomy}. "
-            f"Given: a {type(given).__name__}."
+            f"Given: a {type(sources_by_name).__name__}."
         )
         raise DataError.of("C012", message)
-    sources = {name: _source(name, given, folder) for name in names}
+    sources = {name: _source(name, sources_by_name, folder) for name in names}
     return {name: _to_taxonomy(source) for name, source in sources.items() if source is not None}
 
 
 def find_matrices(
-    names: tuple[str, ...], given: Mapping[str, Any], folder: Path | None
+    names: tuple[str, ...], sources_by_name: Mapping[str, Any], folder: Path | None
 ) -> dict[str, TransitionMatrix]:
     """Return the matrices of transitions that a policy names, found as taxonomies are.
 
     Raises DataError where one cannot be read.
     """
-    sources = {name: _source(name, given, folder) for name in names}
+    sources = {name: _source(name, sources_by_name, folder) for name in names}
     return {name: _to_matrix(source) for name, source in sources.items() if source is not None}
 
 
-def _source(name: str, given: Mapping[str, Any], folder: Path | None) -> Any:
+def _source(name: str, sources: Mapping[str, Any], folder: Path | None) -> Any:
     """Return what is given by a name, or the file of that name in a folder; None for neither."""
-    source = given.get(name)
+    source = sources.get(name)
     if source is None and folder and ":" not in name and ".." not in Path(name).parts:
         source = folder / name if not Path(name).is_absolute() else None
         source = source if source and is_file(source) else None

@@ -88,10 +88,10 @@ def _chunk(file: IO[bytes], column: Fields, group: int) -> tuple[ChunkNotes, lis
             named += _statistics(header.get(kind, {}).get(5 if kind == 5 else 8, {}))
     for offset, size in ((4, 5), (6, 7)):
         if column.get(offset):
-            found, length = _structure_at(file, column[offset])
+            metadata, length = _structure_at(file, column[offset])
             parts.append((column[offset], column[offset] + min(length, column[size])))
             if offset == 6:
-                named += [one for field_ in (2, 3) for one in found.get(field_, [])]
+                named += [one for field_ in (2, 3) for one in metadata.get(field_, [])]
     if meta.get(14):
         header, length = _structure_at(file, meta[14])
         parts.append((meta[14], meta[14] + length + header[1]))
@@ -99,9 +99,9 @@ def _chunk(file: IO[bytes], column: Fields, group: int) -> tuple[ChunkNotes, lis
     return ChunkNotes(path, group, frozenset(one for one in named if one)), parts
 
 
-def _statistics(found: Fields) -> Iterator[bytes]:
+def _statistics(fields: Fields) -> Iterator[bytes]:
     """Yield the least and greatest values, old and new ones, of statistics."""
-    yield from (found[one] for one in (1, 2, 5, 6) if one in found)
+    yield from (fields[one] for one in (1, 2, 5, 6) if one in fields)
 
 
 def _structure_at(file: IO[bytes], place: int) -> tuple[Fields, int]:

@@ -91,13 +91,13 @@ def _row_problems(rows: Sequence[Sequence[str]]) -> Iterator[Problem]:
     for number, row in enumerate(rows, start=2):
         place = Place("", number, 1)
         probabilities = [_probability(cell) for cell in row[1:]]
-        known = [one for one in probabilities if one is not None]
-        if len(known) < len(probabilities):
+        numbers = [one for one in probabilities if one is not None]
+        if len(numbers) < len(probabilities):
             wrong = row[1 + probabilities.index(None)]
             message = f"{wrong[:80]!r} is not a probability. Allowed are numbers from 0 to 1."
             yield Problem("T013", message, "", place)
-        elif abs(math.fsum(known) - 1) > TOLERANCE:
-            message = f"The probabilities of the row sum to {math.fsum(known):.12g}, not to 1."
+        elif abs(math.fsum(numbers) - 1) > TOLERANCE:
+            message = f"The probabilities of the row sum to {math.fsum(numbers):.12g}, not to 1."
             yield Problem("T013", message, "", place)
 
 

@@ -93,7 +93,7 @@ class Closures:
             names = self._stated[part, iri] = frozenset(_walked(part, [iri], self.hierarchy))
         return names
 
-    def within(self, part: Part, names: Collection[str], wide: str) -> set[str]:
+    def select_included(self, part: Part, names: Collection[str], wide: str) -> set[str]:
         """Return those of some parties or assets that `wide` includes, or may, as `reach` tells.
 
         All are looked at in one walk over the edges above them.

@@ -92,7 +92,9 @@ def _attested_derivations(
     decider: Decider, world: World | None, history: History | None
 ) -> Iterator[Derivation]:
     for one in decider.attestations:
-        policy = next((known for known in decider.policies if known.uid == one.policy), None)
+        policy = next(
+            (candidate for candidate in decider.policies if candidate.uid == one.policy), None
+        )
         rules = [rule for rule in policy.permissions if rule.output == one.asset] if policy else []
         sources = dict.fromkeys(
             DerivationSource(target.iri) for rule in rules for target in rule.targets

@@ -179,7 +179,7 @@ def _duty_path(policy: Policy, duty: Rule) -> tuple[Rule, ...]:
 def _rule_paths(rule: Rule, above: tuple[Rule, ...]) -> Iterator[tuple[Rule, ...]]:
     way = (rule, *above)
     yield way
-    for one in rule.within:
+    for one in rule.nested_rules:
         yield from _rule_paths(one, way)
 
 
@@ -277,9 +277,9 @@ class _PastPolicyDues(_PolicyDues):
 
     def _is_of_later_version(self, since: datetime) -> bool:
         """Return whether another version of the policy was in force then, and not this one."""
-        own = self.history.in_force_since(self.policy.digest)
+        own = self.history.first_permitted(self.policy.digest)
         other_versions = (
-            self.history.in_force_since(one.digest)
+            self.history.first_permitted(one.digest)
             for one in self.others
             if one.uid == self.policy.uid and one.digest != self.policy.digest
         )

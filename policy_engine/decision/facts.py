@@ -360,7 +360,7 @@ def unclear_labels(policies: Sequence[Policy]) -> frozenset[Label]:
     for policy in policies:
         rules = list(policy.rules)
         for rule in rules:
-            rules += rule.within
+            rules += rule.nested_rules
             owners[rule.label()].add(policy.uid)
             if not rule.uid:
                 unnamed[policy.uid, rule.label()].add(id(rule))

@@ -122,7 +122,7 @@ class History:
         in_force = tuple(digests)
         self.in_force[in_force] = _earlier(self.in_force.get(in_force, time), time)
 
-    def in_force_since(self, digest: str) -> datetime | None:
+    def first_permitted(self, digest: str) -> datetime | None:
         """Return when something was first permitted while a policy of this digest was in force."""
         times = (time for together, time in self.in_force.items() if digest in together)
         return min(map(datetime.fromisoformat, times), default=None)

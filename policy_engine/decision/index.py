@@ -205,18 +205,16 @@ class Index:
     `trusted` are the closures of what the caller says: of the given hierarchy and vocabularies.
     """
 
-    def __init__(
-        self, policies: Sequence[Policy], given: Hierarchy, *, apart: bool = False
-    ) -> None:
+    def __init__(self, policies: Sequence[Policy], base: Hierarchy, *, apart: bool = False) -> None:
         self.policies = policies
         self.apart = apart
-        self.given = given
-        self.joint = given.joined(policy.hierarchy for policy in policies)
+        self.given = base
+        self.joint = base.joined(policy.hierarchy for policy in policies)
         self.closures = Closures(self.joint)
         self.permissions = Permissions()
         self.prohibitions = Prohibitions(self.closures)
         vocabularies = dict.fromkeys(policy.vocabulary.hierarchy for policy in policies)
-        self.trusted = Closures(given.joined(vocabularies))
+        self.trusted = Closures(base.joined(vocabularies))
         self._voiding_memo: dict[frozenset[str], Closures] = {}
         self.ended = ended(policies)
         self.void = frozenset(
@@ -234,11 +232,11 @@ class Index:
         numbers = iter(range(1 << 62))
         hierarchies = {policy.hierarchy for policy in policies} - {Hierarchy()}
         closures_of = (
-            {one: Closures(given.joined([one])) for one in hierarchies}
+            {one: Closures(base.joined([one])) for one in hierarchies}
             if len(hierarchies) > 1
             else {}
         )
-        closures_of[Hierarchy()] = Closures(given) if hierarchies else self.closures
+        closures_of[Hierarchy()] = Closures(base) if hierarchies else self.closures
         for policy in policies:
             self._add(policy, closures_of.get(policy.hierarchy, self.closures), numbers)
         self.permissions.finish()
@@ -303,7 +301,7 @@ class Index:
     def has_joint_conditions(self) -> bool:
         """Whether any rule has a condition on what is read together, or was read before."""
         rules = (one for policy in self.policies for one in policy.rules)
-        rules_below = (one for rule in rules for one in (rule, *rule.below()))
+        rules_below = (one for rule in rules for one in (rule, *rule.all_nested_rules()))
         leaves = (
             leaf
             for rule in rules_below

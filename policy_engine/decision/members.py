@@ -94,5 +94,5 @@ class RefinedMembers:
             for one in wider
             if one == dataset or not operands.isdisjoint(self._stated_operands.get(one, ()))
         ]
-        within = closures.within(part, meant, source)
+        within = closures.select_included(part, meant, source)
         yield from (one for one in meant if one in within)

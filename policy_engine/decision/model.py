@@ -178,12 +178,12 @@ class World(BaseModel):
 
     @field_validator("time")
     @classmethod
-    def _in_a_zone(cls, time: datetime | None) -> datetime | None:
+    def _require_zone(cls, time: datetime | None) -> datetime | None:
         return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
     @field_validator("values")
     @classmethod
-    def _in_full(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
+    def _expand_names(cls, values: Mapping[str, Facts]) -> Mapping[str, Facts]:
         expanded = _expand_facts(values)
         _check_places(expanded)
         return expanded

@@ -321,7 +321,7 @@ class Ownership:
     def _taken_speakers(self, targets: Sequence[str], own: Closures) -> Iterator[Speakers]:
         """Yield who speaks for the assets that a policy adds to the targets, if that is stated."""
         for target in targets:
-            parts = self._standing.within(target) if self._part_by_part else ()
+            parts = self._standing.known_parts(target) if self._part_by_part else ()
             added = [name for name in own.down("asset", target)[1:] if name not in parts]
             yield from (one for one in self._speakers(added) if one.is_stated)
 

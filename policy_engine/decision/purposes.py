@@ -32,22 +32,22 @@ class _PurposeFacts:
         return None if wide in self._known.up("purpose", narrow) else False
 
 
-def may_be_for(rule: Rule, purpose: str, own: Closures, known: Closures) -> bool:
+def may_be_for(rule: Rule, purpose: str, own: Closures, closures: Closures) -> bool:
     """Return whether the constraints of a rule may hold for a purpose, whatever else is the case.
 
-    `own` are the closures of its own policy, `known` those of everything that is stated.
+    `own` are the closures of its own policy, `closures` those of everything that is stated.
     """
-    facts = _PurposeFacts(purpose, own, known)
+    facts = _PurposeFacts(purpose, own, closures)
     return all(evaluate(one, facts).state != "unsatisfied" for one in rule.constraints)
 
 
-def rule_purposes(rule: Rule, own: Closures, known: Closures) -> tuple[str, ...]:
+def rule_purposes(rule: Rule, own: Closures, closures: Closures) -> tuple[str, ...]:
     """Return the purposes of a rule: its own, or those that its constraints name.
 
-    Only '' if it names none for which it may hold. `own` and `known` are as above.
+    Only '' if it names none for which it may hold. `own` and `closures` are as above.
     """
     purposes = rule.purposes or tuple(dict.fromkeys(_named_purposes(rule)))
-    return tuple(one for one in purposes if may_be_for(rule, one, own, known)) or ("",)
+    return tuple(one for one in purposes if may_be_for(rule, one, own, closures)) or ("",)
 
 
 def _named_purposes(rule: Rule) -> Iterator[str]:

@@ -27,13 +27,13 @@ def void_outputs(policies: Iterable[Policy]) -> Iterator[VoidOutput]:
 
 
 def void_proven_outputs(
-    proofs: Sequence[Certificate | Attestation], known: Iterable[Policy]
+    proofs: Sequence[Certificate | Attestation], policies: Iterable[Policy]
 ) -> Iterator[VoidOutput]:
     """Yield the outputs of certificates and attestations: they were made, under whichever policy.
 
     Their issuers are known only if the exact text of that policy is among the known policies.
     """
-    issuers = {(one.uid, one.digest): one.issued_by for one in known}
+    issuers = {(one.uid, one.digest): one.issued_by for one in policies}
     for one in proofs:
         output = _proven_output(one)
         if output is not None:

@@ -48,7 +48,7 @@ _UNKNOWN = {"extra_forbidden": 0, "unexpected_keyword_argument": 1}
 
 
 def read_world(
-    given: str | bytes | Mapping[str, Any], source: str = "", policies: Sequence[Policy] = ()
+    content: str | bytes | Mapping[str, Any], source: str = "", policies: Sequence[Policy] = ()
 ) -> World:
     """Return a state of the world from JSON, given as text or as Python values.
 
@@ -57,9 +57,9 @@ def read_world(
     all policies.
     """
     names = Names(policies)
-    if isinstance(given, Mapping):
-        return _world(names.world(given), source, lambda _way: Place())
-    document = _document(given, source)
+    if isinstance(content, Mapping):
+        return _world(names.world(content), source, lambda _way: Place())
+    document = _document(content, source)
 
     def place(way: WorldPath) -> Place:
         pointer, value = "", document.value

@@ -244,7 +244,7 @@ def _reorder_people(people: SensitiveRows, rows: NDArray[np.int64]) -> Sensitive
 
 def _bounds_check(prepared: PreparedTable, step: Anonymize) -> grid.Holds | None:
     """Return a check of all bounds except the number of rows; None where there are none."""
-    if prepared.persons is None and not any(map(step.about, prepared.sensitive)):
+    if prepared.persons is None and not any(map(step.models_about, prepared.sensitive)):
         return None
 
     def holds(class_of: NDArray[np.int64], count: int) -> bool:
@@ -268,7 +268,7 @@ def _violating(
         width = int(persons.max(initial=0)) + 1
         broken |= np.bincount(distinct(class_of * width + persons) // width) < step.k
     for name, column in prepared.sensitive.items():
-        if step.about(name):
+        if step.models_about(name):
             counts = histogram(class_of, count, column.values()[chosen_rows], persons)
             broken |= ~step.holding(counts, name, prepared.ancestries)
     return broken

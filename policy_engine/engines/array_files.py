@@ -49,8 +49,8 @@ def read_arrays(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
             if columns is None or name in columns:
                 arrays[name] = _read_array(file, header, size)
     if len({*lengths.values()}) > 1:
-        told = ", ".join(f"{length:,} of {name!r}" for name, length in lengths.items())
-        message = f"The arrays differ in their number of rows: {told}."
+        lengths_text = ", ".join(f"{length:,} of {name!r}" for name, length in lengths.items())
+        message = f"The arrays differ in their number of rows: {lengths_text}."
         raise DataError.of("C010", message, "One row of each belongs together.", str(path))
     return pa.table({name: _to_column(name, arrays[name], path) for name in columns or arrays})
 

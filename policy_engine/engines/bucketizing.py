@@ -52,7 +52,7 @@ def bucketize(
     if step.recoding.buckets == "anatomy":
         buckets = _anatomy(table, step, codes, key)
     else:
-        buckets = _of_equal(table, step, codes)
+        buckets = _equal_buckets(table, step, codes)
     columns = [one for one in output.columns if one != name]
     quasi = _quasi_table(table, step, columns, buckets)
     return BucketedTable(quasi, _sensitive_table(table, name, values, buckets))
@@ -82,14 +82,14 @@ def _not_eligible_error(step: Anonymize, largest: int, valued: int, most: int) -
     return DataError.of("R015", message, hint)
 
 
-def _of_equal(table: pa.Table, step: Anonymize, codes: NDArray[np.int32]) -> Ints:
+def _equal_buckets(table: pa.Table, step: Anonymize, codes: NDArray[np.int32]) -> Ints:
     """Return buckets of equal quasi-identifiers, or of several that follow each other in order."""
     quasi = [_encoded(table, name).codes for name in step.columns.quasi_names]
     class_of, _ = classes_of(quasi)
-    found = distinct_l(class_of, codes, step.least_values, step.k)
+    assignment = distinct_l(class_of, codes, step.least_values, step.k)
     # The table as a whole has k rows and l values, so that there is one bucket at least.
-    assert not isinstance(found, NotEligible)  # noqa: S101
-    return found.bucket_of
+    assert not isinstance(assignment, NotEligible)  # noqa: S101
+    return assignment.bucket_of
 
 
 # -- the tables -----------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def _of_equal(table: pa.Table, step: Anonymize, codes: NDArray[np.int32]) -> Int
 
 def _quasi_table(table: pa.Table, step: Anonymize, names: Sequence[str], buckets: Ints) -> pa.Table:
     """Return columns with the bucket of every row, in the order of what they hold together."""
-    shown = [name for name in names if name not in step.columns.redact]
-    rows = np.lexsort([buckets, *reversed([*_sort_keys(table, shown)])])
-    taken = table.select(shown).take(from_numpy(rows))
+    visible_names = [name for name in names if name not in step.columns.redact]
+    rows = np.lexsort([buckets, *reversed([*_sort_keys(table, visible_names)])])
+    taken = table.select(visible_names).take(from_numpy(rows))
     columns: dict[str, tuple[pa.Field, Any]] = {}
     for name in names:
         if name in step.columns.redact:
@@ -130,8 +130,8 @@ def _sensitive_table(table: pa.Table, name: str, values: ColumnCodes, buckets: I
     counts = np.diff(firsts, append=len(rows))
     fields = [pa.field(BUCKET, pa.int64()), table.schema.field(name), pa.field(COUNT, pa.int64())]
     first_rows = rows[firsts]
-    found = table.column(name).take(from_numpy(first_rows))
-    columns = [from_numpy(buckets[first_rows]), found, from_numpy(counts)]
+    values_column = table.column(name).take(from_numpy(first_rows))
+    columns = [from_numpy(buckets[first_rows]), values_column, from_numpy(counts)]
     return pa.table(columns, schema=pa.schema(fields))
 
 

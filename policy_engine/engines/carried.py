@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from policy_engine.data.table_files import ARRAY_FORMATS, file_format, list_table_files
 from policy_engine.engines.array_files import read_arrays, write_arrays
 from policy_engine.engines.arrays import is_text, unchunk
-from policy_engine.engines.parquet_extras import HINT, around_values
+from policy_engine.engines.parquet_extras import HINT, extra_contents
 from policy_engine.engines.plain_floats import has_other_floats, holds_floats, plain_floats
 from policy_engine.errors import CertificateError, Problem
 
@@ -70,7 +70,7 @@ def _parquet_extras(path: Path) -> Iterator[tuple[str, str]]:
     for name in table.column_names:
         if _has_unused(table.column(name)):
             yield f"values in the dictionary of {name!r} that no row has", _DICTIONARY_HINT
-    for one in around_values(path):
+    for one in extra_contents(path):
         yield one, HINT
     for name in _columns_of_other_floats(path):
         yield other_floats(name), FLOAT_HINT

@@ -77,8 +77,8 @@ def see_replaced(column: ColumnCodes, classes: Partition, cells: Cells) -> Repla
     codes, sizes = column.codes[classes.order], np.diff(classes.starts)
     blank = int(column.has_missing)
     numbers = _numbers(column)
-    shown = _shown(texts, numbers)
-    same = _codes_of(column, texts, numbers, shown)
+    cell_values = _cell_hundredths(texts, numbers)
+    same = _codes_of(column, texts, numbers, cell_values)
     unchanged = int((codes == np.repeat(same[cell], sizes)).sum())
     values = len(codes) - int((codes < blank).sum())
     if numbers is None:
@@ -87,7 +87,7 @@ def see_replaced(column: ColumnCodes, classes: Partition, cells: Cells) -> Repla
     times = np.bincount(codes, minlength=len(quanta)).astype(object)
     present = np.add.reduceat((codes >= blank).astype(np.int64), classes.starts[:-1])
     sums = _sums(quanta, codes, classes.starts[:-1])
-    means = shown[cell]
+    means = cell_values[cell]
     within = (quanta * quanta * times).sum() + (means * (means * present - 2 * sums)).sum()
     return Replaced(values, unchanged, int(within))
 
@@ -111,7 +111,7 @@ def cells_mark(columns: Iterable[Cells], sizes: Ints) -> int:
     """
     texts = [
         pa.DictionaryArray.from_arrays(
-            from_numpy(cell.astype(np.int32)), pa.array(map(_plain, distinct), pa.string())
+            from_numpy(cell.astype(np.int32)), pa.array(map(_normalize, distinct), pa.string())
         )
         for cell, distinct in columns
     ]
@@ -119,7 +119,7 @@ def cells_mark(columns: Iterable[Cells], sizes: Ints) -> int:
     return int(marks.sum(dtype=np.uint64))
 
 
-def _plain(text: str | None) -> str | None:
+def _normalize(text: str | None) -> str | None:
     """Return a cell as it is compared: a number is the float that a typed column has of it."""
     return repr(float(text) + 0.0) if text is not None and is_number(text) else text
 
@@ -144,7 +144,7 @@ def _sums(
     return np.asarray(np.add.reduceat(addends[codes], starts).astype(object))
 
 
-def _shown(texts: list[str | None], numbers: Decimals | None) -> NDArray[np.object_]:
+def _cell_hundredths(texts: list[str | None], numbers: Decimals | None) -> NDArray[np.object_]:
     """Return the numbers of cells in hundredths, (cells,); 0 where they have none."""
     bodies = [next(iter(read_cell(text).values), "0") for text in texts]
     if numbers is None:
@@ -157,20 +157,22 @@ def _codes_of(
     column: ColumnCodes,
     texts: list[str | None],
     numbers: Decimals | None,
-    shown: NDArray[np.object_],
+    cell_values: NDArray[np.object_],
 ) -> Ints:
     """Return the code of the value that each cell is, (cells,), -1 where it is not one."""
     blank = int(column.has_missing)
     if numbers is None:
         codes = {write_value(label): code for code, label in enumerate(column.labels)}
-        found = [codes.get(text, _NO_VALUE) if text is not None else _NO_VALUE for text in texts]
-        return np.array([one if one >= blank else _NO_VALUE for one in found], dtype=np.int64)
+        cell_codes = [
+            codes.get(text, _NO_VALUE) if text is not None else _NO_VALUE for text in texts
+        ]
+        return np.array([one if one >= blank else _NO_VALUE for one in cell_codes], dtype=np.int64)
     numeric = {number: code for code, number in enumerate(_hundredths(numbers).tolist(), blank)}
     is_value = [text is not None and not read_cell(text).may_be_missing for text in texts]
     return np.array(
         [
             numeric.get(number, _NO_VALUE) if is_one else _NO_VALUE
-            for number, is_one in zip(shown.tolist(), is_value, strict=True)
+            for number, is_one in zip(cell_values.tolist(), is_value, strict=True)
         ],
         dtype=np.int64,
     )

@@ -71,8 +71,8 @@ class NearClasses:
 
 def spreads(quasi: Mapping[str, Generalizer]) -> dict[str, Fraction]:
     """Return the spread of the columns of numbers of a whole table."""
-    found = ((name, spread_of(one.column)) for name, one in quasi.items())
-    return {name: spread for name, spread in found if spread is not None}
+    spread_by_name = ((name, spread_of(one.column)) for name, one in quasi.items())
+    return {name: spread for name, spread in spread_by_name if spread is not None}
 
 
 def doubts_of_means(dominated: Mapping[str, int], classes: int) -> Iterator[str]:
@@ -102,7 +102,7 @@ class ClassBounds:
         """Return a column that t-closeness is about, and how many strata of its values make a
         class with a row of each t-close; no column and 0 where there is none."""
         for name, overall in self.overall.items():
-            for model, column in self.step.about(name):
+            for model, column in self.step.models_about(name):
                 if isinstance(model, TCloseness):
                     # A hierarchical distance is at most the variational one.
                     is_ordered = column.distance == "ordered"
@@ -207,7 +207,7 @@ def near_classes(
     Random `words`, (rows,), decide which of the rows with equal quasi-identifiers is in which
     class. Classes with equal cells are one, as in the output.
     """
-    names = [name for name in prepared.sensitive if step.about(name)]
+    names = [name for name in prepared.sensitive if step.models_about(name)]
     sensitive = {name: prepared.sensitive[name].values() for name in names}
     persons = None if prepared.persons is None else prepared.persons.astype(np.int64)
     one_class = np.zeros(prepared.rows, dtype=np.int64)

@@ -23,7 +23,7 @@ _SHORTENED = 16
 """To so many letters, at least, indexes shorten long texts."""
 
 
-def around_values(path: Path) -> Iterator[str]:
+def extra_contents(path: Path) -> Iterator[str]:
     """Yield what a file holds that is no part of its table: bytes between its parts, another name
     of a writer, and statistics or indexes with values that no row has."""
     try:

@@ -206,7 +206,7 @@ def _violations(table: Overview, step: Anonymize) -> Iterator[Problem]:
         message = f"The table has {units} {unit}, fewer than k, which is {step.k}."
         yield Problem("R002", message)
     for name, counts in table.histograms.items():
-        for method, parameters in step.about(name):
+        for method, parameters in step.models_about(name):
             bound = method.bound(parameters)
             [figure] = method.figures(counts, parameters, table.ancestries.get(name)).tolist()
             if not bound.holds(figure):

@@ -58,8 +58,8 @@ def groups(
     first = first_rows(class_of, count)
     matched = None
     if step.recoding.has_overlapping_classes:
-        shown = np.column_stack([_present(*index)[first] for index in indexed.values()])
-        matched = match_counts(shown, np.bincount(class_of), "wildcard")
+        cells = np.column_stack([_present(*index)[first] for index in indexed.values()])
+        matched = match_counts(cells, np.bincount(class_of), "wildcard")
     loss = {}
     for quasi_identifier in columns.quasi_identifier:
         codes, texts = indexed[quasi_identifier.name]

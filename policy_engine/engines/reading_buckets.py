@@ -41,13 +41,13 @@ def measure_buckets(tables: Mapping[str, pa.Table], step: Anonymize) -> tuple[Me
         check_hidden(one, quasi.column(one), is_redacted=True)
     entries = _Entries.of(sensitive, name)
     rows = _numbers(QUASI_IDENTIFIERS, quasi, BUCKET, 0)
-    figures, of_values = entries.figures(rows), entries.of_values().figures(rows)
+    figures, present_values = entries.figures(rows), entries.present_values().figures(rows)
     if not figures.agree():
         message = "The two tables do not have the same buckets, with as many rows as values."
         raise CertificateError.of("V002", message)
     _check_numbers(rows)
     return tuple(
-        Measurement.of(one, _figure(one, figures, of_values)) for one in step.class_bounds()
+        Measurement.of(one, _figure(one, figures, present_values)) for one in step.class_bounds()
     )
 
 
@@ -59,11 +59,11 @@ def _check_numbers(buckets: Ints) -> None:
         raise CertificateError.of("V002", f"{message}tell more.")
 
 
-def _figure(bound: Bound, figures: BucketFigures, of_values: BucketFigures) -> Ints:
-    """Return what a bound is about, for every bucket; `of_values` is without missing ones."""
+def _figure(bound: Bound, figures: BucketFigures, present_values: BucketFigures) -> Ints:
+    """Return what a bound is about, for every bucket; `present_values` is without missing ones."""
     if bound.name == ROWS:
         return figures.rows
-    return figures.inverse_shares() if bound.name == ANATOMY else of_values.distinct
+    return figures.inverse_shares() if bound.name == ANATOMY else present_values.distinct
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Entries:
         codes = encode(name, table.column(name), numbers=True, is_generalised=False).values()
         return cls(buckets, codes.astype(np.int64), _numbers(SENSITIVE, table, COUNT, 1))
 
-    def of_values(self) -> "_Entries":
+    def present_values(self) -> "_Entries":
         """Return those that have a value."""
         present = self.codes >= 0
         return _Entries(self.buckets[present], self.codes[present], self.counts[present])

@@ -69,15 +69,15 @@ class SampleEvidence:
 
 
 def check_weights(
-    found: Mapping[float | None, int], expected: Mapping[float, int] | None, name: str
+    row_counts: Mapping[float | None, int], expected: Mapping[float, int] | None, name: str
 ) -> None:
     """Raise CertificateError (V001) where rows have other weights than they were given.
 
-    `found` has the rows of an output by weight, None for what is not a number; of `expected` ones
-    some rows may have been suppressed. Where those are not known, a weight is 1 or more.
+    `row_counts` has the rows of an output by weight, None for what is not a number; of `expected`
+    ones some rows may have been suppressed. Where those are not known, a weight is 1 or more.
     """
     wrong = 0
-    for weight, rows in found.items():
+    for weight, rows in row_counts.items():
         if expected is not None:
             wrong += max(rows - expected.get(weight, 0), 0) if weight is not None else rows
         elif weight is None or not 1 <= weight < float("inf"):

@@ -54,12 +54,12 @@ def measure_stored(written: WrittenTable, step: Anonymize) -> TableMeasurements:
     Raises DataError (R001) where there are no rows, CertificateError (V002) where the tables are
     not those of such a release.
     """
-    found, digests = _read(written)
-    rows = found[QUASI_IDENTIFIERS].num_rows
+    stored, digests = _read(written)
+    rows = stored[QUASI_IDENTIFIERS].num_rows
     if not rows:
         raise DataError.of("R001", "The output has no rows.", source=written.stored.location)
     return TableMeasurements(
-        measure_buckets(found, step), None, rows_in_buckets=rows, tables=digests
+        measure_buckets(stored, step), None, rows_in_buckets=rows, tables=digests
     )
 
 

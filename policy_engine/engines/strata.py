@@ -92,7 +92,7 @@ class SampledOutput:
         if self.strata:
             yield from self.strata.false_figures(sample, self.step)
         elif self.are_shown and not self.suppressed:
-            strata = len(self._by_stratum)
+            strata = len(self._weights_by_stratum)
             if sample.strata not in (None, strata):
                 yield f"Its sample has {sample.strata:,} strata, but the output has {strata:,}."
             rows = sum((weight or 0) * rows for (_, weight), rows in self.found.items())
@@ -105,7 +105,7 @@ class SampledOutput:
         if not self.step.weight_column or not self.are_shown:
             return 0
         wrong = 0
-        for stratum, by_weight in self._by_stratum.items():
+        for stratum, by_weight in self._weights_by_stratum.items():
             rows = sum(by_weight.values())
             right = [
                 count
@@ -128,7 +128,7 @@ class SampledOutput:
         return may_be_few or is_plausible(rows, rows_in, share)
 
     @cached_property
-    def _by_stratum(self) -> Mapping[Stratum, Mapping[float | None, int]]:
+    def _weights_by_stratum(self) -> Mapping[Stratum, Mapping[float | None, int]]:
         grouped: dict[Stratum, Counter[float | None]] = {}
         for (stratum, weight), rows in self.found.items():
             grouped.setdefault(stratum, Counter())[weight] += rows
@@ -148,7 +148,7 @@ class SampledOutput:
         """Return how many strata have other numbers of rows than are sampled."""
         if not (self._sizes and self.are_shown and self._is_complete):
             return 0
-        rows = {one: sum(by_weight.values()) for one, by_weight in self._by_stratum.items()}
+        rows = {one: sum(by_weight.values()) for one, by_weight in self._weights_by_stratum.items()}
         sizes = self._sizes
         return sum(rows.get(one, 0) not in sizes.get(one, ()) for one in {*sizes, *rows})
 

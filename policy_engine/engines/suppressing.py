@@ -53,28 +53,28 @@ def null_cells(
     tuple_of_row, count = classes_of([one.codes for one in columns.values()])
     first = first_rows(tuple_of_row, count)
     tuples = np.column_stack([_present(one)[first] for one in columns.values()])
-    found = suppress_tuples(tuples, np.bincount(tuple_of_row), step)
-    shown = shown_codes(tuples, found)
-    class_of_part, classes = classes_of(list(shown.T + np.int32(1)))
+    suppression = suppress_tuples(tuples, np.bincount(tuple_of_row), step)
+    visible_codes = shown_codes(tuples, suppression)
+    class_of_part, classes = classes_of(list(visible_codes.T + np.int32(1)))
     # Known only by a secret: otherwise a row's other values could tell in which part it is.
-    is_parted = len(found.rows) > count
-    part = found.part_of(tuple_of_row, words()) if is_parted else tuple_of_row
+    is_parted = len(suppression.rows) > count
+    part = suppression.part_of(tuple_of_row, words()) if is_parted else tuple_of_row
     class_of_row = class_of_part[part]
     starts = np.concatenate([[0], np.cumsum(np.bincount(class_of_row))])
-    shown = shown[first_rows(class_of_part, classes)]
+    visible_codes = visible_codes[first_rows(class_of_part, classes)]
     return SuppressedTable(
         Partition(np.argsort(class_of_row, kind="stable"), starts),
         {
             name: _cells(one, codes)
-            for (name, one), codes in zip(columns.items(), shown.T, strict=True)
+            for (name, one), codes in zip(columns.items(), visible_codes.T, strict=True)
         },
-        dict(zip(columns, found.suppressed.tolist(), strict=True)),
+        dict(zip(columns, suppression.suppressed.tolist(), strict=True)),
     )
 
 
-def shown_codes(tuples: Codes, found: Suppression) -> Codes:
+def shown_codes(tuples: Codes, suppression: Suppression) -> Codes:
     """Return what each part of the tuples shows, (parts, columns), -1 for missing."""
-    return np.where(found.cells, np.int32(-1), tuples[found.tuple_of]).astype(np.int32)
+    return np.where(suppression.cells, np.int32(-1), tuples[suppression.tuple_of]).astype(np.int32)
 
 
 def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression:
@@ -89,7 +89,7 @@ def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression
     distinct = [len(np.unique(codes[codes >= 0])) for codes in tuples.T]
     order = np.argsort(distinct, kind="stable")
     most = np.array([one.most_suppressed(rows) for one in quasi], dtype=np.int64)
-    found = suppress_cells(
+    suppression = suppress_cells(
         np.ascontiguousarray(tuples[:, order]),
         counts,
         step.k,
@@ -97,9 +97,9 @@ def suppress_tuples(tuples: Codes, counts: Ints, step: Anonymize) -> Suppression
         most[order],
         step.recoding.missing,
     )
-    if found.exposed_rows:
-        raise _capped_error(found.exposed_rows, quasi, step.k)
-    return replace(found, cells=found.cells[:, np.argsort(order)])
+    if suppression.exposed_rows:
+        raise _capped_error(suppression.exposed_rows, quasi, step.k)
+    return replace(suppression, cells=suppression.cells[:, np.argsort(order)])
 
 
 def typed_column(
@@ -139,9 +139,9 @@ def _present(column: ColumnCodes) -> Codes:
 
 def _cells(column: ColumnCodes, codes: Codes) -> Cells:
     """Return the number of each class's cell, (classes,), and the distinct cells."""
-    found, cell = np.unique(codes, return_inverse=True)
+    distinct_codes, cell = np.unique(codes, return_inverse=True)
     texts = cell_texts(column)
-    return cell, [None if code < 0 else texts[code] for code in found.tolist()]
+    return cell, [None if code < 0 else texts[code] for code in distinct_codes.tolist()]
 
 
 def _weights(quasi: tuple[QuasiIdentifier, ...]) -> Ints:

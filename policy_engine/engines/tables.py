@@ -172,7 +172,9 @@ def infer_types(table: pa.Table) -> pa.Table:
 def _infer_column(field: pa.Field, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if is_untyped(field):
         return to_inferred_type(column)
-    return fitting_decimals(column) if is_masked(field) and is_text(field.type) else _plain(column)
+    return (
+        fitting_decimals(column) if is_masked(field) and is_text(field.type) else _decoded(column)
+    )
 
 
 def with_inferred_marks(table: pa.Table, source: pa.Table) -> pa.Table:
@@ -263,6 +265,6 @@ def _unreadable_error(path: Path) -> PolicyEngineError:
     return error or DataError.of("C010", message, source=str(path))
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     is_dictionary = pa.types.is_dictionary(column.type)
     return column.cast(column.type.value_type) if is_dictionary else column

@@ -18,14 +18,14 @@ def box_counts(points: Floats, weights: Ints, low: Floats, high: Floats) -> Ints
     """
     tree = plant(points)
     before = np.append(0, np.cumsum(weights[tree.rows]))
-    found, stack = np.zeros(len(low), dtype=np.int64), np.empty(STACK, dtype=np.int64)
+    totals, stack = np.zeros(len(low), dtype=np.int64), np.empty(STACK, dtype=np.int64)
     ends = np.ascontiguousarray(low), np.ascontiguousarray(high)
-    _count(tree.points, before, tree.starts, tree.ends, tree.low, tree.high, *ends, stack, found)
-    return found
+    _count(tree.points, before, tree.starts, tree.ends, tree.low, tree.high, *ends, stack, totals)
+    return totals
 
 
 @compiled
-def _count(points, before, starts, ends, least, greatest, low, high, stack, found):  # type: ignore[no-untyped-def]
+def _count(points, before, starts, ends, least, greatest, low, high, stack, totals):  # type: ignore[no-untyped-def]
     """Add the weights of nodes that are wholly within a box, and of points in the others."""
     half, columns = len(starts) // 2, points.shape[1]
     for box in range(len(low)):
@@ -59,4 +59,4 @@ def _count(points, before, starts, ends, least, greatest, low, high, stack, foun
                             break
                     if inside:
                         total += before[at + 1] - before[at]
-        found[box] = total
+        totals[box] = total

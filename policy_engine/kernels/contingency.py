@@ -114,8 +114,8 @@ class _Seen:
     def has(self, cells: NDArray[np.int32], code: int) -> Bools:
         others = cells[:, self.columns[:-1]].T.astype(np.int64)
         last = np.full((1, len(cells)), code, dtype=np.int64)
-        found: Bools = np.isin(_keys(np.concatenate([others, last]), self.widths), self.keys)
-        return found
+        is_present: Bools = np.isin(_keys(np.concatenate([others, last]), self.widths), self.keys)
+        return is_present
 
 
 def _keys(columns: Ints, widths: tuple[int, ...]) -> Ints:

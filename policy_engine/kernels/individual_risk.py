@@ -30,12 +30,12 @@ def individual_risk(frequencies: Ints, population: Floats) -> Floats:
     share = np.minimum(frequencies / population, 1.0)
     odds = (1 - share) / share
     is_recursive = (odds > _EVEN_ODDS) & (frequencies < _LONG)
-    risk = _by_series(frequencies.astype(float), share)
-    risk[is_recursive] = _by_recursion(frequencies[is_recursive], odds[is_recursive])
+    risk = _sum_series(frequencies.astype(float), share)
+    risk[is_recursive] = _recur(frequencies[is_recursive], odds[is_recursive])
     return risk
 
 
-def _by_series(frequencies: Floats, share: Floats) -> Floats:
+def _sum_series(frequencies: Floats, share: Floats) -> Floats:
     # E(1/F) = pi/f 2F1(1, 1; f+1; 1-pi): all terms are positive, and none is lost to cancellation.
     term = np.ones(len(share))
     total = term.copy()
@@ -45,7 +45,7 @@ def _by_series(frequencies: Floats, share: Floats) -> Floats:
     return share / frequencies * total
 
 
-def _by_recursion(frequencies: Ints, odds: Floats) -> Floats:
+def _recur(frequencies: Ints, odds: Floats) -> Floats:
     # E(1/F) is the integral R_f of s^(f-1) / (1 + x s) from 0 to 1 for the odds x = (1-pi)/pi, and
     # x R_(f+1) = 1/f - R_f, where every step divides the error by x.
     risk = np.log1p(odds) / odds

@@ -39,11 +39,11 @@ def distances(before: Floats, after: Floats, deviations: Floats) -> Floats:
     Assessment in Perturbative Microdata Protection, 2002. The mean is taken: a sum would grow with
     the table.
     """
-    known = (deviations > 0) & (len(before) > 0)
+    is_defined = (deviations > 0) & (len(before) > 0)
     moved = _moments(np.abs(before - after)).means
-    found: Floats = np.full(len(moved), np.nan)
-    np.divide(moved, math.sqrt(2) * deviations, out=found, where=known)
-    return found
+    losses: Floats = np.full(len(moved), np.nan)
+    np.divide(moved, math.sqrt(2) * deviations, out=losses, where=is_defined)
+    return losses
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,9 @@ def eigenvalues(correlation: Floats) -> Floats:
 def _correlations(covariance: Floats) -> Floats:
     scales = np.sqrt(np.diag(covariance))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.clip(covariance / np.outer(scales, scales), -1, 1)
-    found[np.diag_indices_from(found)] = np.where(scales > 0, 1.0, np.nan)
-    return np.asarray(found, dtype=np.float64)
+        correlations = np.clip(covariance / np.outer(scales, scales), -1, 1)
+    correlations[np.diag_indices_from(correlations)] = np.where(scales > 0, 1.0, np.nan)
+    return np.asarray(correlations, dtype=np.float64)
 
 
 def _moments(values: Floats) -> Moments:

@@ -39,12 +39,12 @@ def rank_interval_disclosure(original: Floats, masked: Floats, shares: Sequence[
     microdata, 2001). Of equal values, the interval begins at the first and ends behind the last.
     """
     records, columns = masked.shape
-    found = np.empty((len(shares), columns))
+    shares_within = np.empty((len(shares), columns))
     for column in range(columns):
         ranks = np.sort(_ranks_between(original[:, column], masked[:, column]))
         reached = [math.floor(share * records) for share in shares]
-        found[:, column] = np.searchsorted(ranks, reached, side="right") / records
-    return found
+        shares_within[:, column] = np.searchsorted(ranks, reached, side="right") / records
+    return shares_within
 
 
 def _ranks_between(original: Floats, masked: Floats) -> Ints:
@@ -81,8 +81,8 @@ def pairs_within_ranks(original: Floats, masked: Floats, shares: Sequence[float]
     first, last = _first_and_last(ordered)
     below = np.searchsorted(values, ordered, side="left")
     up_to = np.searchsorted(values, ordered, side="right")
-    found = []
+    pairs = []
     for reach in (math.floor(share * records) for share in shares):
         ends = up_to[np.minimum(last + reach, records - 1)]
-        found.append(int(ends.sum() - below[np.maximum(first - reach, 0)].sum()))
-    return found
+        pairs.append(int(ends.sum() - below[np.maximum(first - reach, 0)].sum()))
+    return pairs

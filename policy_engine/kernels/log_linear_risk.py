@@ -125,16 +125,16 @@ def selected_risk(codes: Ints, share: float) -> tuple[Margins, LogLinearRisk] | 
     strongest first, and the model whose larger bias is the least is taken. `NotApplicable` if even
     that one is significant at 99.9%.
     """
-    found, reasons = [], []
+    candidates, reasons = [], []
     for margins in _growing(codes):
         risk = log_linear_risk(codes, share, margins)
         if isinstance(risk, NotApplicable):
             reasons.append(risk.reason)
         else:
-            found.append((margins, risk))
-    if not found:
+            candidates.append((margins, risk))
+    if not candidates:
         return NotApplicable(reason=reasons[-1])
-    best = min(found, key=lambda one: max(map(abs, one[1].biases)))
+    best = min(candidates, key=lambda one: max(map(abs, one[1].biases)))
     first, second = best[1].biases
     if max(abs(first), abs(second)) > _SIGNIFICANT:
         return NotApplicable(

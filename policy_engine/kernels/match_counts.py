@@ -26,22 +26,22 @@ def match_counts(codes: Codes, counts: Ints, missing: Missing) -> Ints:
         return _matches(codes, counts, codes)
     patterns, pattern_of = np.unique(codes < 0, axis=0, return_inverse=True)
     members = [np.flatnonzero(pattern_of == one) for one in range(len(patterns))]
-    found = np.zeros(len(codes), dtype=np.int64)
+    matches = np.zeros(len(codes), dtype=np.int64)
     for one, other in combinations_with_replacement(range(len(patterns)), 2):
-        known = np.flatnonzero(~(patterns[one] | patterns[other]))
+        shared_columns = np.flatnonzero(~(patterns[one] | patterns[other]))
         ours, theirs = members[one], members[other]
-        mine, others = codes[np.ix_(ours, known)], codes[np.ix_(theirs, known)]
-        found[ours] += _matches(others, counts[theirs], mine)
+        mine, others = codes[np.ix_(ours, shared_columns)], codes[np.ix_(theirs, shared_columns)]
+        matches[ours] += _matches(others, counts[theirs], mine)
         if one != other:
-            found[theirs] += _matches(mine, counts[ours], others)
-    return found
+            matches[theirs] += _matches(mine, counts[ours], others)
+    return matches
 
 
-def _matches(codes: Codes, counts: Ints, asked: Codes) -> Ints:
-    """Return how many rows of the tuples `codes` equal each tuple that is `asked`, (asked,)."""
-    both = np.concatenate([codes, asked])
+def _matches(codes: Codes, counts: Ints, tuples: Codes) -> Ints:
+    """Return how many rows of the tuples `codes` equal each of `tuples`, (tuples,)."""
+    both = np.concatenate([codes, tuples])
     if not both.shape[1]:
-        return np.full(len(asked), counts.sum())
+        return np.full(len(tuples), counts.sum())
     class_of, count = classes_of(list(both.T + np.int32(1)))
     rows = np.zeros(count, dtype=np.int64)
     np.add.at(rows, class_of[: len(codes)], counts)

@@ -95,12 +95,14 @@ class Moments:
         # n sum(xy) - sum(x) sum(y) is a whole number: nothing cancels out, however far from 0 the
         # values are.
         count, totals = self.count, self.sums[0]
-        found = np.zeros((len(self.exponents), len(self.exponents)))
+        covariances = np.zeros((len(self.exponents), len(self.exponents)))
         for i, power in enumerate(self.exponents, start=1):
             for j, other in enumerate(self.exponents, start=1):
                 spread = count * self.sums[i][j] - totals[i] * totals[j]
-                found[i - 1, j - 1] = _scaled(spread, max(count**2, 1), power + other - 2 * DIGITS)
-        return found
+                covariances[i - 1, j - 1] = _scaled(
+                    spread, max(count**2, 1), power + other - 2 * DIGITS
+                )
+        return covariances
 
 
 def _check(values: Floats, limits: Ints) -> None:

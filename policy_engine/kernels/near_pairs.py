@@ -56,7 +56,7 @@ def _count(tree, columns, starts, ends, lows, highs, near, stack):  # type: igno
             waiting += 2
         else:
             for at in range(starts[other], ends[other]):
-                total += _in_leaf(tree, columns, node, lows[2][at], highs[2][at], near)
+                total += _count_in_leaf(tree, columns, node, lows[2][at], highs[2][at], near)
     return total
 
 
@@ -75,7 +75,7 @@ def _compare(tree, node, other, lows, highs):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _in_leaf(tree, columns, node, low, high, near):  # type: ignore[no-untyped-def]
+def _count_in_leaf(tree, columns, node, low, high, near):  # type: ignore[no-untyped-def]
     """Return how many points of a leaf lie within a box, looking at all in one column at a time."""
     start, size, count = tree.starts[node], tree.ends[node] - tree.starts[node], 0
     apart = False

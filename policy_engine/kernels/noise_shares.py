@@ -101,12 +101,12 @@ def unlikely_share(cells: NDArray[np.int64], draws: int, law: Sizes = "normal") 
     size = len(edges) + 1
     counts = cells.reshape(size, size)
     bound, most = UNLIKELY - math.log(size * (size - 1)), (0.0, "")
-    for told, count, share in _shares(counts, edges, law):
+    for description, count, share in _shares(counts, edges, law):
         excess = count - draws * share
         tail = excess_tail(excess, draws * share * (1 - share), share, draws)
         if tail < min(bound, most[0]):
             expected = f"where {draws * share:,.3g} are expected to be"
-            most = tail, f"the noise of {count:,} of {draws:,} values is {told}, {expected}"
+            most = tail, f"the noise of {count:,} of {draws:,} values is {description}, {expected}"
     return most[1]
 
 

@@ -51,12 +51,12 @@ def normal_quantiles(shares: Floats) -> Floats:
     return _fill(_fill_quantiles, shares)
 
 
-def _fill(kernel: Callable[[Any, Floats], None], given: Words | Floats) -> Floats:
+def _fill(kernel: Callable[[Any, Floats], None], inputs: Words | Floats) -> Floats:
     """Return what a kernel makes of each of the words or shares."""
-    numbers = np.empty(given.size)
+    numbers = np.empty(inputs.size)
     # As a copy where it cannot be written: else the kernel would be compiled for both.
-    kernel(np.require(given, requirements=["C", "W"]).reshape(-1), numbers)
-    return numbers.reshape(given.shape)
+    kernel(np.require(inputs, requirements=["C", "W"]).reshape(-1), numbers)
+    return numbers.reshape(inputs.shape)
 
 
 @compiled

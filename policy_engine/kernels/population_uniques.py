@@ -47,7 +47,7 @@ class SampledClasses:
         """Return the share of the population that is in the sample."""
         return self.records / self.population
 
-    def of_size(self, size: int) -> float:
+    def count_of_size(self, size: int) -> float:
         """Return how many classes have so many records."""
         return float(self.counts[self.sizes == size].sum())
 
@@ -79,7 +79,7 @@ def zayatz_uniques(classes: SampledClasses) -> float | NotApplicable:
     Zayatz: Estimation of the percent of unique population elements on a microdata file using the
     sample, US Bureau of the Census, 1991.
     """
-    uniques = classes.of_size(1)
+    uniques = classes.count_of_size(1)
     if not uniques:
         return NotApplicable(reason="no record is unique in the sample")
     chances = _chance_of_one(classes.sizes, classes.population, classes.records)
@@ -114,7 +114,7 @@ def pitman_uniques(classes: SampledClasses) -> float | NotApplicable:
 
     records, groups = classes.records, float(classes.counts.sum())
 
-    def misfit(point: Floats) -> float:
+    def residual(point: Floats) -> float:
         alpha, theta = float(expit(point[0])), math.exp(point[1])
         growth = math.log(alpha) * (groups - 1)
         growth += log_gamma(theta / alpha + groups) - log_gamma(theta / alpha + 1)
@@ -122,10 +122,10 @@ def pitman_uniques(classes: SampledClasses) -> float | NotApplicable:
         inside = log_gamma(classes.sizes - alpha) - log_gamma(1 - alpha)
         return float(total - growth - classes.counts @ inside)
 
-    found = minimize(misfit, np.array([0.0, math.log(records)]), bounds=[(-12, 12), (-8, 40)])
-    alpha, theta = float(expit(found.x[0])), math.exp(found.x[1])
-    is_inside = _EDGE < alpha < 1 - _EDGE and -8 + _EDGE < found.x[1] < 40 - _EDGE
-    if not found.success or not is_inside:
+    fit = minimize(residual, np.array([0.0, math.log(records)]), bounds=[(-12, 12), (-8, 40)])
+    alpha, theta = float(expit(fit.x[0])), math.exp(fit.x[1])
+    is_inside = _EDGE < alpha < 1 - _EDGE and -8 + _EDGE < fit.x[1] < 40 - _EDGE
+    if not fit.success or not is_inside:
         return NotApplicable(
             reason="Pitman's model does not fit: it has no parameters within bounds"
         )
@@ -146,19 +146,19 @@ def snb_uniques(classes: SampledClasses) -> float | NotApplicable:
     """
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to import, an extra)
 
-    ones, pairs = classes.of_size(1), classes.of_size(2)
+    ones, pairs = classes.count_of_size(1), classes.count_of_size(2)
     if not ones or not pairs:
         return NotApplicable(reason="the sample has no classes of one record, or none of two")
     total = _shlosser(classes)
 
-    def misfit(point: Floats) -> Floats:
+    def residual(point: Floats) -> Floats:
         expected = _expected_small(math.exp(point[0]), 1 / (1 + math.exp(-point[1])), classes.share)
         return np.log(total * expected) - np.log([ones, pairs])
 
-    found = least_squares(misfit, np.array([0.0, 0.0]), bounds=(-14, 14))
-    if np.abs(found.fun).max() > _CLOSE:
+    fit = least_squares(residual, np.array([0.0, 0.0]), bounds=(-14, 14))
+    if np.abs(fit.fun).max() > _CLOSE:
         return NotApplicable(reason="the slide negative binomial model does not fit the sample")
-    alpha, beta = math.exp(found.x[0]), 1 / (1 + math.exp(-found.x[1]))
+    alpha, beta = math.exp(fit.x[0]), 1 / (1 + math.exp(-fit.x[1]))
     return float(total * beta**alpha)
 
 
@@ -186,4 +186,4 @@ def _shlosser(classes: SampledClasses) -> float:
     growing = np.expm1(sizes * math.log1p(share))
     ratio = (sizes * share**2 * twice) @ counts / ((seldom * growing) @ counts)
     unseen = seldom @ counts / ((sizes * share * seldom / (1 - share)) @ counts)
-    return float(counts.sum() + classes.of_size(1) * ratio * unseen**2)
+    return float(counts.sum() + classes.count_of_size(1) * ratio * unseen**2)

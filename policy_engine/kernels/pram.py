@@ -61,23 +61,23 @@ def is_from_keeping(matrix: Sequence[Sequence[float]], keep: float, *, is_invari
 
     The counts follow from the matrix, since T_i R_ij = T_j R_ji.
     """
-    given = np.array(matrix)
-    size = len(given)
-    if given.shape != (size, size) or not 0 <= given.min() <= given.max() <= 1:
+    entries = np.array(matrix)
+    size = len(entries)
+    if entries.shape != (size, size) or not 0 <= entries.min() <= entries.max() <= 1:
         return False
-    if (np.abs(given.sum(axis=1) - 1) > TOLERANCE + size * _ROUNDED).any():
+    if (np.abs(entries.sum(axis=1) - 1) > TOLERANCE + size * _ROUNDED).any():
         return False
-    base = int(np.argmax(given.sum(axis=0)))
-    there, back = given[base], given[:, base]
+    base = int(np.argmax(entries.sum(axis=0)))
+    there, back = entries[base], entries[:, base]
     if not is_invariant or size == 1:
-        return bool(np.allclose(given, transition_matrix(keep, size), rtol=0, atol=TOLERANCE))
+        return bool(np.allclose(entries, transition_matrix(keep, size), rtol=0, atol=TOLERANCE))
     with np.errstate(divide="ignore"):
         uncertainty = float((_ROUNDED / there + _ROUNDED / back).max())
     if uncertainty > _MOST_UNCERTAIN:
         return True
     shares = there / back / (there / back).sum()
     tolerance = TOLERANCE + 10 * uncertainty
-    return bool(np.allclose(given, _invariant_of(keep, shares), rtol=0, atol=tolerance))
+    return bool(np.allclose(entries, _invariant_of(keep, shares), rtol=0, atol=tolerance))
 
 
 _ROUNDED = 1e-12

@@ -73,14 +73,14 @@ def unlikely_roundings(tally: Mapping[str, Any]) -> str:
     too many values raised, too few, or too many rounded to the nearest multiple."""
     rows = int(tally["between"][0])
     variance = float(tally["variance"][0]) / PROBABILITY_UNITS + rows / PROBABILITY_UNITS
-    for name, told, signs in _ROUNDED_SO:
-        found, expected = int(tally[name][0]), float(tally[f"expected_{name}"][0])
+    for name, outcome, signs in _ROUNDED_SO:
+        count, expected = int(tally[name][0]), float(tally[f"expected_{name}"][0])
         expected /= PROBABILITY_UNITS
         for sign in signs:
-            excess = sign * (found - expected) - rows / PROBABILITY_UNITS
+            excess = sign * (count - expected) - rows / PROBABILITY_UNITS
             mean = expected / max(rows, 1) if sign > 0 else 1 - expected / max(rows, 1)
             if excess_tail(excess, variance, mean, rows) < UNLIKELY:
-                return f"{found:,} of {rows:,} values {told}, where {expected:,.4g} are expected"
+                return f"{count:,} of {rows:,} values {outcome}, where {expected:,.4g} are expected"
     return ""
 
 

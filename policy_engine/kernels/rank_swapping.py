@@ -149,7 +149,7 @@ def _draw_place(word: int, free: Ints, end: int, rank: int, spread: float) -> An
     for _ in range(_DRAWS):
         word += _STEP
         bits = _mixed(word)
-        place = _below(end, bits)
+        place = _draw_below(end, bits)
         if spread == 0.0:
             break
         deviation = (free[place] - rank - spread) / spread
@@ -171,7 +171,7 @@ def _swap_buckets(
             word, bucket = _draw_bucket(words[rank], own, starts, ends)
             if bucket < len(ends):
                 start = starts[bucket]
-                other = free[start + _below(ends[bucket] - start, _mixed(word))]
+                other = free[start + _draw_below(ends[bucket] - start, _mixed(word))]
                 ends[bucket] = _take(free, place_of, other, ends[bucket])
                 partner[rank], partner[other] = other, rank
 
@@ -194,7 +194,7 @@ def _draw_bucket(word: int, own: int, starts: Ints, ends: Ints) -> Any:
 
 
 @compiled
-def _below(number: int, bits: int) -> Any:
+def _draw_below(number: int, bits: int) -> Any:
     """Return a whole number below another, which is below 2**32, from the upper half of a word."""
     return np.int64((bits >> _HALF) * np.uint64(number) >> _HALF)
 

@@ -112,13 +112,13 @@ def accumulated(classes: Ints, *, absence_is_known: bool = True) -> tuple[Accumu
 
     Rows that no release has had so far are not counted; where none has any, `least` is 0.
     """
-    before, found = np.zeros(len(classes), dtype=np.int64), []
+    before, totals = np.zeros(len(classes), dtype=np.int64), []
     for count in range(1, classes.shape[1] + 1):
         sizes = consistent_rows(classes[:, :count], absence_is_known=absence_is_known)
         alone = consistent_rows(classes[:, count - 1 : count], absence_is_known=absence_is_known)
-        found.append(_added(count, sizes, before, alone))
+        totals.append(_added(count, sizes, before, alone))
         before = sizes
-    return tuple(found)
+    return tuple(totals)
 
 
 def _added(count: int, sizes: Ints, before: Ints, alone: Ints) -> Accumulated:
@@ -150,13 +150,13 @@ def values_in_common(classes: Ints, values: Ints) -> Ints:
     cells, count = _cells(classes)
     combinations = np.zeros((count, classes.shape[1]), dtype=np.int64)
     combinations[cells] = classes
-    shown = [_ShownValues.of(classes[:, at], values[:, at]) for at in range(classes.shape[1])]
+    releases = [_ShownValues.of(classes[:, at], values[:, at]) for at in range(classes.shape[1])]
     common = np.zeros(count, dtype=np.int64)
     for at in range(classes.shape[1]):
         is_first = (combinations[:, at] != ABSENT) & (combinations[:, :at] == ABSENT).all(axis=1)
         chosen = np.flatnonzero(is_first)
-        for part in _parts(chosen, shown[at].counts(combinations[chosen, at])):
-            common[part] = _common(combinations[part], shown, at)
+        for part in _parts(chosen, releases[at].counts(combinations[chosen, at])):
+            common[part] = _common(combinations[part], releases, at)
     return common[cells]
 
 
@@ -182,8 +182,8 @@ class _ShownValues:
             return np.zeros(len(classes), dtype=bool)
         sought = classes * self.width + values
         at = np.minimum(np.searchsorted(self.keys, sought), len(self.keys) - 1)
-        found: Bools = (self.keys[at] == sought) & (values < self.width)
-        return found
+        is_member: Bools = (self.keys[at] == sought) & (values < self.width)
+        return is_member
 
 
 def _parts(chosen: Ints, counts: Ints) -> Iterator[Ints]:
@@ -193,15 +193,15 @@ def _parts(chosen: Ints, counts: Ints) -> Iterator[Ints]:
         yield chosen[part == number]
 
 
-def _common(combinations: Ints, shown: Sequence[_ShownValues], first: int) -> Ints:
+def _common(combinations: Ints, releases: Sequence[_ShownValues], first: int) -> Ints:
     """Return how many values of the `first` release's class each combination has in all others."""
-    counts = shown[first].counts(combinations[:, first])
+    counts = releases[first].counts(combinations[:, first])
     of = np.repeat(np.arange(len(combinations)), counts)
-    starts = np.searchsorted(shown[first].keys, combinations[:, first] * shown[first].width)
+    starts = np.searchsorted(releases[first].keys, combinations[:, first] * releases[first].width)
     places = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-    values = shown[first].keys[starts[of] + places] % shown[first].width
-    for at in range(first + 1, len(shown)):
+    values = releases[first].keys[starts[of] + places] % releases[first].width
+    for at in range(first + 1, len(releases)):
         classes = combinations[of, at]
-        is_left = (classes == ABSENT) | shown[at].has(classes, values)
+        is_left = (classes == ABSENT) | releases[at].has(classes, values)
         of, values = of[is_left], values[is_left]
     return np.bincount(of, minlength=len(combinations))

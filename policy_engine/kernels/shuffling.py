@@ -20,12 +20,12 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
-def shuffle(values: NDArray[Any], given: NDArray[Any], words: Words) -> Ints:
+def shuffle(values: NDArray[Any], given_values: NDArray[Any], words: Words) -> Ints:
     """Return for each value the row whose value replaces it, (rows, columns).
 
     Every row's normal scores of the columns of `values` (rows, columns) are drawn anew from their
-    distribution given the scores of the row's `given` (rows, given columns); then the least value
-    goes to the row with the least draw, and so on. So every column keeps its values, and the
+    distribution given the scores of the row's `given_values` (rows, given columns); then the least
+    value goes to the row with the least draw, and so on. So every column keeps its values, and the
     columns keep their rank correlations with one another and with those given; nothing else of a
     row's values enters. Where the columns given determine a value, it therefore stays what it was.
 
@@ -33,9 +33,9 @@ def shuffle(values: NDArray[Any], given: NDArray[Any], words: Words) -> Ints:
     of each value, which decide between equal draws too. Given columns that are constant, or follow
     from others, make no difference.
     """
-    scores = np.stack([normal_scores(column) for column in (*given.T, *values.T)])
+    scores = np.stack([normal_scores(column) for column in (*given_values.T, *values.T)])
     factor = _factor(Moments.of(scores.T, exponents(scores.T)).covariance)
-    draws = _draws(scores[: given.shape[1]], factor, normals(words))
+    draws = _draws(scores[: given_values.shape[1]], factor, normals(words))
     positions = np.empty(values.shape, dtype=np.int64)
     for place, draw in enumerate(draws):
         column, own = values[:, place], words[:, place]
@@ -44,47 +44,47 @@ def shuffle(values: NDArray[Any], given: NDArray[Any], words: Words) -> Ints:
 
 
 def disordered_columns(
-    before: NDArray[Any], after: NDArray[Any], given: NDArray[Any]
+    before: NDArray[Any], after: NDArray[Any], given_values: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Tell of each column whether no draw of `shuffle` puts its values in this order, (columns,).
 
-    `before` and `after` are what the same rows hold, (rows, columns), `given` the columns that they
-    were shuffled given, (rows, given columns). The normal scores after shuffling are correlated
-    with what the columns given tell of those before, about as much as in any other draw, but for
-    `_most_apart`, or it is far from random.
+    `before` and `after` are what the same rows hold, (rows, columns), `given_values` the columns
+    that they were shuffled given, (rows, given columns). The normal scores after shuffling are
+    correlated with what the columns given tell of those before, about as much as in any other draw,
+    but for `_most_apart`, or it is far from random.
     """
     # In one order of rows, so that each draws the same words and sums the same numbers.
-    order = np.lexsort((*after.T, *before.T, *given.T)) if len(before) else np.arange(0)
-    before, after, given = before[order], after[order], given[order]
-    scores = np.stack([normal_scores(column) for column in (*given.T, *before.T)])
+    order = np.lexsort((*after.T, *before.T, *given_values.T)) if len(before) else np.arange(0)
+    before, after, given_values = before[order], after[order], given_values[order]
+    scores = np.stack([normal_scores(column) for column in (*given_values.T, *before.T)])
     factor = _factor(Moments.of(scores.T, exponents(scores.T)).covariance)
-    means = _draws(scores[: given.shape[1]], factor, np.zeros(before.shape))
-    positions = shuffle(before, given, _fixed_words(before.shape))
-    found = []
+    means = _draws(scores[: given_values.shape[1]], factor, np.zeros(before.shape))
+    positions = shuffle(before, given_values, _fixed_words(before.shape))
+    is_disordered = []
     for place, mean in enumerate(means):
         drawn = normal_scores(before[positions[:, place], place])
         one, other = (_correlation(mean, x) for x in (normal_scores(after[:, place]), drawn))
-        found.append(abs(one - other) > _most_apart(mean, drawn))
-    return np.array(found)
+        is_disordered.append(abs(one - other) > _most_apart(mean, drawn))
+    return np.array(is_disordered)
 
 
-def alike_columns(before: NDArray[Any], after: NDArray[Any], given: NDArray[Any]) -> Floats:
+def alike_columns(before: NDArray[Any], after: NDArray[Any], given_values: NDArray[Any]) -> Floats:
     """Return for each column the correlation of the normal scores after shuffling with those
     before, and the greatest that another draw of `shuffle` lets expect, (columns, 2).
 
     Arguments as for `disordered_columns`. Once the columns given are known, the values before tell
     nothing of a draw: both correlations differ as those of two draws.
     """
-    order = np.lexsort((*after.T, *before.T, *given.T)) if len(before) else np.arange(0)
-    before, after, given = before[order], after[order], given[order]
-    drawn_rows = shuffle(before, given, _fixed_words(before.shape))
-    found = []
+    order = np.lexsort((*after.T, *before.T, *given_values.T)) if len(before) else np.arange(0)
+    before, after, given_values = before[order], after[order], given_values[order]
+    drawn_rows = shuffle(before, given_values, _fixed_words(before.shape))
+    correlations = []
     for place in range(before.shape[1]):
         old = before[:, place]
         scores, drawn = normal_scores(old), normal_scores(old[drawn_rows[:, place]])
         likely = _correlation(scores, drawn) + _most_apart(scores, drawn)
-        found.append((_correlation(scores, normal_scores(after[:, place])), likely))
-    return np.array(found)
+        correlations.append((_correlation(scores, normal_scores(after[:, place])), likely))
+    return np.array(correlations)
 
 
 def _fixed_words(shape: tuple[int, ...]) -> Words:
@@ -144,19 +144,19 @@ def _factor(covariance: Floats) -> Floats:
 _ROUNDING = 1e-9
 
 
-def _draws(given: Floats, factor: Floats, fresh: Floats) -> list[Floats]:
+def _draws(given_scores: Floats, factor: Floats, fresh: Floats) -> list[Floats]:
     """Return a draw of every column's scores, (rows,), given the scores of others.
 
-    `factor` is that of the columns given, whose scores are `given` (given columns, rows), and of
-    the columns to draw; `fresh` (rows, columns) are independent normal numbers.
+    `factor` is that of the columns given, whose scores are `given_scores` (given columns, rows),
+    and of the columns to draw; `fresh` (rows, columns) are independent normal numbers.
     """
     # The factor makes scores of independent numbers. For the columns given, those that make their
     # scores are solved for; for the others they are fresh.
-    numbers = np.concatenate([np.zeros_like(given), fresh.T])
-    for place, scores in enumerate(given):
+    numbers = np.concatenate([np.zeros_like(given_scores), fresh.T])
+    for place, scores in enumerate(given_scores):
         if own := factor[place, place]:
             numbers[place] = (scores - _weighted_sum(factor[place, :place], numbers)) / own
-    return [_weighted_sum(weights, numbers) for weights in factor[len(given) :]]
+    return [_weighted_sum(weights, numbers) for weights in factor[len(given_scores) :]]
 
 
 def _weighted_sum(weights: Floats, columns: Floats) -> Floats:

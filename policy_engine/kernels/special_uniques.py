@@ -116,8 +116,8 @@ def intrusion_probability(uniques: int, in_pairs: int, share: float) -> float | 
     """
     if not uniques:
         return NotApplicable(reason="no record is unique in the sample")
-    found = uniques * share
-    return found / (found + in_pairs * (1 - share))
+    right_matches = uniques * share
+    return right_matches / (right_matches + in_pairs * (1 - share))
 
 
 def record_probabilities(scores: Floats, columns: int, probability: float) -> Floats:
@@ -127,10 +127,10 @@ def record_probabilities(scores: Floats, columns: int, probability: float) -> Fl
     those of the whole file's `probability`, which is above 0 (Elliot, 2000; `columns` is the number
     of key variables).
     """
-    found, is_unique = np.zeros(len(scores)), scores > 0
+    probabilities, is_unique = np.zeros(len(scores)), scores > 0
     if is_unique.any():
         steepness = 1 + (_SMALL_FILE - columns) / 20
         powers = scores[is_unique] ** -steepness
         against = is_unique.sum() * (1 / probability - 1)
-        found[is_unique] = 1 / (1 + against * powers / np.sort(powers).sum())
-    return found
+        probabilities[is_unique] = 1 / (1 + against * powers / np.sort(powers).sum())
+    return probabilities

@@ -65,8 +65,8 @@ def unlikely_pairs(tally: Mapping[str, Any]) -> str:
     shares = float(tally["shares"][0])
     if lack_of_shares_tail(steps / 2 - shares, steps) > UNLIKELY:
         return ""
-    found = f"{steps:,} pairs are exchanged over {shares / steps:.3g} of the ranks that are free"
-    return f"{found}, where a half or more is expected"
+    sentence = f"{steps:,} pairs are exchanged over {shares / steps:.3g} of the ranks that are free"
+    return f"{sentence}, where a half or more is expected"
 
 
 @compiled

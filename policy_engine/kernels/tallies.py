@@ -127,7 +127,8 @@ def least_noise(
     means = tally["amount"] / max(rows, 1) / _NOISE_UNITS + roundings / _scales(sds)
     is_known = np.asarray(sds) > 0
     return [
-        (_upper(mean), rows if known else 0) for mean, known in zip(means, is_known, strict=True)
+        (_upper(mean), rows if is_measured else 0)
+        for mean, is_measured in zip(means, is_known, strict=True)
     ]
 
 
@@ -142,7 +143,7 @@ def _upper(mean: float) -> float:
     return float(mean) * _SLACK + 1 / _NOISE_UNITS
 
 
-def in_deviations(noise: NDArray[np.float64], sds: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardised_noise(noise: NDArray[np.float64], sds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return noise, (rows, columns), in its standard deviations, (columns,); as it is where it has
     none."""
     return np.asarray(noise / _scales(sds))

@@ -136,10 +136,10 @@ def suppression_conflicts(
     if options.get("missing") == "wildcard" and roles.get("pseudonymize"):
         message = "Where missing values match any, there are no classes that hide pseudonyms."
         yield Finding("M003", "missing", message)
-    given = len(roles.get("quasi-identifier", ()))
-    if given > _MOST_SUPPRESSED_COLUMNS:
+    count = len(roles.get("quasi-identifier", ()))
+    if count > _MOST_SUPPRESSED_COLUMNS:
         message = f"local-suppression has up to {_MOST_SUPPRESSED_COLUMNS} quasi-identifiers. "
-        yield Finding("M003", "quasi-identifier", f"{message}Given: {given}.")
+        yield Finding("M003", "quasi-identifier", f"{message}Given: {count}.")
 
 
 def _distance_conflicts(settings: Mapping[str, Any]) -> Iterator[Finding]:

@@ -62,7 +62,7 @@ class ColumnMasking(Column, ABC):
     masking: str
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
         """Yield contradictions between parameters that are each valid."""
         yield from ()
 
@@ -242,14 +242,14 @@ def _words(value: Any) -> str:
 
 
 def one_of_conflicts(
-    notation: str, given: Mapping[str, Any], names: tuple[str, str]
+    notation: str, values: Mapping[str, Any], names: tuple[str, str]
 ) -> Iterator[Finding]:
     """Yield that neither of two parameters is given (M002), or both are (M003)."""
     first, second = names
-    if first not in given and second not in given:
+    if first not in values and second not in values:
         message = f"{notation} needs the parameter {first!r} or {second!r}."
         yield Finding("M002", first, message)
-    if first in given and second in given:
+    if first in values and second in values:
         message = f"{first} and {second} are both given. Allowed is one of them."
         yield Finding("M003", second, message)
 

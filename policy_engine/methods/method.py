@@ -22,11 +22,11 @@ class Method(BaseModel):
     """The step of a plan that carries the method out."""
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:  # noqa: ARG003
         """Yield contradictions between parameters that are each valid."""
         yield from ()
 
     @classmethod
-    def lacking(cls, given: Collection[str]) -> Iterator[Finding]:  # noqa: ARG003
+    def lacking(cls, roles: Collection[str]) -> Iterator[Finding]:  # noqa: ARG003
         """Yield what it needs (M002), given the roles that some column has, and what is sampled."""
         yield from ()

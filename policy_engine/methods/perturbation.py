@@ -186,7 +186,7 @@ class Perturbation(ColumnMasking, ABC):
         self,
         before: "NDArray[Any]",
         after: "NDArray[Any]",  # noqa: ARG002
-        given: "NDArray[Any]",  # noqa: ARG002
+        given_values: "NDArray[Any]",  # noqa: ARG002
     ) -> "NDArray[np.int64]":
         """Return how many cells of each column are in an order that cannot have been drawn given
         the columns that it depends on, (columns,), given the ranks of all rows."""
@@ -265,8 +265,8 @@ def pair_correlations(moments: "Moments | None") -> Sequence[Mapping[str, float]
         return ()
     covariance = moments.covariance
     size = len(covariance) // 2
-    found = [_correlation(covariance, place, size + place) for place in range(size)]
-    return [{"correlation": min(max(one, -1.0), 1.0)} for one in found]
+    correlations = [_correlation(covariance, place, size + place) for place in range(size)]
+    return [{"correlation": min(max(one, -1.0), 1.0)} for one in correlations]
 
 
 def least_displacement(figures: Mapping[str, float]) -> float:

@@ -148,9 +148,9 @@ class PrivacyModel(Method):
     k: Several
 
     @classmethod
-    def lacking(cls, given: Collection[str]) -> Iterator[Finding]:
+    def lacking(cls, roles: Collection[str]) -> Iterator[Finding]:
         """Yield that no column is sensitive, where the model is about the values of one (M002)."""
-        if cls.is_about_values and "sensitive" not in given:
+        if cls.is_about_values and "sensitive" not in roles:
             yield missing_parameter(cls.notation, "sensitive")
 
     def bound(self, column: "Sensitive") -> Bound:

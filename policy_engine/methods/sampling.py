@@ -53,14 +53,14 @@ class Sampling(BaseModel):
         return f"{amount}{strata}{weight}"
 
 
-def sampling_conflicts(given: Mapping[str, Any]) -> Iterator[Finding]:
+def sampling_conflicts(values: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the parameters of a sample that contradict each other, or say nothing (M002, M003)."""
-    if {*SIZES} <= {*given}:
+    if {*SIZES} <= {*values}:
         message = "A sample has a sampleShare or a sampleSize. Given: both."
         yield Finding("M003", "sampleSize", message)
-    elif not {*SIZES} & {*given}:
-        names = " and ".join(one for one in parameters(Sampling) if one in given)
+    elif not {*SIZES} & {*values}:
+        names = " and ".join(one for one in parameters(Sampling) if one in values)
         message = f"A sample needs the parameter 'sampleShare' or 'sampleSize'. Given: {names}."
         yield Finding("M002", SIZES[0], message)
-    if "weightColumn" in given and not str(given["weightColumn"]).strip():
+    if "weightColumn" in values and not str(values["weightColumn"]).strip():
         yield Finding("M003", "weightColumn", "weightColumn is not allowed to be empty.")

@@ -120,9 +120,9 @@ class TailCoding(CellMasking, ABC):
     replacement: Replacement = "threshold"
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that the threshold is missing (M002), or given twice (M003)."""
-        yield from one_of_conflicts(cls.notation, given, ("threshold", "tail"))
+        yield from one_of_conflicts(cls.notation, values, ("threshold", "tail"))
 
     @model_validator(mode="after")
     def _has_one_threshold(self) -> "TailCoding":
@@ -200,7 +200,7 @@ class TailCoding(CellMasking, ABC):
         """
         if self.threshold is None:
             return TailSurvey(rows, outermost=self._outermost(counts))
-        return TailSurvey(rows, self._beyond(number(self.threshold), counts))
+        return TailSurvey(rows, self._tail(number(self.threshold), counts))
 
     def merge(self, one: TailSurvey, other: TailSurvey) -> TailSurvey:
         """Return the survey of two parts of a column together."""
@@ -229,7 +229,7 @@ class TailCoding(CellMasking, ABC):
         if not seen.outermost:
             return None
         *coded, (threshold, _) = seen.outermost
-        tail = self._beyond(threshold, coded)
+        tail = self._tail(threshold, coded)
         return tail if tail.rows >= (self.tail or 0) else None
 
     def empty_tail(self) -> Tail:
@@ -249,7 +249,7 @@ class TailCoding(CellMasking, ABC):
         sign = ">" if self.is_top else "<"
         return f"{sign}{number_text(threshold)}"
 
-    def _beyond(self, threshold: Number, counts: Counts) -> Tail:
+    def _tail(self, threshold: Number, counts: Counts) -> Tail:
         beyond = [
             (value, times)
             for value, times in counts

@@ -174,7 +174,10 @@ class Anonymization(BaseModel):
         if self.is_in_buckets:
             [column] = self.columns.sensitive_names
             return bucket_bounds(self.recoding.buckets, self.k, self.least_values, column)
-        return (*self._bounds_of_k(), *(method.bound(column) for method, column in self._about()))
+        return (
+            *self._bounds_of_k(),
+            *(method.bound(column) for method, column in self._model_columns()),
+        )
 
     def _bounds_of_k(self) -> tuple[Bound, ...]:
         return (Bound("k", "", self.k),) if self.models else ()
@@ -188,7 +191,7 @@ class Anonymization(BaseModel):
     def measure(self, groups: "Groups", ancestries: Mapping[str, Ancestry]) -> list[Measurement]:
         """Measure every bound of classes on those of a table."""
         measurements = [Measurement.of(one, groups.units()) for one in self._bounds_of_k()]
-        for method, column in self._about():
+        for method, column in self._model_columns():
             histogram, tree = groups.histogram(column.name), ancestries.get(column.name)
             bound = method.bound(column)
             measurements.append(Measurement.of(bound, method.figures(histogram, column, tree)))
@@ -201,17 +204,17 @@ class Anonymization(BaseModel):
         import numpy as np  # noqa: PLC0415 (plans are made without it)
 
         holds = np.ones(len(histogram.members), dtype=np.bool_)
-        for method, one in self._about():
+        for method, one in self._model_columns():
             if one.name == column:
                 figures = method.figures(histogram, one, ancestries.get(column))
                 holds &= method.bound(one).hold_by_class(figures)
         return holds
 
-    def about(self, column: str) -> tuple[tuple[PrivacyModel, Sensitive], ...]:
+    def models_about(self, column: str) -> tuple[tuple[PrivacyModel, Sensitive], ...]:
         """Return the models that say something of a sensitive column."""
-        return tuple(pair for pair in self._about() if pair[1].name == column)
+        return tuple(pair for pair in self._model_columns() if pair[1].name == column)
 
-    def _about(self) -> list[tuple[PrivacyModel, Sensitive]]:
+    def _model_columns(self) -> list[tuple[PrivacyModel, Sensitive]]:
         return [
             (method, column)
             for column in self.columns.sensitive
@@ -220,7 +223,7 @@ class Anonymization(BaseModel):
         ]
 
     def _diversity(self, column: Sensitive, ancestries: Mapping[str, Ancestry]) -> Diversity:
-        parts = [method.diversity(one) for method, one in self.about(column.name)]
+        parts = [method.diversity(one) for method, one in self.models_about(column.name)]
         if column.name in ancestries:
             parts.append({"ancestry": ancestries[column.name]})
         return merge_bounds(parts)

@@ -64,11 +64,11 @@ def bounds_of(consent: Consent) -> tuple[str, ...]:
         return ()
     maskings = map(str, consent.maskings)
     sample = [f"a sample of {consent.sampling}"] if consent.sampling else []
-    bounds = map(_told, consent.anonymization.bounds())
+    bounds = map(_format_bound, consent.anonymization.bounds())
     return (*bounds, *sample, *maskings, *_option_settings(consent))
 
 
-def _told(bound: Bound) -> str:
+def _format_bound(bound: Bound) -> str:
     about = f" of {bound.column}" if bound.column else ""
     return f"{bound.name} {bound.sense} {bound.asked:g}{about}"
 
@@ -177,7 +177,9 @@ class _ConsentCheck:
                 other = bounds.get((bound.name, name))
                 if other is None or not _is_as_strict(other, bound):
                     figure = f"{other.asked:g}" if other else "nothing"
-                    message = f"The owner asks for {_told(bound)}, and the policy for {figure}."
+                    message = (
+                        f"The owner asks for {_format_bound(bound)}, and the policy for {figure}."
+                    )
                     yield self._shortfall(message, bound.parameter)
         yield from self._value_shortfalls()
 
@@ -251,11 +253,11 @@ class _ConsentCheck:
         if required is None:
             return
         name = "sampleSize" if required.share is None else "sampleShare"
-        given, most = (
+        share, most = (
             (one.size if required.share is None else one.share) if one else None
             for one in (theirs, required)
         )
-        if given is None or most is None or given > most:
+        if share is None or most is None or share > most:
             now = str(theirs) if theirs else "all rows"
             message = f"The owner lets a sample be released ({required}), and the policy asks for "
             yield self._shortfall(f"{message}{now}.", name)

@@ -74,8 +74,8 @@ def plan_of(
     reads, join, drop = inputs_of(target, joined, sanitised, training, catalog)
     reads = _add_generalised(reads, join, generalised)
     if sanitised is not None:
-        given, assets = parameters_of(sanitised.action), [one.asset for one in reads]
-        check_weight_name(sanitised.sampling, given, catalog, assets, policy.source)
+        parameters, assets = parameters_of(sanitised.action), [one.asset for one in reads]
+        check_weight_name(sanitised.sampling, parameters, catalog, assets, policy.source)
     problems = column_problems(policy, catalog) if catalog is not None else []
     if problems:
         raise DataError(*problems, source=policy.source)
@@ -148,8 +148,8 @@ def _is_on(rule: Rule, asset: str) -> bool:
 def _check_known(product: Product, generalised: Sequence[Generalised], policy: Policy) -> None:
     """Raise PlanError (M013) for known columns that an earlier release generalised: nobody knows
     the values of persons there."""
-    known = {name for one in product.disclosures for name in one.method.compared}
-    names = [one.name for one in generalised if one.name in known]
+    known_names = {name for one in product.disclosures for name in one.method.compared}
+    names = [one.name for one in generalised if one.name in known_names]
     if names:
         message = f"An earlier release generalised {join_names(names)}: what is known of persons "
         problem = Problem("M013", f"{message}is not there.", "Name other columns: pe:known.")
@@ -197,13 +197,13 @@ _Lacking = Iterator[tuple[Finding, str]]
 
 
 def _lacking_methods(anonymization: Anonymization, engine: EngineName) -> _Lacking:
-    known = terms.methods()
-    supported = [name for name, term in known.items() if engine in term.texts("engine")]
+    methods = terms.methods()
+    supported = [name for name, term in methods.items() if engine in term.texts("engine")]
     for name in anonymization.methods:
         if name not in supported:
             message = f"The {engine} engine has no method {name!r}. "
             message += f"It has {join_names(supported) if supported else 'none'}."
-            hint = f"Ask for another method, or {_elsewhere(known[name])}"
+            hint = f"Ask for another method, or {_elsewhere(methods[name])}"
             yield Finding("M009", "method", message), hint
 
 
@@ -220,30 +220,30 @@ def _lacking_options(recoding: RecodingOptions, engine: EngineName) -> _Lacking:
     options = recoding.options()
     for name, field in parameters(RecodingOptions).items():
         term, default = terms.vocabulary()[f"{terms.PE}{name}"], field.default
-        given, engines = options[name], _engines(term, options[name])
-        if engine not in engines and given != default:
+        value, engines = options[name], _engines(term, options[name])
+        if engine not in engines and value != default:
             own = format_value(default)
             all_own = join_names(ON_CLUSTERS) if name == "algorithm" else own
-            message = f"The {engine} engine has no {name} {format_value(given)}. It has {all_own}."
-            message += f" {_REASONS[given]}" if given in _REASONS else ""
+            message = f"The {engine} engine has no {name} {format_value(value)}. It has {all_own}."
+            message += f" {_REASONS[value]}" if value in _REASONS else ""
             # An option of full-domain cannot even be given its default beside mondrian (M003).
             fix = (
                 f"Leave {name} out"
                 if any(option_conflicts({name: default}))
                 else f"Give {name} {own}"
             )
-            yield Finding("M009", name, message), f"{fix}, or {_on(engines)}"
+            yield Finding("M009", name, message), f"{fix}, or {_engine_hint(engines)}"
 
 
-def _engines(option: terms.Term, given: object) -> tuple[str, ...]:
+def _engines(option: terms.Term, value: object) -> tuple[str, ...]:
     """Return the engines that have an option as it is given."""
-    is_for_one = given in get_args(Algorithm) and given not in ON_CLUSTERS
+    is_for_one = value in get_args(Algorithm) and value not in ON_CLUSTERS
     return ("local",) if is_for_one else tuple(option.texts("engine"))
 
 
 def _elsewhere(term: terms.Term) -> str:
-    return _on(term.texts("engine"))
+    return _engine_hint(term.texts("engine"))
 
 
-def _on(engines: Sequence[str]) -> str:
+def _engine_hint(engines: Sequence[str]) -> str:
     return f"run it on the {' or '.join(engines)} engine."

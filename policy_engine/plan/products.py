@@ -149,7 +149,7 @@ def _model(
     problems: list[Problem],
 ) -> Product:
     """Return a model with its audits, and note what is wrong with it."""
-    from policy_engine.plan.reading_disclosure import of_models  # noqa: PLC0415 (as below)
+    from policy_engine.plan.reading_disclosure import model_requirements  # noqa: PLC0415 (as below)
     from policy_engine.plan.training.reading import read_model  # noqa: PLC0415 (slow to import)
 
     targets = [target.iri for target in rule.targets]
@@ -159,7 +159,7 @@ def _model(
     training, audits, wrong = read_model(
         policy, rule, action, transformation, transformations_, outputs
     )
-    problems += [*wrong, *of_models(policy, rule.output)]
+    problems += [*wrong, *model_requirements(policy, rule.output)]
     return Product(transformation, rule, training, audits)
 
 
@@ -202,7 +202,7 @@ def _output_problems(policy: Policy) -> Iterator[Problem]:
         if policy.hierarchy.overlaps("asset", first.output, second.output):
             relation = "is" if first.output == second.output else f"overlaps {first.output!r},"
             message = f"The output {second.output!r} of {second.where()} {relation} the output of "
-            message += f"{_told(first)}. Each output has an IRI of its own."
+            message += f"{_format_rule(first)}. Each output has an IRI of its own."
             yield Problem("M007", message, "", action.place)
     for rule, action in tables:
         yield from _made_again(policy, rule, action, making_rules)
@@ -218,7 +218,9 @@ def _made_again(
         above = policy.hierarchy.wider("asset", target.iri)
         for maker, _ in making:
             if maker is not rule and (maker.output in above or goes_on(maker.output, target.iri)):
-                message = f"The target {target.iri!r} of {rule.where()} is made by {_told(maker)}."
+                message = (
+                    f"The target {target.iri!r} of {rule.where()} is made by {_format_rule(maker)}."
+                )
                 hint = "What is made of an output has a policy of its own."
                 yield Problem("M007", message, hint, action.place)
 
@@ -229,5 +231,5 @@ def _is_own(first: Rule, second: Rule) -> bool:
     return any(target.iri in outputs for target in targets)
 
 
-def _told(rule: Rule) -> str:
+def _format_rule(rule: Rule) -> str:
     return f"{rule.where()} (line {rule.place.line})" if rule.place.line else rule.where()

@@ -71,8 +71,8 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
         message = f"Bounds are those of one dataset. The rule has {len(rule.targets)} targets."
         hint = "Write a permission for each."
         raise PlanError(Problem("M007", message, hint, rule.place), source=policy.source)
-    asked = read_sanitisation(policy, rule, action)
-    columns_by_role = asked.columns_by_role
+    request = read_sanitisation(policy, rule, action)
+    columns_by_role = request.columns_by_role
     on = columns_by_role.get(JOIN_ON, ())
     if len(on) > 1:
         message = f"A dataset is joined on one column. Given: {len(on)}."
@@ -81,11 +81,11 @@ def _consent(policy: Policy, rule: Rule, action: Action) -> Consent:
     return Consent(
         rule,
         action,
-        asked.anonymization,
+        request.anonymization,
         {role: columns for role, columns in columns_by_role.items() if role != STRATA},
         next((name for _, name, _ in on), ""),
-        asked.maskings,
-        asked.sampling,
+        request.maskings,
+        request.sampling,
     )
 
 
@@ -132,16 +132,16 @@ def row_bound_problems(rule: Rule, verb: str = "anonymised") -> Iterator[Problem
 def _transformation(policy: Policy, rule: Rule, action: Action) -> Transformation:
     """Return what an action asks to be made of one dataset, or of several that are joined."""
     on = parameters_of(action).get(JOIN_ON)
-    asked = read_sanitisation(policy, rule, action, is_joined=True)
-    roles = columns_in_roles(asked.columns_by_role)
+    request = read_sanitisation(policy, rule, action, is_joined=True)
+    roles = columns_in_roles(request.columns_by_role)
     return Transformation(
         rule,
-        asked.anonymization,
+        request.anonymization,
         action,
         joined(rule, on, roles),
         roles,
-        asked.maskings,
-        asked.sampling,
+        request.maskings,
+        request.sampling,
     )
 
 

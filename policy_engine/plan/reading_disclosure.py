@@ -38,7 +38,7 @@ def table_disclosures(
     return tuple(reader.disclosures()), refinements.problems
 
 
-def of_models(policy: Policy, output: str) -> Iterator[Problem]:
+def model_requirements(policy: Policy, output: str) -> Iterator[Problem]:
     """Yield what is asked for of a model and is about tables."""
     for _, action in _asked(policy, output):
         message = f"{_ABOUT[method_of(action)]} a table, and {output} is a model."
@@ -104,29 +104,29 @@ class _Reader:
 
     def _linkage(self, parts: _Parts, action: Action) -> RecordLinkage | None:
         bound = next(iter(self._bounds(parts, action, ("linked",))), None)
-        known = self._known(parts, action)
-        attacks = tuple(self._attacks(parts["attack"], known)) if "attack" in parts else ()
-        if bound is None or not known:
+        names = self._known(parts, action)
+        attacks = tuple(self._attacks(parts["attack"], names)) if "attack" in parts else ()
+        if bound is None or not names:
             return None
-        asked = DisclosureBound(measure="linked", asked=bound.asked, sense=bound.sense)
-        return RecordLinkage(bound=asked, known=known, attacks=attacks or DEFAULT_ATTACKS)
+        linked_bound = DisclosureBound(measure="linked", asked=bound.asked, sense=bound.sense)
+        return RecordLinkage(bound=linked_bound, known=names, attacks=attacks or DEFAULT_ATTACKS)
 
     def _inference(self, parts: _Parts, action: Action) -> AttributeInference | None:
         bound = next(iter(self._bounds(parts, action, ("inferred",))), None)
         learned = self._learned(parts, action)
         changed = self._known(parts, action)
-        known = changed if "known" in parts else tuple(n for n in changed if n not in learned)
+        names = changed if "known" in parts else tuple(n for n in changed if n not in learned)
         for name in learned:
-            if name in known:
+            if name in names:
                 message = f"{name!r} is known, so nothing is learned of it."
                 self._add(message, "Name other columns.", parts["known"].place)
-        if learned and changed and not known:
+        if learned and changed and not names:
             message = "No other column is generalised or masked that an intruder could know."
             self._add(message, "Name the known columns: pe:known.", action.place)
-        if bound is None or not known or not learned or {*known} & {*learned}:
+        if bound is None or not names or not learned or {*names} & {*learned}:
             return None
-        asked = InferenceBound(measure="inferred", asked=bound.asked, sense=bound.sense)
-        return AttributeInference(bound=asked, known=known, learned=learned)
+        inferred_bound = InferenceBound(measure="inferred", asked=bound.asked, sense=bound.sense)
+        return AttributeInference(bound=inferred_bound, known=names, learned=learned)
 
     def _learned(self, parts: _Parts, action: Action) -> tuple[str, ...]:
         """Return the columns that are to be learned: those that are sensitive, if none is named."""
@@ -139,19 +139,19 @@ class _Reader:
 
     def _risk(self, parts: _Parts, action: Action) -> PopulationRisk | None:
         bounds = self._bounds(parts, action, RISK_MEASURES)
-        known = self._known(parts, action, random=False)
+        names = self._known(parts, action, random=False)
         population = self._population(parts["population"]) if "population" in parts else ""
         for bound in bounds:
             self._check_measurable(bound.name, parts[bound.name], "population" in parts)
-        if not bounds or not known or population is None:
+        if not bounds or not names or population is None:
             return None
-        asked = tuple(
+        stated_bounds = tuple(
             RiskBound.model_validate({"measure": b.name, "asked": b.asked, "sense": b.sense})
             for b in bounds
         )
-        if any(not RISKS[one.measure][bool(population)] for one in asked):
+        if any(not RISKS[one.measure][bool(population)] for one in stated_bounds):
             return None
-        return PopulationRisk(bounds=asked, known=known, population=population)
+        return PopulationRisk(bounds=stated_bounds, known=names, population=population)
 
     def _population(self, part: Constraint) -> str | None:
         """Return the dataset that is counted, None and a problem where it is not one."""
@@ -186,9 +186,9 @@ class _Reader:
         """Note another method than that of the action."""
         named = METHODS.get(action.iri)
         if named and "method" in parts:
-            given = str(parts["method"].right_operands[0].value).removeprefix(terms.PE)
-            if given != named:
-                message = f"{terms.compact(action.iri)} is not the method {given!r}."
+            method = str(parts["method"].right_operands[0].value).removeprefix(terms.PE)
+            if method != named:
+                message = f"{terms.compact(action.iri)} is not the method {method!r}."
                 self._add(message, "Leave the method out.", parts["method"].place)
 
     def _bounds(
@@ -200,8 +200,8 @@ class _Reader:
             example = f"pe:{measures[-1 if len(measures) == 1 else 2]} lteq {0.05:g}"
             message = f"The audit bounds nothing. It bounds {join_names(measures, 'or')}."
             self._add(message, f"Add a refinement such as {example}.", action.place)
-        asked = (self._bound(name, parts[name]) for name in measures if name in parts)
-        return [one for one in asked if one is not None]
+        bounds = (self._bound(name, parts[name]) for name in measures if name in parts)
+        return [one for one in bounds if one is not None]
 
     def _bound(self, name: str, part: Constraint) -> "_AskedBound | None":
         number = self.refinements.number(part)
@@ -259,7 +259,7 @@ class _Reader:
             else:
                 yield name
 
-    def _attacks(self, part: Constraint, known: Collection[str]) -> Iterator[str]:
+    def _attacks(self, part: Constraint, known_names: Collection[str]) -> Iterator[str]:
         allowed = terms.linkage_attacks()
         by_iri = {term.iri: notation for notation, term in allowed.items()}
         names: set[str] = set()
@@ -270,16 +270,16 @@ class _Reader:
                 self._add(message, did_you_mean(notation, allowed), value.place)
             elif notation in names:
                 self._add(f"The attack {notation!r} is asked for twice.", "", value.place)
-            elif notation == _INTERSECTION and known and not self._swapped(known):
+            elif notation == _INTERSECTION and known_names and not self._swapped(known_names):
                 message = f"The attack {notation!r} is on ranks, and no known column is masked by "
                 self._add(f"{message}rank swapping.", "Leave the attack out.", value.place)
             else:
                 yield notation
             names.add(notation)
 
-    def _swapped(self, known: Collection[str]) -> bool:
+    def _swapped(self, names: Collection[str]) -> bool:
         maskings = self.transformation.maskings
-        return any(isinstance(one, RankSwapping) and one.name in known for one in maskings)
+        return any(isinstance(one, RankSwapping) and one.name in names for one in maskings)
 
     def _add(self, message: str, hint: str, place: Place) -> None:
         self.refinements.add("M013", message, hint, place)

@@ -104,8 +104,8 @@ def read_sanitisation(
     parts, problem_list = _parts(notations, roles, values, unit, sample)
     used = {name for role, named in roles.items() if role != _LEFT_OUT for name, _ in named}
     named_columns = {unit, *(name for some in roles.values() for name, _ in some)}
-    shown = _shown_columns(roles, values.get("algorithm"))
-    problem_list += sample_problems(sample, strata, used, shown, named_columns, unit)
+    visible = _shown_columns(roles, values.get("algorithm"))
+    problem_list += sample_problems(sample, strata, used, visible, named_columns, unit)
     if scope is not None:
         parts["columns"]["pseudonymScope"] = scope
         problem_list += [(one, None) for one in _scope_problems(scope, roles)]
@@ -182,11 +182,11 @@ def _parts(
     ]
 
 
-def _useless(given: Iterable[str]) -> Iterator[Finding]:
+def _useless(names: Iterable[str]) -> Iterator[Finding]:
     """Yield the parameters that are about classes, where no privacy model forms any (M004)."""
     term = terms.vocabulary()[f"{terms.PE}PrivacyModel"]
     own = {terms.local_name(iri) for key in ("requires", "allows") for iri in term.iris(key)}
-    for name in given:
+    for name in names:
         if name in own:
             message = f"masking has no parameter {name!r}: masking alone bounds nothing. Ask for a "
             yield Finding("M004", name, f"{message}privacy model as well.")
@@ -216,8 +216,10 @@ _LONGEST_SCOPE = 1_000
 def _shown_columns(roles: Mapping[str, Sequence[tuple[str, Value]]], algorithm: object) -> set[str]:
     """Return the columns whose values a released row has as they are: of releases by buckets,
     sensitive values are in a table of their own."""
-    shown = ("insensitive",) if algorithm == "bucketization" else ("insensitive", "sensitive")
-    return {name for role in shown for name, _ in roles.get(role, ())}
+    visible_roles = (
+        ("insensitive",) if algorithm == "bucketization" else ("insensitive", "sensitive")
+    )
+    return {name for role in visible_roles for name, _ in roles.get(role, ())}
 
 
 _LEFT_OUT = "identifier"
@@ -256,10 +258,10 @@ def _kind(role: str, settings_: Mapping[str, Any]) -> tuple[type[Column], str]:
 
 def _with_names(settings_: Mapping[str, Any], datasets: Datasets) -> dict[str, Any]:
     """Return settings with columns by their names; those of other datasets as they are."""
-    given = settings_.get("given", ())
-    columns = ((iri, datasets.column(iri)) for iri in given)
+    iris = settings_.get("given", ())
+    columns = ((iri, datasets.column(iri)) for iri in iris)
     names = tuple(column[1] if column else iri for iri, column in columns)
-    return {**settings_, **({"given": names} if given else {})}
+    return {**settings_, **({"given": names} if iris else {})}
 
 
 def _given_problems(
@@ -326,20 +328,20 @@ def _operands() -> dict[str, str]:
 
 
 def _notations(part: Constraint | None, action: Action, policy: Policy) -> tuple[str, ...]:
-    known = terms.methods()
+    methods = terms.methods()
     if part is None:
-        message = f"The action names no method. Known are {join_names(known)}."
+        message = f"The action names no method. Known are {join_names(methods)}."
         hint = "Add a refinement with the leftOperand mosaicrown:method."
         raise PlanError(Problem("M002", message, hint, action.place), source=policy.source)
     problems, notations = [], []
-    by_iri = {term.iri: notation for notation, term in known.items()}
+    by_iri = {term.iri: notation for notation, term in methods.items()}
     for value in part.right_operands:
         notation = by_iri.get(str(value.value), str(value.value))
-        if notation not in known:
+        if notation not in methods:
             name = notation.removeprefix(terms.PE)
-            name = terms.compact(notation) if name in known else name
-            message = f"The method {name!r} is not known. Known are {join_names(known)}."
-            problems.append(Problem("M001", message, did_you_mean(name, known), value.place))
+            name = terms.compact(notation) if name in methods else name
+            message = f"The method {name!r} is not known. Known are {join_names(methods)}."
+            problems.append(Problem("M001", message, did_you_mean(name, methods), value.place))
         elif notation in notations:
             message = f"The method {notation!r} is asked for twice."
             problems.append(Problem("M003", message, "", value.place))

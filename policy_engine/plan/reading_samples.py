@@ -29,19 +29,19 @@ def sample_problems(
     sample: Mapping[str, Any],
     strata: Sequence[tuple[str, Value]],
     used: Collection[str],
-    shown: Collection[str],
+    visible: Collection[str],
     named: Collection[str],
     unit: str,
 ) -> Iterator[tuple[Finding, Value | None]]:
     """Yield what is wrong with the parameters of a sample, each with its place where it has one.
 
-    `used` are the columns of the table, `shown` those whose values a released row has as they are,
-    `named` all that the policy names; `unit` is the column that tells persons apart, or empty.
+    `used` are the columns of the table, `visible` those whose values a released row has as they
+    are, `named` all that the policy names; `unit` is the column that tells persons apart, or empty.
     """
     if not sample:
         return
-    given = {name: value for name, value in sample.items() if name != STRATA}
-    findings = [*sampling_conflicts(sample), *parameter_findings(Sampling, given, "a sample")]
+    values = {name: value for name, value in sample.items() if name != STRATA}
+    findings = [*sampling_conflicts(sample), *parameter_findings(Sampling, values, "a sample")]
     yield from ((one, None) for one in findings)
     for place, (name, value) in enumerate(strata):
         if name in [one for one, _ in strata[:place]]:
@@ -52,32 +52,32 @@ def sample_problems(
         elif name not in used:
             message = f"Rows are stratified by {name!r}, a column without a role. Name it, such "
             yield Finding("M006", STRATA, f"{message}as under insensitive."), value
-        elif given.get(WEIGHT) and name not in shown:
+        elif values.get(WEIGHT) and name not in visible:
             message = f"The weight of a row would tell its value of {name!r}, by which rows are "
             message += "stratified, and which is not published beside it as it is. Leave "
             yield Finding("M003", STRATA, f"{message}{WEIGHT} or the stratum out."), value
-    message = _name_problem(str(given.get(WEIGHT, "")), named)
+    message = _name_problem(str(values.get(WEIGHT, "")), named)
     if message:
         yield Finding("M005", WEIGHT, message), None
 
 
 def check_weight_name(
     sampling: Sampling | None,
-    given: Mapping[str, Condition],
+    parameters: Mapping[str, Condition],
     catalog: Catalog | None,
     assets: Iterable[str],
     source: str,
 ) -> None:
     """Raise PlanError (M005) where the data have a column with the name of that of weights.
 
-    `given` are the parameters of the policy from `source`, by name.
+    `parameters` are the parameters of the policy from `source`, by name.
     """
     if sampling is None or not sampling.weight_column or catalog is None:
         return
     columns = [name for asset in assets for name in catalog.dataset(asset).columns]
     message = _name_problem(sampling.weight_column, columns)
     if message:
-        problem = Problem("M005", message, "Give another name.", given[WEIGHT].place)
+        problem = Problem("M005", message, "Give another name.", parameters[WEIGHT].place)
         raise PlanError(problem, source=source)
 
 

@@ -61,12 +61,14 @@ class Spelling:
         column = self.column(asset.iri)
         if column and (not asset.is_exact or column_name(column[0].iri, asset.iri) == column[1]):
             return None
-        for above in _above(asset.iri):
+        for above in _prefixes(asset.iri):
             if above in self.outputs:
                 return None
             if above in self.datasets:
                 return self._no_column(asset, self.datasets[above], above)
-        near = next((one for one in map(fold_name, _above(asset.iri)) if one in self._folded), "")
+        near = next(
+            (one for one in map(fold_name, _prefixes(asset.iri)) if one in self._folded), ""
+        )
         if not near:
             return None
         message = f"No data is given for {asset.iri!r}. IRIs are compared letter by letter."
@@ -140,7 +142,7 @@ def _rule_assets(rule: Rule) -> Iterator[Named]:
     for member in (*members, *parties):
         yield from _condition_assets(member.refinements)
     yield from _condition_assets(rule.constraints)
-    for other in rule.within:
+    for other in rule.nested_rules:
         yield from _rule_assets(other)
 
 
@@ -167,7 +169,7 @@ def _respelt(assets: Iterable[Named], spelling: Spelling) -> Iterator[tuple[str,
             yield from ((iri, one.iri), (one.iri, iri))
 
 
-def _above(iri: str) -> Iterator[str]:
+def _prefixes(iri: str) -> Iterator[str]:
     """Yield an IRI, and each that it goes on from, the longest first."""
     yield iri
     for cut in reversed([match.start() for match in _CUTS.finditer(iri)]):

@@ -180,7 +180,7 @@ class Mask(_Frozen, Step):
         """Those of them by which the values beyond a threshold are replaced."""
         return tuple(one for one in self.columns if isinstance(one, TailCoding))
 
-    def of_single_values(self) -> "Mask":
+    def single_values(self) -> "Mask":
         """Return the step with those columns alone in which equal values become equal cells,
         whatever other rows there are."""
         public = [one for one in self.tail_codings if one.is_public]
@@ -313,7 +313,7 @@ class DisclosureStep(Disclosure, Step):
 
     def policy_part(self) -> Self:
         """Return it with columns, bounds and attacks in one order, and without a place."""
-        changes = {"method": self.method.in_one_order(), "population": None}
+        changes = {"method": self.method.sorted_copy(), "population": None}
         return self.model_copy(update=changes)
 
 

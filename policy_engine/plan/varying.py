@@ -26,7 +26,7 @@ def part_of(plan: Plan, name: str) -> Part | None:
     A name of its own is a parameter of the models or, if they lack it, of the sample or else of all
     columns that are masked with it; `COLUMN:NAME` is that of one column.
     """
-    if name in _of_classes(plan):
+    if name in _class_parameters(plan):
         return "classes"
     if plan.sample and name in _numbers(_sampling_values(plan.sample)):
         return "sample"
@@ -89,9 +89,9 @@ def change_parameters(step: Anonymize, setting: Setting) -> Anonymize:
     recoding = step.recoding
     if step.models and recoding.algorithm == "full-domain" and _SUPPRESSION in setting:
         values = recoding.model_dump(by_alias=True) | {_SUPPRESSION: setting[_SUPPRESSION]}
-        found = parameter_findings(RecodingOptions, values, recoding.algorithm)
-        problems += map(_problem, found)
-        recoding = recoding if found else RecodingOptions(**values)
+        findings = parameter_findings(RecodingOptions, values, recoding.algorithm)
+        problems += map(_problem, findings)
+        recoding = recoding if findings else RecodingOptions(**values)
     if problems:
         raise PlanError(*dict.fromkeys(problems))
     methods = {
@@ -106,19 +106,19 @@ def _problem(finding: Finding) -> Problem:
 
 def _unknown(plan: Plan, name: str) -> Problem:
     """Return that nothing has a parameter, and which there are."""
-    known = [*_of_classes(plan)]
+    names = [*_class_parameters(plan)]
     owners = join_names(plan.anonymization().methods)
     if plan.sample or plan.mask:
         owners = "What the policy makes"
-        known += _numbers(_sampling_values(plan.sample)) if plan.sample else []
-        known += [
+        names += _numbers(_sampling_values(plan.sample)) if plan.sample else []
+        names += [
             f"{one.name}:{parameter}" for one in _maskings(plan) for parameter in _numbers_of(one)
         ]
-    has = f"It has {join_names(known)}." if known else "It has none that is a number."
-    return Problem("M004", f"{owners} has no parameter {name!r}. {has}", did_you_mean(name, known))
+    has = f"It has {join_names(names)}." if names else "It has none that is a number."
+    return Problem("M004", f"{owners} has no parameter {name!r}. {has}", did_you_mean(name, names))
 
 
-def _of_classes(plan: Plan) -> tuple[str, ...]:
+def _class_parameters(plan: Plan) -> tuple[str, ...]:
     """Return the parameters of a plan's models, and of their algorithm."""
     step = plan.anonymization()
     methods = [type(one) for one in step.methods.values() if isinstance(one, Method)]
@@ -168,8 +168,8 @@ def _problems(plan: Plan, setting: Setting) -> Iterator[Problem]:
     for one in _maskings(plan):
         if changed := _meant(plan, one, setting):
             values = {"name": one.name, **one.parameters, **changed}
-            for found in parameter_findings(type(one), values, one.masking):
-                yield Problem(found.code, f"{one.name!r}: {found.message}")
+            for finding in parameter_findings(type(one), values, one.masking):
+                yield Problem(finding.code, f"{one.name!r}: {finding.message}")
 
 
 def _meant(plan: Plan, masking: ColumnMasking, setting: Setting) -> dict[str, float]:

@@ -66,8 +66,8 @@ def agree(
         raise PolicyError.of("P021", "An offer is accepted as a text. Given: a Policy.")
     # Of a folder or a registry, the file of the one that is in force.
     text, name, syntax = text_of(Path(offers.source) if is_collection(offer) else offer)
-    known = reading.vocabulary.contexts(contexts)
-    document = json.loads(convert_text(text, syntax, "json-ld", name, known, limits))
+    known_contexts = reading.vocabulary.contexts(contexts)
+    document = json.loads(convert_text(text, syntax, "json-ld", name, known_contexts, limits))
     # Its rules in the order of that text.
     ordered = replace(reading.policy(document), source=offers.source)
     made = _Agreement(ordered, accepted, uid, hierarchy or Hierarchy())
@@ -85,7 +85,7 @@ def _party(party: str, offer: Policy) -> str:
     return iri
 
 
-def _expand_prefixes(document: _Node, declared: Context, known: Context) -> _Node:
+def _expand_prefixes(document: _Node, declared: Context, context: Context) -> _Node:
     """Return a text that declares, beyond what it knows, what another does.
 
     A prefix by which a name of the text would be read otherwise is left out.
@@ -94,7 +94,7 @@ def _expand_prefixes(document: _Node, declared: Context, known: Context) -> _Nod
     own = {
         name: one.namespace
         for name, one in declared.definitions.items()
-        if name not in known.definitions and one.namespace.endswith(_ENDINGS)
+        if name not in context.definitions and one.namespace.endswith(_ENDINGS)
     }
     own = {name: iri for name, iri in own.items() if f'"{name}:' not in text}
     if not own:
@@ -186,11 +186,11 @@ class _Agreement:
         others = [one for one in nodes if one is node or not {*_KINDS} & one.keys()]
         return {**document, "@graph": others} if "@graph" in document else document
 
-    def _node(self, given: Any, rule: Rule, nodes: Sequence[_Node]) -> _Node:
+    def _node(self, target: Any, rule: Rule, nodes: Sequence[_Node]) -> _Node:
         """Return the object of a rule, which may be elsewhere under its name."""
-        is_name = isinstance(given, str)
+        is_name = isinstance(target, str)
         node = self._renamed(
-            next(one for one in nodes if one.get("uid") == given) if is_name else given
+            next(one for one in nodes if one.get("uid") == target) if is_name else target
         )
         if self._is_to(rule):
             node["assignee"] = self.party

@@ -92,7 +92,7 @@ def _form(policy: Policy) -> dict[str, _Form]:
         "hierarchy": policy.hierarchy.digest,
         "vocabulary": policy.vocabulary.digest,
     }
-    return {"canonical": VERSION, **_said(parts)}
+    return {"canonical": VERSION, **_without_empty(parts)}
 
 
 # -- rules ------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def _rule(rule: Rule) -> dict[str, _Form]:
         "consequence": _sorted(map(_rule, rule.consequences)),
         "function": {function: _parts(some) for function, some in rule.functions.items()},
     }
-    return _said(parts)
+    return _without_empty(parts)
 
 
 def _parts(parts: Iterable[Action | Party | Asset]) -> list[_Form]:
@@ -125,7 +125,7 @@ def _part(part: Action | Party | Asset) -> _Form:
         return part.iri
     operands = _operands
     if isinstance(part, Action):
-        operands = _parameters if part.iri == ANONYMIZE else _listed
+        operands = _parameters if part.iri == ANONYMIZE else _values
     return {"iri": part.iri, "refinement": _conditions(part.refinements, operands)}
 
 
@@ -162,14 +162,14 @@ def _condition(condition: Condition, operands: _Operands) -> dict[str, _Form]:
         "unit": condition.unit,
         "status": _literal(condition.status.value, "") if condition.status else [],
     }
-    return _said(parts)
+    return _without_empty(parts)
 
 
 def _operands(constraint: Constraint) -> list[_Form]:
-    return _sorted(_listed(constraint))
+    return _sorted(_values(constraint))
 
 
-def _listed(constraint: Constraint) -> list[_Form]:
+def _values(constraint: Constraint) -> list[_Form]:
     is_name = terms.takes_names(constraint.left_operand)
     values = [one for value in constraint.right_operands for one in value.all]
     return [_value(one, constraint, is_name=is_name) for one in values]
@@ -180,7 +180,7 @@ def _parameters(constraint: Constraint) -> list[_Form]:
     if terms.names_columns(constraint.left_operand):
         rights = constraint.right_operands
         return [["iri", terms.canonical(str(one.value)), *_settings(one)] for one in rights]
-    return [_plain(one) for one in constraint.right_operands]
+    return [_parameter_value(one) for one in constraint.right_operands]
 
 
 # -- values -----------------------------------------------------------------------------------
@@ -188,11 +188,11 @@ def _parameters(constraint: Constraint) -> list[_Form]:
 
 def _value(value: Value, constraint: Constraint, *, is_name: bool) -> list[_Form]:
     """Return a name as one, a text that is a name where names are meant too, else a literal."""
-    given = value.value
-    if isinstance(given, str) and (value.is_iri or (is_name and _NAME.fullmatch(given))):
+    content = value.value
+    if isinstance(content, str) and (value.is_iri or (is_name and _NAME.fullmatch(content))):
         # Names are compared so.
-        return ["iri", terms.canonical(terms.expand(given)), *_settings(value)]
-    return [*_literal(given, value.type or constraint.data_type), *_settings(value)]
+        return ["iri", terms.canonical(terms.expand(content)), *_settings(value)]
+    return [*_literal(content, value.type or constraint.data_type), *_settings(value)]
 
 
 def _settings(value: Value) -> Iterator[dict[str, _Form]]:
@@ -202,16 +202,16 @@ def _settings(value: Value) -> Iterator[dict[str, _Form]]:
 
 
 def _setting(value: Value) -> list[_Form]:
-    return [_plain(one) for one in value.all] if value.more else _plain(value)
+    return [_parameter_value(one) for one in value.all] if value.more else _parameter_value(value)
 
 
-def _plain(value: Value) -> list[_Form]:
+def _parameter_value(value: Value) -> list[_Form]:
     """Return a name or a literal, where a number is a number of any type."""
     if value.is_iri:
         return ["iri", str(value.value)]
-    given = value.value
-    is_whole = isinstance(given, float) and given.is_integer()
-    return _literal(int(given) if is_whole else given, value.type)  # type: ignore[arg-type]
+    content = value.value
+    is_whole = isinstance(content, float) and content.is_integer()
+    return _literal(int(content) if is_whole else content, value.type)  # type: ignore[arg-type]
 
 
 def _literal(value: Literals, datatype: str) -> list[_Form]:
@@ -231,7 +231,7 @@ def canonical_literal(value: Literals) -> str:
 # -- as text ----------------------------------------------------------------------------------
 
 
-def _said(parts: Mapping[str, _Form]) -> dict[str, _Form]:
+def _without_empty(parts: Mapping[str, _Form]) -> dict[str, _Form]:
     """Return the members that say something."""
     return {name: value for name, value in parts.items() if value not in ("", [], {})}
 

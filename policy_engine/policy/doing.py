@@ -34,7 +34,9 @@ def meaning_of(policy: Policy, duty: Rule) -> str:
     That of a duty that hangs on a rule is by the word of those who issued the rule. To have paid
     one is not to have paid another, so the same thing owed to others is another duty.
     """
-    hangs_on = (rule for rule in policy.rules if any(one is duty for one in rule.below()))
+    hangs_on = (
+        rule for rule in policy.rules if any(one is duty for one in rule.all_nested_rules())
+    )
     return _meaning(duty, next(hangs_on, duty))
 
 
@@ -42,9 +44,9 @@ def meanings_of(policy: Policy) -> Mapping[str, frozenset[str]]:
     """Return what the rules of a policy mean, and what hangs on them, by their labels."""
     meanings: dict[str, frozenset[str]] = {}
     for rule in policy.rules:
-        for one in (rule, *rule.below()):
-            known = meanings.get(one.label(), frozenset())
-            meanings[one.label()] = known | {_meaning(one, rule)}
+        for one in (rule, *rule.all_nested_rules()):
+            meaning = meanings.get(one.label(), frozenset())
+            meanings[one.label()] = meaning | {_meaning(one, rule)}
     return meanings
 
 

@@ -282,8 +282,8 @@ def _odrl_actions_below() -> dict[str, list[str]]:
 @cache
 def _dpv() -> dict[str, tuple[str, ...]]:
     """Return what is right above each purpose and each operation of the DPV."""
-    known = terms.data_privacy_vocabulary().items()
-    return {iri: term.iris("broader") for iri, term in known}
+    dpv_terms = terms.data_privacy_vocabulary().items()
+    return {iri: term.iris("broader") for iri, term in dpv_terms}
 
 
 @cache

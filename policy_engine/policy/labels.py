@@ -59,7 +59,7 @@ def _all_named(rules: Sequence[Rule], above: str, used_labels: Counter[str]) -> 
 
 def _named(rule: Rule, above: str, used_labels: Counter[str]) -> Rule:
     named_rule = rule if rule.uid else replace(rule, name=_name(rule, above, used_labels))
-    if not named_rule.within:
+    if not named_rule.nested_rules:
         return named_rule
     label = named_rule.label()
     return replace(

@@ -204,15 +204,15 @@ class Rule:
         return frozenset(party.iri for party in parties if not party.refinements)
 
     @property
-    def within(self) -> "tuple[Rule, ...]":
+    def nested_rules(self) -> "tuple[Rule, ...]":
         """The duties, remedies and consequences that hang on the rule."""
         return self.duties + self.remedies + self.consequences
 
-    def below(self) -> "Iterator[Rule]":
+    def all_nested_rules(self) -> "Iterator[Rule]":
         """Yield the duties, remedies and consequences on the rule, and those on these."""
-        for duty in self.within:
+        for duty in self.nested_rules:
             yield duty
-            yield from duty.below()
+            yield from duty.all_nested_rules()
 
 
 @dataclass(frozen=True)
@@ -275,4 +275,7 @@ class Policy:
     @property
     def duties(self) -> tuple[Rule, ...]:
         """The obligations, and all duties, remedies and consequences that hang on rules."""
-        return (*self.obligations, *(duty for rule in self.rules for duty in rule.below()))
+        return (
+            *self.obligations,
+            *(duty for rule in self.rules for duty in rule.all_nested_rules()),
+        )

@@ -65,14 +65,14 @@ class Names:
             return next(iter(uids))
         return self._others.get(name) or terms.expand_term(name)
 
-    def world(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def world(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Return a state of the world, as JSON has it, with the names in it in full.
 
         What is not of its form is left as it is, to be refused. Raises RequestError (D001) for a
         name that does not mean the same in all policies, for a rule by a prefix that none
         declares, and for one that is there under two names; D003 for a fact that is.
         """
-        plain = dict(given)
+        plain = dict(facts)
         readers: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "values": self._facts,
             "of": self._expand_relations,
@@ -100,13 +100,13 @@ class Names:
             for name, value in facts.items()
         )
 
-    def _expand_relations(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _expand_relations(self, facts_by_name: Mapping[str, Any]) -> dict[str, Any]:
         return _once(
             (
                 self.full(name) if isinstance(name, str) else name,
                 self._facts(facts) if isinstance(facts, Mapping) else facts,
             )
-            for name, facts in given.items()
+            for name, facts in facts_by_name.items()
         )
 
     def _expand_rules(self, values_by_rule: Mapping[str, Any], of: str = "") -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Names:
 
     @cached_property
     def _labels(self) -> frozenset[str]:
-        return frozenset(one.label() for rule in self._rules for one in (rule, *rule.within))
+        return frozenset(one.label() for rule in self._rules for one in (rule, *rule.nested_rules))
 
     @cached_property
     def _places(self) -> Mapping[str, Sequence[tuple[str, str]]]:
@@ -130,7 +130,7 @@ class Names:
         places: dict[str, list[tuple[str, str]]] = {}
         for policy in self._policies:
             for rule in policy.rules:
-                for one in (rule, *rule.below()):
+                for one in (rule, *rule.all_nested_rules()):
                     if not one.uid:
                         places.setdefault(one.where(), []).append((policy.uid, one.label()))
         return places
@@ -166,7 +166,7 @@ def _named(context: Context, name: str, key: str) -> str:
     """Return the IRI that a context gives a name under a key; empty where it gives none."""
     definition = context.definitions.get(key)
     if definition and definition.type == "@vocab":
-        term = context.within(definition).definitions.get(name)
+        term = context.value_scope(definition).definitions.get(name)
         if term:
             return term.iri
     prefix, colon, local = name.partition(":")

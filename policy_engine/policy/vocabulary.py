@@ -49,13 +49,17 @@ class Vocabulary:
         """The purposes, by IRI."""
         return self._terms_of_type(PURPOSE)
 
-    def contexts(self, given: Mapping[str, Any] | None, text: Any = None) -> Mapping[str, Any]:
+    def contexts(
+        self, own_contexts: Mapping[str, Any] | None, text: Any = None
+    ) -> Mapping[str, Any]:
         """Return JSON-LD contexts by URL: those given, and MOSAICrOWN's with its `names`.
 
         What the contexts given, or those that stand in the `text`, declare stays what it is.
         """
-        known = {terms.bundled_url(url): context for url, context in (given or {}).items()}
-        taken = set(_declared_names([text, *known.values()]))
+        contexts_by_url = {
+            terms.bundled_url(url): context for url, context in (own_contexts or {}).items()
+        }
+        taken = set(_declared_names([text, *contexts_by_url.values()]))
         names = {name: iri for name, iri in self.names.items() if name not in taken}
         bundled = terms.bundled_contexts().items() if names else ()
         more = {
@@ -63,7 +67,7 @@ class Vocabulary:
             for url, context in bundled
             if terms.names_mosaicrown(url)
         }
-        return {**more, **known}
+        return {**more, **contexts_by_url}
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -123,41 +127,44 @@ def joined(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
     not agree on what a term is.
     """
     vocabularies_ = tuple(vocabularies)
-    known: dict[str, terms.Term] = {}
+    terms_by_iri: dict[str, terms.Term] = {}
     for iri, term in (entry for one in vocabularies_ for entry in one.defined.items()):
-        first = known.setdefault(iri, term)
+        first = terms_by_iri.setdefault(iri, term)
         if (first.types, first.iris("takes")) != (term.types, term.iris("takes")):
             name = terms.compact(iri)
             raise PolicyError.of("P018", f"Two vocabularies define {name!r}, as different things.")
     hierarchy = Hierarchy().joined(one.hierarchy for one in vocabularies_)
     action, implied = (
-        tuple((terms.action(one, known), terms.action(other, known)) for one, other in edges)
+        tuple(
+            (terms.action(one, terms_by_iri), terms.action(other, terms_by_iri))
+            for one, other in edges
+        )
         for edges in (hierarchy.action, hierarchy.implied)
     )
     hierarchy = replace(hierarchy, action=action, implied=implied)
     return Vocabulary(
-        known,
-        replace(hierarchy, perhaps=tuple(_possible_edges(hierarchy, known))),
+        terms_by_iri,
+        replace(hierarchy, perhaps=tuple(_possible_edges(hierarchy, terms_by_iri))),
         frozenset().union(*(one.profiles for one in vocabularies_)),
         tuple(digest for one in vocabularies_ for digest in one.digests),
         tuple(entry for one in vocabularies_ for entry in one.wider),
     )
 
 
-def _possible_edges(hierarchy: Hierarchy, known: Mapping[str, terms.Term]) -> Iterator[Edge]:
+def _possible_edges(hierarchy: Hierarchy, terms_by_iri: Mapping[str, terms.Term]) -> Iterator[Edge]:
     """Yield what actions may be part of though no vocabulary says so.
 
     A name of MOSAICrOWN's that is defined may still be meant for ODRL's of the same name, and the
     other way round. One that is neither said to be a way to use nor to transfer may be
     both.
     """
-    old_names = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in known]
-    renamed_iris = [(iri, iri.replace(terms.MOSAICROWN, terms.ODRL, 1)) for iri in known]
+    old_names = [(iri, other) for iri, other in terms.OLD_ACTIONS.items() if iri in terms_by_iri]
+    renamed_iris = [(iri, iri.replace(terms.MOSAICROWN, terms.ODRL, 1)) for iri in terms_by_iri]
     namesakes = [(iri, other) for iri, other in renamed_iris if _is_named_alike(iri, other)]
     yield from namesakes
     yield from ((other, iri) for iri, other in namesakes)
     placed_actions = _placed_actions(replace(hierarchy, perhaps=tuple(old_names)))
-    for iri, term in known.items():
+    for iri, term in terms_by_iri.items():
         if ACTION in term.types and iri not in placed_actions:
             yield from ((iri, top) for top in sorted(TOPS))
 
@@ -179,9 +186,9 @@ def _placed_actions(hierarchy: Hierarchy) -> set[str]:
 
 def _may_be_named(name: str) -> bool:
     """Tell whether a name of ODRL's context may be another term."""
-    known = _declared_names(terms.bundled_contexts().values())
+    names = _declared_names(terms.bundled_contexts().values())
     is_old = f"{terms.MOSAICROWN}{name}" in terms.OLD_ACTIONS
-    return name.isidentifier() and (is_old or name not in known)
+    return name.isidentifier() and (is_old or name not in names)
 
 
 def _declared_names(texts: Iterable[Any]) -> Iterator[str]:

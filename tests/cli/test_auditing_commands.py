@@ -30,7 +30,7 @@ from policy_engine.cli import answers, app
 from policy_engine.cli.tables.audits import (
     attacks_table,
     marks_lines,
-    over_targets_table,
+    targets_table,
     tradeoff_table,
 )
 from policy_engine.cli.tables.tables import print_fitting
@@ -449,7 +449,7 @@ def test_tables_fit_the_terminal_with_the_names_of_attacks_whole(width):
         attacks=[attack_over_targets(one.attack, [one.figures, one.figures]) for one in attacks],
     )
     drawn = printed(attacks_table(audit(attacks=attacks, strongest="rmia")), width)
-    spread = printed(over_targets_table(over), width)
+    spread = printed(targets_table(over), width)
     private = printed(tradeoff_table(tradeoff(point(), point("central", 2.0))), width)
     assert "label-only-boundary" in drawn
     assert "label-only-boundary" in spread

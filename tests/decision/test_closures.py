@@ -31,7 +31,7 @@ def test_a_name_has_members_unless_all_that_is_put_into_it_includes_it(part, edg
 def test_names_are_within_another_as_their_reach_tells(part, edges, names, wide):
     closures = Closures(Hierarchy(**{part: tuple(edges)}))
     expected = {one for one in names if wide in closures.reach(part, one)}
-    assert closures.within(part, names, wide) == expected
+    assert closures.select_included(part, names, wide) == expected
 
 
 def steps_of(ask, links):
@@ -52,6 +52,6 @@ def test_members_of_every_name_of_a_chain_take_steps_by_its_links():
 
 def test_what_is_within_the_end_of_a_chain_takes_steps_by_its_links():
     def ask(closures, names):
-        assert closures.within("asset", names, names[-1]) == {*names}
+        assert closures.select_included("asset", names, names[-1]) == {*names}
 
     assert steps_of(ask, 200) <= 2.1 * steps_of(ask, 100)

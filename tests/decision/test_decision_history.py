@@ -65,14 +65,14 @@ def test_a_history_knows_since_when_whatever_is_logged_first():
         history.record_in_force(["a"], day)
         history.record_beginning("p", ANN, [TABLE], day)
         history.record_refusal(("p", "r", "d"), ANN, day)
-        assert history.in_force_since("a") == datetime(2026, 6, 2, tzinfo=UTC), number
+        assert history.first_permitted("a") == datetime(2026, 6, 2, tzinfo=UTC), number
     assert history.begun == {("p", ANN): {TABLE: days[0]}}
     assert history.refusals("p", "r", "d") == {ANN: days[0]}
     history.record_in_force(["a", "b"], days[2])
     history.record_beginning("p", ANN, [TABLE], days[2])
     history.record_refusal(("p", "r", "d"), ANN, days[2])
-    assert [history.in_force_since(one) for one in "ab"] == [datetime(2026, 6, 1, tzinfo=UTC)] * 2
-    assert history.in_force_since("c") is None
+    assert [history.first_permitted(one) for one in "ab"] == [datetime(2026, 6, 1, tzinfo=UTC)] * 2
+    assert history.first_permitted("c") is None
     assert history.begun == {("p", ANN): {TABLE: days[2]}}
     assert history.refusals("p", "r", "d") == {ANN: days[2]}
     assert History.from_json(json.loads(json.dumps(history.to_json()))) == history

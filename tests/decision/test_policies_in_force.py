@@ -126,7 +126,7 @@ def test_queries_see_what_is_in_force_too(market):
 
 
 def test_a_decider_takes_policies_with_what_is_told_of_the_others(market):
-    found = Reading().in_force(market / "policies", time=NOON)
+    found = Reading().policies_in_force(market / "policies", time=NOON)
     told = InForce(found[1:], ["note"], found[:1])
     assert Decider(told).decide(ASKED).notes == ("note",)
     assert not Decider(told).decide(ASKED).permitted

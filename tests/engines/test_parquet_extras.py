@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from policy_engine.data.parquet_footer import read_notes
 from policy_engine.engines.carried import check_file_extras
-from policy_engine.engines.parquet_extras import are_values_of, around_values
+from policy_engine.engines.parquet_extras import are_values_of, extra_contents
 from policy_engine.errors import CertificateError
 
 TABLE = pa.table({"pay": [900, 5, 7], "job": ["a" * 80, "b", None], "at": [0.5, -0.0, None]})
@@ -33,7 +33,7 @@ def written(folder, table=TABLE, **ways):
 @pytest.mark.parametrize("ways", WAYS, ids=str)
 def test_a_file_has_its_table_and_nothing_else(tmp_path, ways):
     path, _ = written(tmp_path, **ways)
-    assert [*around_values(path)] == []
+    assert [*extra_contents(path)] == []
     notes = read_notes(path)
     assert (notes.unknown, {one.path[0] for one in notes.chunks}) == (0, {"pay", "job", "at"})
 
@@ -79,7 +79,7 @@ def test_an_index_with_values_that_no_row_has_is_refused(tmp_path):
     path, content = written(tmp_path, write_page_index=True, compression="zstd")
     place = content.rindex(struct.pack("<q", 900), 0, content.rindex(b"pay"))
     path.write_bytes(content[:place] + struct.pack("<q", 901) + content[place + 8 :])
-    assert [*around_values(path)] == ["statistics of 'pay' with values that no row has"]
+    assert [*extra_contents(path)] == ["statistics of 'pay' with values that no row has"]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_only_long_texts_may_be_shortened(stored, is_one):
 def test_what_is_not_laid_out_as_a_parquet_file_is_told(tmp_path, content):
     (tmp_path / "a.parquet").write_bytes(content)
     told = "parts that are not laid out as in a Parquet file"
-    assert [*around_values(tmp_path / "a.parquet")] == [told]
+    assert [*extra_contents(tmp_path / "a.parquet")] == [told]
 
 
 COLUMNS = st.one_of(
@@ -126,4 +126,4 @@ COLUMNS = st.one_of(
 @settings(max_examples=60)
 def test_every_table_that_is_written_is_a_table_alone(tmp_path_factory, one, other, ways):
     path, _ = written(tmp_path_factory.mktemp("files"), pa.table({"a": one, "b": other}), **ways)
-    assert [*around_values(path)] == []
+    assert [*extra_contents(path)] == []

@@ -78,7 +78,10 @@ def test_every_method_is_about_every_sensitive_column_by_itself():
         ("l", "income"),
         ("t", "income"),
     ]
-    assert [method.notation for method, _ in both.about("income")] == ["l-diversity", "t-closeness"]
+    assert [method.notation for method, _ in both.models_about("income")] == [
+        "l-diversity",
+        "t-closeness",
+    ]
 
 
 def test_the_constraint_holds_the_bounds_of_all_methods_on_each_column():

@@ -64,7 +64,7 @@ def test_an_agreement_stands_once_its_offer_is_withdrawn(tmp_path):
         {"uid": ex("agreement"), "version": 1, "file": "agreed.jsonld"},
     ]
     (tmp_path / "registry.json").write_text(json.dumps({"policies": entries}))
-    [found] = Reading().in_force(tmp_path)
+    [found] = Reading().policies_in_force(tmp_path)
     assert found.uid == ex("agreement")
     with pytest.raises(PolicyError, match=r"P021 .* is not an Offer, but of type 'Agreement'"):
         agree(made, ex("Ann"))
@@ -158,7 +158,7 @@ def test_an_agreement_ends_when_its_offer_does_in_the_registry(tmp_path, entry, 
         {"uid": ex("agreement"), "version": 1, "file": "agreed.jsonld"},
     ]
     (tmp_path / "registry.json").write_text(json.dumps({"policies": entries}))
-    found = Reading().in_force(tmp_path)
+    found = Reading().policies_in_force(tmp_path)
     asked = Request(assignee=ex("Ann"), action=odrl("read"), targets=(ex("T"),))
     known = {rule.uid or rule.label(): 1 for one in found for rule in one.permissions}
     assert Decider(found).decide(asked, World(counts=known)).effect == effect

@@ -90,7 +90,7 @@ def reads(policy, log, asset="Visits"):
 
 def named(policy):
     """Return the labels of all rules of a policy, with what each says."""
-    rules = [rule for one in policy.rules for rule in (one, *one.below())]
+    rules = [rule for one in policy.rules for rule in (one, *one.all_nested_rules())]
     return sorted(
         (rule.label(), sorted(part.iri for part in (*rule.actions, *rule.targets)))
         for rule in rules

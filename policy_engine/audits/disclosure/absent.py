@@ -34,18 +34,18 @@ def with_others(
     columns = tuple(others.column_names)
     dataset = Dataset(iri=source, location=source, format="memory", columns=columns)
     problems = list(missing_columns(tuple(names), dataset))
-    found = []
+    cast_columns = []
     for name in (one for one in names if one in columns):
         kind = original.schema.field(name).type
         try:
-            found.append(others.column(name).cast(kind))
+            cast_columns.append(others.column(name).cast(kind))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             message = f"The values of {name!r} in {source!r} are not of the original's type."
             problems.append(Problem("C009", message, f"They must be {kind}."))
     if problems:
         raise DataError(*problems)
     schema = pa.schema([original.schema.field(name) for name in names])
-    both = [original.select(list(names)).cast(schema), pa.table(found, schema=schema)]
+    both = [original.select(list(names)).cast(schema), pa.table(cast_columns, schema=schema)]
     return pa.concat_tables(both)
 
 
@@ -62,7 +62,11 @@ NOBODY_ALIKE = Likeness()
 
 
 def likeness(
-    original: pa.Table, others: pa.Table, known: Sequence[str], keys: Sequence[str], source: str
+    original: pa.Table,
+    others: pa.Table,
+    known_names: Sequence[str],
+    keys: Sequence[str],
+    source: str,
 ) -> Likeness:
     """Return how many persons of a holdout could be persons of the original.
 
@@ -70,7 +74,7 @@ def likeness(
     the original, columns that tell its rows apart, as far as the holdout has these.
     """
     both = [name for name in original.column_names if name in others.column_names]
-    alike = _equal(original, others, known, source)
+    alike = _equal(original, others, known_names, source)
     shared = [name for name in both if _is_comparable(original, others, name)]
     here = [name for name in keys if name in shared]
     if here and (same := int((alike & _equal(original, others, here, source)).sum())):
@@ -109,8 +113,8 @@ def _equal(
 def with_absent(files: TwoFiles, columns: Sequence[KnownColumn], absent: int) -> TwoFiles:
     """Return the same files with persons who were never in the original, the last of `columns`."""
     own = np.concatenate([files.own, np.full(absent, -1)])
-    known = tuple(replace(one, absent=absent) for one in columns)
-    return replace(files, columns=known, own=own, absent=absent)
+    with_absent_persons = tuple(replace(one, absent=absent) for one in columns)
+    return replace(files, columns=with_absent_persons, own=own, absent=absent)
 
 
 def seemingly_found(
@@ -131,5 +135,5 @@ def seemingly_found(
     last = order[np.searchsorted(shares, ACCEPTED * shares[-1]).clip(0, len(order) - 1)]
     farthest = distances[last] + _ROUNDING * max(1.0, abs(distances[last]))
     absent = np.arange(len(linked) - files.absent, len(linked))
-    found = int((taken(files, absent) <= farthest).sum())
-    return share_of_parts(float(found), files.absent)
+    takers = int((taken(files, absent) <= farthest).sum())
+    return share_of_parts(float(takers), files.absent)

@@ -34,11 +34,11 @@ from policy_engine.kernels.estimates import Estimate, NotApplicable
 
 Links: TypeAlias = NDArray[np.float64]
 ATTACKS: dict[Attack, Callable[[TwoFiles, AttackSettings], Links | NotApplicable]] = {
-    "distance-linkage": lambda files, asked: distance_linkage(files, asked.search),
-    "mahalanobis-linkage": lambda files, asked: mahalanobis_linkage(files, asked.search),
+    "distance-linkage": lambda files, settings: distance_linkage(files, settings.search),
+    "mahalanobis-linkage": lambda files, settings: mahalanobis_linkage(files, settings.search),
     "probabilistic-linkage": probabilistic_linkage,
-    "intersection-linkage": lambda files, asked: intersection_linkage(files, asked.search),
-    "likelihood-linkage": lambda files, asked: likelihood_linkage(files, asked.search),
+    "intersection-linkage": lambda files, settings: intersection_linkage(files, settings.search),
+    "likelihood-linkage": lambda files, settings: likelihood_linkage(files, settings.search),
     "assignment-linkage": assignment_linkage,
 }
 """The attacks that are made with more and more columns known."""
@@ -76,9 +76,9 @@ class Attacks:
         """What every attack reaches."""
         return tuple(one.linkage for one in self.made)
 
-    def links(self, known: tuple[str, ...]) -> dict[str, Links]:
+    def links(self, names: tuple[str, ...]) -> dict[str, Links]:
         """Return the links of the attacks with these columns known, by their titles."""
-        return {one.linkage.title: one.links for one in self.made if one.linkage.known == known}
+        return {one.linkage.title: one.links for one in self.made if one.linkage.known == names}
 
 
 def attack(
@@ -99,15 +99,15 @@ def attack_each(
 
     `outside` are the same files with persons who were never in the original.
     """
-    found: list[Attacked | NotRun] = []
+    results: list[Attacked | NotRun] = []
     chosen = settings.named or get_args(Attack)
     for done, name in enumerate(chosen):
         progress(f"attacking by {name}", done, len(chosen))
-        steps = _in_steps(name, files, outside, settings)
-        found += steps if name in ATTACKS else _learned(files, settings)
+        steps = _run_in_steps(name, files, outside, settings)
+        results += steps if name in ATTACKS else _learned(files, settings)
     return Attacks(
-        tuple(one for one in found if isinstance(one, Attacked)),
-        tuple(one for one in found if isinstance(one, NotRun)),
+        tuple(one for one in results if isinstance(one, Attacked)),
+        tuple(one for one in results if isinstance(one, NotRun)),
     )
 
 
@@ -117,20 +117,20 @@ def without_attacks(reason: str, settings: AttackSettings = DEFAULTS) -> Attacks
     return Attacks(not_run=tuple(NotRun(attack=name, reason=reason) for name in chosen))
 
 
-def _in_steps(
+def _run_in_steps(
     name: Attack, files: TwoFiles, outside: TwoFiles | None, settings: AttackSettings
 ) -> Iterator[Attacked | NotRun]:
     every = len(files.columns)
     are_few = settings.in_steps and len(files.own) <= MOST_PERSONS_IN_STEPS
     steps = range(1, every + 1) if are_few else (every,)
     for count in steps:
-        known = files.first(count)
-        links = ATTACKS[name](known, settings)
+        known_files = files.first(count)
+        links = ATTACKS[name](known_files, settings)
         if not isinstance(links, NotApplicable):
             holdout = _holdout(name, outside.first(count), settings) if outside else None
-            windows = windows_left(known) if name == "intersection-linkage" else None
+            windows = windows_left(known_files) if name == "intersection-linkage" else None
             linkage = Linkage.of(
-                name, known.names, links, files.released, holdout=holdout, windows=windows
+                name, known_files.names, links, files.released, holdout=holdout, windows=windows
             )
             yield Attacked(linkage, links)
         elif count == every:
@@ -150,10 +150,10 @@ def _holdout(name: Attack, outside: TwoFiles, settings: AttackSettings) -> Estim
 
 def _learned(files: TwoFiles, settings: AttackSettings) -> Iterator[Attacked | NotRun]:
     name: Attack = "learned-distance-linkage"
-    found = learned_distance_linkage(files, settings)
-    if isinstance(found, NotApplicable):
-        yield NotRun(attack=name, reason=found.reason)
+    linkages = learned_distance_linkage(files, settings)
+    if isinstance(linkages, NotApplicable):
+        yield NotRun(attack=name, reason=linkages.reason)
         return
-    for one in found:
+    for one in linkages:
         linkage = Linkage.of(name, files.names, one.linked, files.released, one.distance)
         yield Attacked(linkage, one.linked)

@@ -175,7 +175,7 @@ def known_columns(
                 labelled |= {name} if cells.labels else set()
     else:
         step, left = plan.anonymization(), [name for name in names if name not in matched]
-        named = step.model_copy(update={"columns": _among(step.columns, left)})
+        named = step.model_copy(update={"columns": _select_roles(step.columns, left)})
         masked = [name for name in maskings if name in left and name not in recoded]
         others = match(original, release, named, taxonomies, masked)
         matched |= {one.name: one for one in others}
@@ -207,7 +207,7 @@ def _recoded(
     return match_values(name, "masked", "masked", before, release)
 
 
-def _among(columns: Columns, names: Sequence[str]) -> Columns:
+def _select_roles(columns: Columns, names: Sequence[str]) -> Columns:
     """Return the roles of columns with these names alone."""
     return Columns(
         quasi_identifier=tuple(c for c in columns.quasi_identifier if c.name in names),

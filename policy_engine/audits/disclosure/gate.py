@@ -46,9 +46,9 @@ def _unmeasured_attacks(method: RecordLinkage, measured: Sequence[Measured]) -> 
 def _unmeasured(
     method: PopulationRisk | AttributeInference, measured: Sequence[Measured]
 ) -> Iterator[str]:
-    found = {one.key for one in measured}
+    keys = {one.key for one in measured}
     for key in method.keys:
-        if key not in found:
+        if key not in keys:
             of = f" of {key.column!r}" if isinstance(key, InferenceKey) else ""
             yield f"Whether {key.bound}{of} holds was not measured."
 
@@ -61,20 +61,20 @@ def _shortfall(one: Measured) -> str:
 
 
 def _inference_shortfall(one: InferenceMeasurement) -> str:
-    told = f"{one.bound} of {one.column!r} is required, but {one.name} "
+    sentence = f"{one.bound} of {one.column!r} is required, but {one.name} "
     if isinstance(one.reached, NotApplicable):
-        return f"{told}has no figure: {one.reached.reason}."
+        return f"{sentence}has no figure: {one.reached.reason}."
     above = one.most_learned - one.bound.asked
-    told += f"may learn {one.most_learned:.4g} of what the commonest value does not tell: it "
-    return f"{told}guesses {format_disclosure(one)}. That is {above:.4g} above the bound."
+    sentence += f"may learn {one.most_learned:.4g} of what the commonest value does not tell: it "
+    return f"{sentence}guesses {format_disclosure(one)}. That is {above:.4g} above the bound."
 
 
 def _risk_shortfall(one: RiskMeasurement) -> str:
-    told = f"{one.bound} is required, but {one.name} "
+    sentence = f"{one.bound} is required, but {one.name} "
     if isinstance(one.reached, NotApplicable):
-        return f"{told}has no figure: {one.reached.reason}."
+        return f"{sentence}has no figure: {one.reached.reason}."
     above = one.reached.value - one.bound.asked
-    return f"{told}is {format_disclosure(one)}. That is {above:.4g} above the bound."
+    return f"{sentence}is {format_disclosure(one)}. That is {above:.4g} above the bound."
 
 
 def _attack_shortfall(one: DisclosureMeasurement) -> str:
@@ -82,13 +82,15 @@ def _attack_shortfall(one: DisclosureMeasurement) -> str:
     reached, bound = one.reached, one.bound
     assert isinstance(reached, Estimate)  # noqa: S101 (it breaks its bound)
     verb = "may link more:" if bound.allows(reached.value) else "links"
-    told = f"{bound} is required, but the attack {one.attack} {verb} {format_disclosure(one)}. "
-    told += f"The end of its interval is {reached.high - bound.asked:.4g} above the bound."
+    sentence = f"{bound} is required, but the attack {one.attack} {verb} {format_disclosure(one)}. "
+    sentence += f"The end of its interval is {reached.high - bound.asked:.4g} above the bound."
     if bound.asked < one.baseline:
-        return f"{told} Guessing alone links {one.baseline:.4g} of {one.records:,} records."
+        return f"{sentence} Guessing alone links {one.baseline:.4g} of {one.records:,} records."
     if one.records < bound.fewest_records:
-        return f"{told} {one.records:,} records show no such bound; {bound.fewest_records:,} may."
-    return told
+        return (
+            f"{sentence} {one.records:,} records show no such bound; {bound.fewest_records:,} may."
+        )
+    return sentence
 
 
 def format_disclosure(one: Measured) -> str:

@@ -144,8 +144,8 @@ def _measurements(
     results, not_run = attack(files, progress, read_settings(named, DEFAULTS.seconds))
     reasons |= {one.attack: one.reason for one in not_run}
     for name in method.attacks:
-        found = [one for one in results if one.attack == name]
-        worst = max(found, key=lambda one: one.linked.high, default=None)
+        attack_results = [one for one in results if one.attack == name]
+        worst = max(attack_results, key=lambda one: one.linked.high, default=None)
         yield _measurement(method, name, worst, reasons.get(name, ""), files.released)
 
 

@@ -65,8 +65,10 @@ def _floats(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
             return None
         values = values.cast(kind)
     if pa.types.is_integer(kind):
-        found = to_numpy(values.drop_null())
-        return None if np.abs(found.astype(np.float64)).max(initial=0) >= _WHOLE else _cast(values)
+        numbers = to_numpy(values.drop_null())
+        return (
+            None if np.abs(numbers.astype(np.float64)).max(initial=0) >= _WHOLE else _cast(values)
+        )
     return _cast(values) if pa.types.is_floating(kind) else None
 
 

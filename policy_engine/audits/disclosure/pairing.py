@@ -50,14 +50,14 @@ def unnamed_keys(original: pa.Table, release: pa.Table) -> PolicyEngineError:
         hint = f"Rows can be matched by {join_names(fitting, 'or')}: --match {fitting[0]}."
         return DataError.of("A023", message, hint)
     if columns:
-        told = (
+        lacking_names = (
             f"{_lacking(one):,} of the {release.num_rows:,} values of {one.name!r}"
             for one in columns
         )
         message = (
             "No column that tells rows apart has the same values in both tables: the original "
         )
-        message += f"lacks {', '.join(told)} in the release."
+        message += f"lacks {', '.join(lacking_names)} in the release."
         return DataError.of("A023", message, f"Give the original of these rows, or {_WITHOUT_KEYS}")
     message = "Which row of the release is whose is not known: nothing tells rows apart."
     return DataError.of(
@@ -99,7 +99,7 @@ def pair_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints:
     row_of[classes[rows:]] = np.arange(released)
     own = row_of[classes[:rows]]
     if (own >= 0).sum() < released:
-        raise _of_others(columns, released - int((own >= 0).sum()))
+        raise _rows_of_others_error(columns, released - int((own >= 0).sum()))
     return own
 
 
@@ -127,7 +127,7 @@ def own_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints |
         classes, _ = classes_of(both)
         lacking = ~np.isin(classes[rows:], classes[:rows])
         if lacking.any():
-            raise _of_others(columns, int(lacking.sum()))
+            raise _rows_of_others_error(columns, int(lacking.sum()))
         if len(np.unique(classes[:rows])) == rows:
             return pair_rows(columns, rows, released)
     return NotApplicable(
@@ -135,15 +135,15 @@ def own_rows(columns: Sequence[KnownColumn], rows: int, released: int) -> Ints |
     )
 
 
-def _of_others(columns: Sequence[KnownColumn], rows: int) -> PolicyEngineError:
+def _rows_of_others_error(columns: Sequence[KnownColumn], rows: int) -> PolicyEngineError:
     """Return that so many rows of the release are nobody's in the original, by some columns."""
     counts = {one.name: _lacking(one) for one in columns}
-    told = [f"{format_count(count, 'row')} of the release" for count in counts.values()]
+    counts_text = [f"{format_count(count, 'row')} of the release" for count in counts.values()]
     problems = [
         Problem(
             "A023", f"The original lacks the values of {name!r} that {rows_told} have.", _OTHERS
         )
-        for (name, count), rows_told in zip(counts.items(), told, strict=True)
+        for (name, count), rows_told in zip(counts.items(), counts_text, strict=True)
         if count
     ]
     if not problems:

@@ -81,7 +81,7 @@ class Linkage(_Frozen):
     def of(
         cls,
         attack: Attack,
-        known: tuple[str, ...],
+        names: tuple[str, ...],
         links: NDArray[np.float64],
         records: int,
         learned: LearnedDistance | None = None,
@@ -92,7 +92,7 @@ class Linkage(_Frozen):
         linked = share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
         return cls(
             attack=attack,
-            known=known,
+            known=names,
             persons=len(links),
             linked=linked,
             baseline=round(1 / max(records, 1), _BASELINE_DECIMALS),

@@ -20,8 +20,8 @@ def points(files: TwoFiles, *, scale_by_original: bool = False) -> tuple[Floats,
     """Return persons and records as points, (persons, columns) and (records, columns), each file
     in its own standard deviations, or both in those of the original."""
     scores = [standardised(one, scale_by_original=scale_by_original) for one in files.columns]
-    known, released, _ = zip(*scores, strict=True)
-    return np.column_stack(known), np.column_stack(released)
+    known_values, released, _ = zip(*scores, strict=True)
+    return np.column_stack(known_values), np.column_stack(released)
 
 
 def standardised(
@@ -33,11 +33,11 @@ def standardised(
     `scale_by_original`. A generalised cell is
     the mean of its values, with their variance, (records,); a missing value is the mean of all.
     """
-    known = column.known_numbers()
+    known_values = column.known_numbers()
     released, variance = column.released_numbers()
-    mean, deviation = _moments(known[column.present])
+    mean, deviation = _moments(known_values[column.present])
     center, scale = (mean, deviation or 1.0) if scale_by_original else released_scale(column)
-    scores = _filled((known - mean) / (deviation or 1.0))
+    scores = _filled((known_values - mean) / (deviation or 1.0))
     return scores, _filled((released - center) / scale), variance / scale**2
 
 
@@ -63,9 +63,9 @@ def distance_column(column: KnownColumn) -> ColumnLikelihood:
     differ; a cell of several is at the share of its values that differ.
     """
     if column.is_number:
-        known, released, variance = standardised(column)
+        known_values, released, variance = standardised(column)
         bonus = -variance / 2 if variance.any() else None
-        return ColumnLikelihood("normal", known, released, bonus=bonus)
+        return ColumnLikelihood("normal", known_values, released, bonus=bonus)
     return _categories(column)
 
 
@@ -76,8 +76,8 @@ def differences(column: KnownColumn) -> Floats:
     """
     if not column.is_number:
         return np.asarray(np.sqrt(-2 * log_likelihoods([_categories(column)])))
-    known, released, variance = standardised(column)
-    apart = known[:, np.newaxis] - released
+    known_values, released, variance = standardised(column)
+    apart = known_values[:, np.newaxis] - released
     if not variance.any():
         return np.asarray(apart)
     return np.where(apart < 0, -1.0, 1.0) * np.sqrt(apart**2 + variance)
@@ -89,10 +89,12 @@ def _categories(column: KnownColumn) -> ColumnLikelihood:
     first = spread.low[spread.starts[:-1]][spread.cell_of].astype(np.int64)
     ends = np.maximum.reduceat(spread.high, spread.starts[:-1])
     last = ends[spread.cell_of].astype(np.int64) - 1
-    known = column.before.astype(np.int64)
+    known_codes = column.before.astype(np.int64)
     table = CellTransitions(
-        np.zeros(size), np.arange(size + 1, dtype=np.int64), np.full(size, -0.5), known,
-        known, first, last,
+        np.zeros(size), np.arange(size + 1, dtype=np.int64), np.full(size, -0.5), known_codes,
+        known_codes, first, last,
     )  # fmt: skip
     middle = (first + last) / 2.0
-    return ColumnLikelihood("transitions", known.astype(np.float64), middle, transitions=table)
+    return ColumnLikelihood(
+        "transitions", known_codes.astype(np.float64), middle, transitions=table
+    )

@@ -37,11 +37,11 @@ def read_settings(
 ) -> AttackSettings:
     """Return the settings. Raises DataError (A012) with every attack that is not known, for a time
     that is not above 0, and for an agreement that is neither "equal" nor a number of bins."""
-    known = get_args(Attack)
+    names = get_args(Attack)
     problems = [
-        Problem("A012", f"The attack {name!r} is not known.", f"Known are {join_names(known)}.")
+        Problem("A012", f"The attack {name!r} is not known.", f"Known are {join_names(names)}.")
         for name in named
-        if name not in known
+        if name not in names
     ]
     if not 0 < seconds <= _LONGEST:
         message = f"Distances cannot be learned in {seconds!r} seconds."
@@ -51,7 +51,7 @@ def read_settings(
         problems.append(Problem("A012", message, f"Give equal, or 2 to {_MOST_BINS:,} bins."))
     if problems:
         raise DataError(*problems)
-    return AttackSettings(tuple(name for name in known if name in named), seconds, agreement)
+    return AttackSettings(tuple(name for name in names if name in named), seconds, agreement)
 
 
 _LONGEST, _MOST_BINS = 86_400, 10_000

@@ -84,9 +84,9 @@ class Simulation:
     @cached_property
     def moves(self) -> RankMoves | None:
         """How ranks move, None where that cannot be simulated."""
-        known = self.column.known_numbers()[self.column.present]
+        values = self.column.known_numbers()[self.column.present]
         released, _ = self.column.released_numbers()
-        present = ~np.isnan(known)
+        present = ~np.isnan(values)
         if self.made is None or np.isnan(self.made[present]).any() or not present.any():
             return None
 
@@ -95,4 +95,4 @@ class Simulation:
             assert made is not None  # noqa: S101 (as in the first draw)
             return made[present]
 
-        return simulated_moves(known[present], released[~np.isnan(released)], again)
+        return simulated_moves(values[present], released[~np.isnan(released)], again)

@@ -32,10 +32,10 @@ _WHO = {
 def verdict(audit: DisclosureAudit) -> str:
     """Return what the worst reaches, against its baseline: how many persons are found, and how many
     values are learned; first what exceeds its baseline by more."""
-    told = sorted(filter(None, (_found(audit), _learned(audit))), key=lambda one: -one[0])
-    if not told:
+    cases = sorted(filter(None, (_found(audit), _learned(audit))), key=lambda one: -one[0])
+    if not cases:
         return "No attack could be run on this release, and no risk measured."
-    return " ".join(sentences for _, sentences in told)
+    return " ".join(sentences for _, sentences in cases)
 
 
 def _found(audit: DisclosureAudit) -> tuple[float, str] | None:
@@ -54,15 +54,15 @@ def _learned(audit: DisclosureAudit) -> tuple[float, str] | None:
 
 
 def _linked(audit: DisclosureAudit, worst: Linkage) -> str:
-    known = columns_words(worst.known, audit.known)
-    told = f"An intruder who {_WHO[worst.attack].format(known=known)} finds "
-    told += f"{share_words(worst.linked.value)} of the persons ({_ends_of(worst.linked)}). "
+    columns = columns_words(worst.known, audit.known)
+    text = f"An intruder who {_WHO[worst.attack].format(known=columns)} finds "
+    text += f"{share_words(worst.linked.value)} of the persons ({_ends_of(worst.linked)}). "
     doubt = "" if worst.beats_guessing else " More than that is not shown."
-    told += f"Guessing finds {share_words(worst.baseline)}.{doubt}"
+    text += f"Guessing finds {share_words(worst.baseline)}.{doubt}"
     if worst.holdout is None:
-        return told
+        return text
     seems = f"Of {audit.absent:,} persons who were never in the original, it seems to find"
-    return f"{told} {seems} {share_words(worst.holdout.value)}."
+    return f"{text} {seems} {share_words(worst.holdout.value)}."
 
 
 def worst_cases(audit: DisclosureAudit) -> tuple[str, ...]:
@@ -80,20 +80,28 @@ def matched_words(audit: DisclosureAudit) -> str:
 
 def notes(audit: DisclosureAudit) -> tuple[str, ...]:
     """Return how cells were read, where they do not say it themselves, a sentence each."""
-    told = tuple(_read_as_missing(one) for one in audit.missing_marks) + _left_by_windows(audit)
+    sentences = tuple(_read_as_missing(one) for one in audit.missing_marks) + _left_by_windows(
+        audit
+    )
     if audit.lacking:
-        told = (f"The release lacks {join_names(audit.lacking)} of the original.", *told)
+        sentences = (f"The release lacks {join_names(audit.lacking)} of the original.", *sentences)
     if audit.alike:
-        told = (*told, _alike(audit))
-    return (*told, f"Read by no attack: {', '.join(audit.unread)}.") if audit.unread else told
+        sentences = (*sentences, _alike(audit))
+    return (
+        (*sentences, f"Read by no attack: {', '.join(audit.unread)}.")
+        if audit.unread
+        else sentences
+    )
 
 
 def _alike(audit: DisclosureAudit) -> str:
-    told = f"Of the {format_count(audit.absent, 'person')} of the holdout, {audit.alike:,} equal "
-    told += (
+    sentence = (
+        f"Of the {format_count(audit.absent, 'person')} of the holdout, {audit.alike:,} equal "
+    )
+    sentence += (
         f"somebody of the original in all known columns, {audit.equal:,} in all that both tables "
     )
-    return f"{told}have: if these are the same persons, the second baseline is too high."
+    return f"{sentence}have: if these are the same persons, the second baseline is too high."
 
 
 def _left_by_windows(audit: DisclosureAudit) -> tuple[str, ...]:
@@ -102,9 +110,11 @@ def _left_by_windows(audit: DisclosureAudit) -> tuple[str, ...]:
     if not left:
         return ()
     own = f"{share_words(left[-1].contains_own)} of the persons"
-    told = f"The windows of rank swapping contain the own record of {own}"
+    sentence = f"The windows of rank swapping contain the own record of {own}"
     alone = left[-1].alone
-    return (f"{told}." if alone is None else f"{told}, and one record alone of {alone:.1%}.",)
+    return (
+        f"{sentence}." if alone is None else f"{sentence}, and one record alone of {alone:.1%}.",
+    )
 
 
 def _read_as_missing(one: MissingMarks) -> str:
@@ -123,33 +133,33 @@ def added_by_others(audit: DisclosureAudit) -> tuple[str, ...]:
 def _added(before: ReleasesTogether, one: ReleasesTogether, rows: int) -> str:
     joined = _joined(before, one)
     if not one.columns:
-        told = f"{one.release} adds no class: no known column is sure to say there what is true."
-        return f"{told}{joined}"
-    told = f"With {one.release}, a choice at random among those in the same classes of all "
-    told += f"releases finds {_share_of(one.linked)} of the persons, "
-    told += f"{share_words(before.linked.value)} before. "
+        text = f"{one.release} adds no class: no known column is sure to say there what is true."
+        return f"{text}{joined}"
+    text = f"With {one.release}, a choice at random among those in the same classes of all "
+    text += f"releases finds {_share_of(one.linked)} of the persons, "
+    text += f"{share_words(before.linked.value)} before. "
     alone = f"{one.uniques:,} of {rows:,} persons are alone there, {before.uniques:,} before; "
-    return f"{told}{alone}{one.combined:,} of them only by the releases together.{joined}"
+    return f"{text}{alone}{one.combined:,} of them only by the releases together.{joined}"
 
 
 def _joined(before: ReleasesTogether, one: ReleasesTogether) -> str:
     if one.joined is None or before.joined is None:
         return ""
-    told = f" Who joins the releases up to {one.release} row by row, and takes the rows that are "
-    told += f"most likely by their published methods, finds {_share_of(one.joined)} of the persons"
-    return f"{told}, {share_words(before.joined.value)} before."
+    text = f" Who joins the releases up to {one.release} row by row, and takes the rows that are "
+    text += f"most likely by their published methods, finds {_share_of(one.joined)} of the persons"
+    return f"{text}, {share_words(before.joined.value)} before."
 
 
 def _worst_case(one: LearnedDistance) -> str:
-    found = {
+    endings = {
         "time": " found in the time given",
         "size": " found, the problem being too large to be solved exactly",
         "margin": " found, the rest being as good as ties",
         "reached": "",
     }
-    told = f"Best {one.distance}{found[one.stopped]}, fitted to all persons: "
-    told += f"{share_words(one.in_sample)}. None can exceed "
-    return f"{told}{'this' if one.is_proven else share_words(one.bound)}."
+    text = f"Best {one.distance}{endings[one.stopped]}, fitted to all persons: "
+    text += f"{share_words(one.in_sample)}. None can exceed "
+    return f"{text}{'this' if one.is_proven else share_words(one.bound)}."
 
 
 def _share_of(one: Estimate) -> str:

@@ -80,14 +80,14 @@ def audit_files(
     )
 
 
-def _generators(model: Any, inputs: TrainingInputs, asked: int | None) -> int | None:
+def _generators(model: Any, inputs: TrainingInputs, most: int | None) -> int | None:
     """Return how many generators the model in the file has, up to those asked for."""
-    if not asked or not isinstance(inputs.architecture, Estimator):
+    if not most or not isinstance(inputs.architecture, Estimator):
         return None
     records = inputs.records
     estimator = make_estimator(inputs.architecture)
     features = records.features.astype(np.float32)
-    return min(asked, count_generators(model, estimator, features, records.labels, asked))
+    return min(most, count_generators(model, estimator, features, records.labels, most))
 
 
 def _read_model(folder: Path, architecture: Network | Estimator) -> Any:

@@ -45,31 +45,34 @@ class RareValues:
 def find_rare_values(
     files: Iterable[Contents],
     rare: RareValues,
-    known: frozenset[str],
+    known_texts: frozenset[str],
     sound: frozenset[float] = frozenset(),
 ) -> set[tuple[str, str]]:
     """Return the columns and values that files hold and that few records have.
 
     A text counts where it is a text of its own, a long one also as words of another, unless it is
-    `known` in every such model; a number where it has several digits, or belongs to its column's
-    encoding. An edge that is `sound` does not depend on single values, and reveals none.
+    among the `known_texts` of every such model; a number where it has several digits, or belongs to
+    its column's encoding. An edge that is `sound` does not depend on single values, and reveals
+    none.
     """
     values: set[tuple[str, str]] = set()
     for file in files:
-        values |= set(_rare_texts(file, rare, known))
+        values |= set(_rare_texts(file, rare, known_texts))
         values |= set(_rare_numbers(file, rare, sound))
     return values
 
 
 def _rare_texts(
-    file: Contents, rare: RareValues, known: frozenset[str]
+    file: Contents, rare: RareValues, known_texts: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    texts_in_file = set(file.texts) - known
+    texts_in_file = set(file.texts) - known_texts
     words = _words(file.data)
     for column, texts in rare.texts.items():
         for text in texts:
             if text in texts_in_file or (
-                len(text) >= _LETTERS and text not in known and _occurs(text, words, file.data)
+                len(text) >= _LETTERS
+                and text not in known_texts
+                and _occurs(text, words, file.data)
             ):
                 yield column, text
 

@@ -235,7 +235,7 @@ def examine_predictions(
         warnings=(
             *predictions.warnings,
             MEMBERS_GIVEN,
-            *(doubts if doubts is not None else _beside(predictions)),
+            *(doubts if doubts is not None else _answer_differences(predictions)),
             *uncalibrated_caveats(one.notation for one in attacks),
             *small_sample_caveats(int((~predictions.is_member).sum())),
         ),
@@ -244,7 +244,7 @@ def examine_predictions(
     return ScoredAudit(report, record_scores(outcomes, rows, is_member, settings.seed))
 
 
-def _beside(predictions: Predictions) -> Iterator[str]:
+def _answer_differences(predictions: Predictions) -> Iterator[str]:
     classes = LabelClasses(predictions.labels, predictions.classes)
     yield from answer_differences(predictions.columns, classes, predictions.is_member)
 

@@ -19,13 +19,13 @@ def bins_of(records: Records, count: int, ranges: Sequence[Range] = ()) -> Bins:
     Raises AuditError (A006) with all ranges of what is not a column of numbers.
     """
     ends_by_column, problems = {}, list[Problem]()
-    known = {name for name, _ in _numeric_columns(records)}
+    names = {name for name, _ in _numeric_columns(records)}
     for name, low, high in ranges:
-        if name in known:
+        if name in names:
             ends_by_column[name] = _feature_range(records, name, (low, high))
         else:
             message = f"There is no numeric column {name!r} to set a range for."
-            problems.append(Problem("A006", message, did_you_mean(name, known)))
+            problems.append(Problem("A006", message, did_you_mean(name, names)))
     if problems:
         raise AuditError(*problems)
     return Bins(count, ends_by_column)

@@ -55,8 +55,8 @@ def settings_caveats(
 
 def uncalibrated_caveats(attacks: Iterable[str]) -> Iterator[str]:
     """Yield what attacks miss where none compares the model with models without the records."""
-    known = terms.attacks()
-    calibrated = [name for name, term in known.items() if term.flag("calibrated")]
+    attack_terms = terms.attacks()
+    calibrated = [name for name, term in attack_terms.items() if term.flag("calibrated")]
     if not set(calibrated) & set(attacks):
         yield (
             f"No attack that compares the model with others was run ({join_names(calibrated)}): "

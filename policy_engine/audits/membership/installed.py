@@ -30,8 +30,8 @@ def versions() -> str:
 def are_installed(modules: Iterable[ModuleType | None]) -> bool:
     """Tell whether all of some modules are of Python, of an installed package, or of this one."""
     files = [str(getattr(one, "__file__", None) or "") for one in modules]
-    known = _installed_folders()
-    return all(file.startswith(known) for file in files if file)
+    folders = _installed_folders()
+    return all(file.startswith(folders) for file in files if file)
 
 
 def is_installed(thing: Any) -> bool:
@@ -44,8 +44,8 @@ def is_installed(thing: Any) -> bool:
 def versions_of_parts(thing: Any) -> str:
     """Return the packages of an estimator's class and of those of its settings, with versions."""
     roots = {str(getattr(one, "__module__", "")).partition(".")[0] for one in _code_of(thing, 0)}
-    known = {name: version_of(name) for name in sorted(roots & {*_PACKAGES})}
-    return " ".join(f"{name} {version}" for name, version in known.items())
+    versions = {name: version_of(name) for name in sorted(roots & {*_PACKAGES})}
+    return " ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def _code_of(thing: Any, depth: int) -> Iterator[Any]:

@@ -65,17 +65,17 @@ class ManifestKeeper:
     def set_records(self, digest: str) -> None:
         """Record which data is audited, and whether an interrupted audit is resumed."""
         earlier, facts = self._earlier, {"records": digest}
-        known = (
+        is_recorded = (
             earlier and earlier.data and self._nonce and earlier.data.matches(facts, self._nonce)
         )
         goes_on = (
-            known
+            is_recorded
             and earlier is not None
             and earlier.state != "done"
             and (earlier.kind, earlier.model, earlier.settings)
             == (self._now.kind, self._now.model, self._now.settings)
         )
-        if self._folder and not known:
+        if self._folder and not is_recorded:
             self._nonce = new_nonce()
             write_file(self._folder / NONCE, self._nonce, private=True)
         resumed = earlier.resumed + 1 if goes_on and earlier else 0

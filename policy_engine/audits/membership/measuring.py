@@ -104,8 +104,8 @@ def _degenerate(
     That must be shown within a class: a score that follows from the class finds members only
     where the classes differ.
     """
-    known = terms.attacks()
-    if attack.notation in known and not known[attack.notation].flag("ranks"):
+    attack_terms = terms.attacks()
+    if attack.notation in attack_terms and not attack_terms[attack.notation].flag("ranks"):
         return ""
     if _shows_members(figures_within):
         return ""

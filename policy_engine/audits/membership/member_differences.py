@@ -148,8 +148,8 @@ def _chance(reading: FeatureReading, is_member: Bools, among: int) -> float:
 
     Of texts the one test or the other may say so.
     """
-    known, codes = np.unique(reading.values, return_inverse=True)
-    if len(known) <= _MOST_VALUES:
+    distinct, codes = np.unique(reading.values, return_inverse=True)
+    if len(distinct) <= _MOST_VALUES:
         return _chi_squared(codes, is_member, among)
     ordered = _kolmogorov_smirnov(codes, is_member)
     if not reading.is_text:
@@ -180,10 +180,10 @@ def _chi_squared(codes: Codes, is_member: Bools, among: int) -> float:
     """
     from scipy.stats import chi2_contingency  # noqa: PLC0415 (slow to import)
 
-    known, places = np.unique(codes, return_inverse=True)
-    if len(known) == 1:
+    distinct, places = np.unique(codes, return_inverse=True)
+    if len(distinct) == 1:
         return 1.0
-    sides = [np.bincount(places[side], minlength=len(known)) for side in (is_member, ~is_member)]
+    sides = [np.bincount(places[side], minlength=len(distinct)) for side in (is_member, ~is_member)]
     test = chi2_contingency(np.stack(sides), correction=False)
     if test.pvalue * among >= _LEVEL or test.expected_freq.min() >= _ENOUGH:
         return float(test.pvalue)

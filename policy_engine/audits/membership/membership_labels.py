@@ -34,8 +34,8 @@ def parse_membership(members: list[str]) -> Bools:
 
 def parse_truths(texts: Sequence[str], name: str) -> Bools:
     """Return which of some texts say yes. Raises AuditError (A011) where any says neither."""
-    known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
-    truths = [known.get(text.strip().lower().removesuffix(".0")) for text in texts]
+    meanings = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
+    truths = [meanings.get(text.strip().lower().removesuffix(".0")) for text in texts]
     unknown = [text for text, one in zip(texts, truths, strict=True) if one is None]
     if unknown:
         pairs = ", ".join(f"{one} or {other}" for one, other in zip(_YES, _NO, strict=True))
@@ -71,5 +71,5 @@ def imbalance_warnings(is_member: NDArray[np.bool_]) -> tuple[str, ...]:
     members, non_members = int(is_member.sum()), int((~is_member).sum())
     if members == non_members:
         return ()
-    given = f"{format_count(members, 'member')} and {format_count(non_members, 'non-member')}"
-    return (f"{given} were given: precision is of this mixture, accuracy of a balanced one.",)
+    mixture = f"{format_count(members, 'member')} and {format_count(non_members, 'non-member')}"
+    return (f"{mixture} were given: precision is of this mixture, accuracy of a balanced one.",)

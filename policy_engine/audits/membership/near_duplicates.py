@@ -128,8 +128,8 @@ def _as_numbers(texts: NDArray[np.object_]) -> NDArray[np.float64] | None:
 
 
 def _standardise(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    known = values[np.isfinite(values)]
-    scale = max(float(known.std()) if len(known) else 0.0, _LEAST)
+    finite = values[np.isfinite(values)]
+    scale = max(float(finite.std()) if len(finite) else 0.0, _LEAST)
     return np.clip(np.nan_to_num(values / scale, nan=_MISSING), -_MISSING, _MISSING)
 
 

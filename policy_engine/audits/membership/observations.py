@@ -255,8 +255,8 @@ class Evidence(Generic[SeenT]):
     def gives(self) -> Terms:
         """What the target shows, and what else there is enough of."""
         enough = {name for name, few in self.counts.items() if few >= FEWEST_SHADOWS}
-        known = any(len(one.is_member) for one in self.shadows)
-        return self.target.gives | enough | ({SHADOW_MEMBERS} if known else set())
+        has_members = any(len(one.is_member) for one in self.shadows)
+        return self.target.gives | enough | ({SHADOW_MEMBERS} if has_members else set())
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -72,9 +72,9 @@ def ranks_of(texts: NDArray[Any]) -> FeatureReading:
 
     What is missing comes before all else.
     """
-    known, codes = np.unique(texts.astype(str), return_inverse=True)
+    distinct, codes = np.unique(texts.astype(str), return_inverse=True)
     try:
-        numbers = np.array([float(text or "nan") for text in known.tolist()])
+        numbers = np.array([float(text or "nan") for text in distinct.tolist()])
     except ValueError:
         return FeatureReading(codes, is_text=True)
     ranks = np.unique(numbers, return_inverse=True)[1]

@@ -60,9 +60,9 @@ def mask_like_release(table: pa.Table, release: pa.Table, covered: CoveredValues
     """
     for name, mask in covered.prefixes.items():
         if name in table.column_names:
-            known = {text for text in index_texts(name, release.column(name))[1] if text}
+            texts = {text for text in index_texts(name, release.column(name))[1] if text}
             place = table.schema.get_field_index(name)
-            table = table.set_column(place, name, _mask_texts(name, table, known, mask))
+            table = table.set_column(place, name, _mask_texts(name, table, texts, mask))
     return table
 
 
@@ -105,9 +105,9 @@ def check_nodes(table: pa.Table, generalised: Iterable[Generalised], leaves: Lea
 def _unknown_cells(
     column: Generalised, table: pa.Table, leaves: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Problem]:
-    known = {cells.ALL, None, *leaves, *(value for under in leaves.values() for value in under)}
+    values = {cells.ALL, None, *leaves, *(value for under in leaves.values() for value in under)}
     _, texts = index_texts(column.name, table.column(column.name))
-    lacking = {value for text in texts for value in _values(text, {})} - known
+    lacking = {value for text in texts for value in _values(text, {})} - values
     if lacking:
         message = f"{len(lacking):,} cells of {column.name!r} are not nodes of the taxonomy "
         message += f"{column.taxonomy!r}, by which an earlier release generalised them."
@@ -189,8 +189,8 @@ def _spread_values(name: str, table: pa.Table, leaves: Mapping[str, tuple[str, .
 
 def _expand_all(values: list[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
     """Return the values of each cell; `*` has the values of all other cells."""
-    known = tuple(dict.fromkeys(one for each in values for one in each if one != cells.ALL))
-    return [known if each == (cells.ALL,) and known else each for each in values]
+    distinct = tuple(dict.fromkeys(one for each in values for one in each if one != cells.ALL))
+    return [distinct if each == (cells.ALL,) and distinct else each for each in values]
 
 
 def _values(text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> Iterator[str | None]:
@@ -207,9 +207,9 @@ def _values(text: str | None, leaves: Mapping[str, tuple[str, ...]]) -> Iterator
         yield None
 
 
-def _mask_texts(name: str, table: pa.Table, known: Iterable[str], mask: str) -> pa.Array:
+def _mask_texts(name: str, table: pa.Table, masked_texts: Iterable[str], mask: str) -> pa.Array:
     """Return the cells of a column's values: of each the longest masked text that it begins."""
-    by_length = sorted(known, key=lambda text: len(text.rstrip(mask)), reverse=True)
+    by_length = sorted(masked_texts, key=lambda text: len(text.rstrip(mask)), reverse=True)
     rows, texts = index_texts(name, table.column(name))
     masked = [
         next((one for one in by_length if text and text.startswith(one.rstrip(mask))), text)

@@ -253,14 +253,16 @@ def _usual_labels(
     values: NDArray[Any], labels: NDArray[np.int64], values_asked: NDArray[Any]
 ) -> NDArray[np.int64]:
     """Return the usual label of each value, or of the nearest one that is known."""
-    known, codes = np.unique(values, return_inverse=True)
-    counts = np.zeros((len(known), int(labels.max()) + 1), np.int64)
+    distinct, codes = np.unique(values, return_inverse=True)
+    counts = np.zeros((len(distinct), int(labels.max()) + 1), np.int64)
     np.add.at(counts, (codes, labels), 1)
-    above = np.clip(np.searchsorted(known, values_asked), 1, max(len(known) - 1, 1))
+    above = np.clip(np.searchsorted(distinct, values_asked), 1, max(len(distinct) - 1, 1))
     below = above - 1
-    above = np.minimum(above, len(known) - 1)
+    above = np.minimum(above, len(distinct) - 1)
     nearer = np.where(
-        np.abs(values_asked - known[below]) <= np.abs(known[above] - values_asked), below, above
+        np.abs(values_asked - distinct[below]) <= np.abs(distinct[above] - values_asked),
+        below,
+        above,
     )
     usual: NDArray[np.int64] = counts[nearer].argmax(axis=1)
     return usual

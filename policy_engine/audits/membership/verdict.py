@@ -99,7 +99,7 @@ def _gain_sentences(
     yield from _ranking_sentences(attacks)
 
 
-def shown_if_turned(attacks: Sequence[AttackResult]) -> float:
+def inverted_accuracy(attacks: Sequence[AttackResult]) -> float:
     """Return the share of cases in which some attack with inverted scores is shown to be right.
 
     An attack whose best balanced accuracy with inverted scores is b has an AUC of at least

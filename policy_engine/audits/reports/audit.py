@@ -88,8 +88,8 @@ def _describe_model(audit: MembershipAudit) -> str:
 
 def _key_figures(audit: MembershipAudit) -> dict[str, str]:
     best = audit.attack(audit.strongest)
-    known = {one.attack for one in audit.attacks}
-    baseline = audit.attack(audit.baseline).figures.accuracy if audit.baseline in known else None
+    attacks = {one.attack for one in audit.attacks}
+    baseline = audit.attack(audit.baseline).figures.accuracy if audit.baseline in attacks else None
     measure = "" if audit.strongest_by == "accuracy" else f" by {audit.strongest_by}"
     return {
         f"strongest attack{measure}": best.attack,

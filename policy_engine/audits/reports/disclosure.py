@@ -5,8 +5,8 @@ from pathlib import Path
 
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
 from policy_engine.audits.disclosure.risks.wording import (
-    by_reason,
     figure_words,
+    group_by_reason,
     interval_words,
     name_of,
     question,
@@ -66,8 +66,8 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         worst_cases=worst_cases(audit),
         risks=_risks(audit),
         risk_pictures=_risk_pictures(audit),
-        not_run=by_reason((one.attack, one.reason) for one in audit.not_run),
-        without_figure=by_reason((name_of(one), one.reason) for one in audit.risks_not_run),
+        not_run=group_by_reason((one.attack, one.reason) for one in audit.not_run),
+        without_figure=group_by_reason((name_of(one), one.reason) for one in audit.risks_not_run),
         releases=_releases(audit) if audit.releases else None,
         map=_map(audit),
         added=added_by_others(audit),

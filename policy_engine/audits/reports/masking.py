@@ -106,8 +106,8 @@ def _together(together: MaskedTogether | NotApplicable) -> Table | None:
 
 def _counts(counts: CategoryCounts) -> Table:
     estimated, original = counts.estimated, counts.original
-    known = () if isinstance(estimated, NotApplicable) else estimated
-    every = zip_longest(counts.categories, counts.published, known, original or ())
+    estimates = () if isinstance(estimated, NotApplicable) else estimated
+    every = zip_longest(counts.categories, counts.published, estimates, original or ())
     rows = [
         (
             category,

@@ -52,14 +52,14 @@ def category_counts(
     foreign = {*published, *(() if is_sample else before or ())} - {*drawable}
     if drawn and foreign:
         raise _foreign_category(name)
-    known = (*drawable, *sorted({*published, *(before or ())} - {*drawable}))
-    counts = np.array([published.get(one, 0) for one in known], dtype=np.int64)
+    categories = (*drawable, *sorted({*published, *(before or ())} - {*drawable}))
+    counts = np.array([published.get(one, 0) for one in categories], dtype=np.int64)
     return CategoryCounts(
         name=name,
-        categories=known,
+        categories=categories,
         published=tuple(counts.tolist()),
         estimated=_estimated(drawn, counts),
-        original=None if before is None else tuple(before.get(one, 0) for one in known),
+        original=None if before is None else tuple(before.get(one, 0) for one in categories),
     )
 
 
@@ -69,26 +69,28 @@ def _foreign_category(name: str) -> PolicyEngineError:
     return CertificateError.of("V002", message, hint)
 
 
-def _counted(column: pa.ChunkedArray, known: Iterable[str]) -> Counter[str]:
+def _counted(column: pa.ChunkedArray, categories: Iterable[str]) -> Counter[str]:
     """Return how often each category of a column occurs, by its text, as a known one spells it."""
-    found = plain_array(column).drop_null().value_counts()
-    values, known = found.field("values"), tuple(known)
-    spelled = _spellings(known)
-    if known and len(values) and not is_text(values.type):
-        typed = labels_as(pa.array(known, pa.string()), values.type).cast(pa.string()).to_pylist()
-        spelled = {**spelled, **dict(zip(typed, known, strict=True))}
+    value_counts = plain_array(column).drop_null().value_counts()
+    values, categories = value_counts.field("values"), tuple(categories)
+    spelled = _spellings(categories)
+    if categories and len(values) and not is_text(values.type):
+        typed = (
+            labels_as(pa.array(categories, pa.string()), values.type).cast(pa.string()).to_pylist()
+        )
+        spelled = {**spelled, **dict(zip(typed, categories, strict=True))}
     counts: Counter[str] = Counter()
     for text, times in zip(
-        values.cast(pa.string()).to_pylist(), found.field("counts").to_pylist(), strict=True
+        values.cast(pa.string()).to_pylist(), value_counts.field("counts").to_pylist(), strict=True
     ):
-        counts[text if text in known else spelled.get(_meaning(text), text)] += times
+        counts[text if text in categories else spelled.get(_meaning(text), text)] += times
     return counts
 
 
-def _spellings(known: Iterable[str]) -> Mapping[Decimal | str, str]:
+def _spellings(categories: Iterable[str]) -> Mapping[Decimal | str, str]:
     """Return the categories by what their texts mean, those that mean what no other does."""
-    times = Counter(map(_meaning, known))
-    return {_meaning(one): one for one in known if times[_meaning(one)] == 1}
+    times = Counter(map(_meaning, categories))
+    return {_meaning(one): one for one in categories if times[_meaning(one)] == 1}
 
 
 def _meaning(text: str) -> Decimal | str:

@@ -319,9 +319,9 @@ def _label(column: MatchedColumn, codes: Ints) -> str:
 
 
 def _pairs(columns: list[MatchedColumn]) -> Iterator[PairChange]:
-    known = [one for one in columns if one.kind != "pseudonym"]
-    coarse = {one.name: _coarse(one) for one in known}
-    for first, second in combinations(known, 2):
+    comparable = [one for one in columns if one.kind != "pseudonym"]
+    coarse = {one.name: _coarse(one) for one in comparable}
+    for first, second in combinations(comparable, 2):
         if first.is_changed or second.is_changed:
             yield _pair(first, second, coarse[first.name], coarse[second.name])
 
@@ -369,22 +369,22 @@ def _queries(
     *,
     is_changed: bool = False,
 ) -> QueryErrors | NotApplicable:
-    known = [one for one in columns if one.kind != "pseudonym"]
-    if not (is_changed or any(one.is_changed for one in known)):
+    comparable = [one for one in columns if one.kind != "pseudonym"]
+    if not (is_changed or any(one.is_changed for one in comparable)):
         return NotApplicable(reason="no column that is compared is generalised or masked")
     if not settings.queries:
         return NotApplicable(reason="no queries were asked for")
     progress("asking questions", 0, settings.queries)
     queries = list(
         utility.range_queries(
-            [one.domain() for one in known],
+            [one.domain() for one in comparable],
             settings.queries,
             settings.selectivity,
             settings.seed,
         )
     )
     errors = utility.query_errors(
-        [one.before for one in known], [one.after for one in known], queries
+        [one.before for one in comparable], [one.after for one in comparable], queries
     )
     return QueryErrors(
         queries=len(queries),

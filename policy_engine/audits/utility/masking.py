@@ -97,23 +97,23 @@ def masking_loss(
     are released with their own values, if these tell all rows of the original apart. Else a masking
     that keeps the order of the values still shows which became which, unless rows were suppressed.
     """
-    known = {one.name: one for one in columns}
+    columns_by_name = {one.name: one for one in columns}
     changes = (*_masked_changes(masked), *_represented(representatives))
     if not changes:
         return NOT_MASKED
-    compared = [one for one in changes if one.name in known]
+    compared = [one for one in changes if one.name in columns_by_name]
     known_rows = _match_rows(columns) if rows is None else rows
     suppressed = original.num_rows - released.num_rows
     numbers = {
-        one.name: _numbers(known[one.name], one, known_rows, suppressed)
+        one.name: _numbers(columns_by_name[one.name], one, known_rows, suppressed)
         for one in compared
-        if _is_numeric(known[one.name], one)
+        if _is_numeric(columns_by_name[one.name], one)
     }
     together, pairs = _together(list(numbers.values()))
     parts = {name: _probabilistic(one) for name, one in numbers.items()}
     return MaskingLoss(
         columns=tuple(
-            _column(one, known[one.name], numbers.get(one.name), parts.get(one.name))
+            _column(one, columns_by_name[one.name], numbers.get(one.name), parts.get(one.name))
             for one in compared
         ),
         il1s=_mean_distance(list(numbers.values())),
@@ -153,9 +153,9 @@ def _match_rows(columns: Sequence[MatchedColumn]) -> Ints | NotApplicable:
     for one in kept:
         codes = np.concatenate([one.before.cell_of, one.after.cell_of])
         keys = np.unique(keys * one.size + codes, return_inverse=True)[1].astype(np.int64)
-    known, first, counts = np.unique(keys[:rows], return_index=True, return_counts=True)
-    places = np.searchsorted(known, keys[rows:]).clip(max=len(known) - 1)
-    if counts.max() > 1 or (known[places] != keys[rows:]).any():
+    distinct, first, counts = np.unique(keys[:rows], return_index=True, return_counts=True)
+    places = np.searchsorted(distinct, keys[rows:]).clip(max=len(distinct) - 1)
+    if counts.max() > 1 or (distinct[places] != keys[rows:]).any():
         return _AMBIGUOUS
     return np.asarray(first[places], dtype=np.int64)
 
@@ -234,9 +234,9 @@ def _mean_distance(columns: Sequence[_Numbers]) -> float | NotApplicable:
         both = ~np.isnan(one.own) & ~np.isnan(one.after)
         spread = information_loss.standard_deviations(_some(one.before)[:, None])
         pair = one.own[both][:, None], one.after[both][:, None]
-        [found] = information_loss.distances(*pair, spread).tolist()
-        if not np.isnan(found):
-            total, cells = total + found * int(both.sum()), cells + int(both.sum())
+        [distance] = information_loss.distances(*pair, spread).tolist()
+        if not np.isnan(distance):
+            total, cells = total + distance * int(both.sum()), cells + int(both.sum())
     return total / cells if cells else _CONSTANT
 
 
@@ -248,8 +248,8 @@ def _probabilistic(one: _Numbers) -> ProbabilisticLoss | NotApplicable:
     before, after = _some(one.before), _some(one.after)
     if min(len(before), len(after)) < _LEAST:
         return _NO_ROWS
-    found = information_loss.column_losses(before, after)
-    return _loss(found.mean, found.variance, found.quantiles, None)
+    losses = information_loss.column_losses(before, after)
+    return _loss(losses.mean, losses.variance, losses.quantiles, None)
 
 
 _LEAST = 2
@@ -274,11 +274,11 @@ def _whole(
     parts: Sequence[ProbabilisticLoss | NotApplicable], pairs: tuple[float, float] | None
 ) -> ProbabilisticLoss | NotApplicable:
     """Return the parts over all columns, and over all pairs of them."""
-    known = [one for one in parts if isinstance(one, ProbabilisticLoss)]
-    if not known:
+    losses = [one for one in parts if isinstance(one, ProbabilisticLoss)]
+    if not losses:
         return parts[0] if parts else _NOTHING
     mean, variance, quantiles = (
-        float(np.mean([getattr(one, name) for one in known]))
+        float(np.mean([getattr(one, name) for one in losses]))
         for name in ("mean", "variance", "quantiles")
     )
     return _loss(mean, variance, quantiles, pairs)

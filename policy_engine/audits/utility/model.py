@@ -73,8 +73,8 @@ class PairChange(_Frozen):
     @property
     def change(self) -> float | None:
         """What was added to the correlation."""
-        known = self.before is not None and self.after is not None
-        return self.after - self.before if known else None  # type: ignore[operator]
+        is_defined = self.before is not None and self.after is not None
+        return self.after - self.before if is_defined else None  # type: ignore[operator]
 
 
 class SizeBin(_Frozen):

@@ -90,16 +90,16 @@ def _score_models(
 ) -> Classification | NotApplicable:
     truth = columns[target].before.cell_of
     trained, tested = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    known = truth[trained]
+    known_labels = truth[trained]
     quasi = [one for one in columns.values() if one.role == "quasi-identifier"]
-    if not len(tested) or len(np.unique(known)) < 2:
+    if not len(tested) or len(np.unique(known_labels)) < 2:
         return NotApplicable(reason=f"{target!r} has one value in the rows learnt from")
     features = _Features(quasi, trained)
     test = features.matrix([one.before.taken(tested) for one in quasi])
     before = features.matrix([one.before.taken(trained) for one in quasi])
     after, labels = features.matrix([one.after for one in quasi]), columns[target].after.cell_of
-    majority = np.bincount(known).argmax()
-    original = _accuracy(before, known, test, truth[tested], seed)
+    majority = np.bincount(known_labels).argmax()
+    original = _accuracy(before, known_labels, test, truth[tested], seed)
     return Classification(
         target=target,
         values=len(np.unique(truth)),

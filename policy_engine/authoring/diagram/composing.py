@@ -138,7 +138,7 @@ class _Composer:
 
     def _draw_duties(self, rule: Rule, key: str) -> None:
         """Draw the duties, remedies and consequences of a rule, recursively."""
-        for place, one in enumerate(rule.within):
+        for place, one in enumerate(rule.nested_rules):
             below = f"{key}:{place}"
             self._add(PictureNode(below, "duty", self._duty_card(one), _tooltip(one)))
             self._link(key, below, "duty", _DUTY_LABELS.get(one.kind, ""))
@@ -319,7 +319,7 @@ def _rules(rules: Iterable[Rule]) -> Iterator[Rule]:
     """Yield rules and their duties, recursively."""
     for rule in rules:
         yield rule
-        yield from _rules(rule.within)
+        yield from _rules(rule.nested_rules)
 
 
 def _rule_iris(rule: Rule) -> Iterator[str]:

@@ -41,4 +41,4 @@ def _part_names(rules: tuple[Rule, ...], part: Part) -> Iterator[str]:
             "purpose": rule.purposes,
         }
         yield from members[part]
-        yield from _part_names(rule.within, part)
+        yield from _part_names(rule.nested_rules, part)

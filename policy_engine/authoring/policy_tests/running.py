@@ -108,7 +108,7 @@ class _Run:
             parents=self._paths(suite.parents),
             vocabularies=(*self.reading.vocabularies, *self._paths(suite.vocabularies)),
         )
-        self.policies = self.reading.in_force(*self._paths(suite.policies))
+        self.policies = self.reading.policies_in_force(*self._paths(suite.policies))
         return Names(self.policies)
 
     def decider(self, suite: Suite, owners: OwnersSource | None) -> Decider:

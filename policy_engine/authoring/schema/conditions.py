@@ -40,7 +40,7 @@ def conditions(vocabulary: Vocabulary) -> dict[str, Schema]:
 
 
 def _conditions(
-    kind: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary
+    kind: str, operands: Mapping[str, terms.Term], vocabulary: Vocabulary
 ) -> dict[str, Schema]:
     """Return the definitions of conditions of one kind, single and joined, on known operands."""
     joining = one_of_terms(*_logical_operators())["pattern"]
@@ -50,10 +50,10 @@ def _conditions(
     left = f"{kind}Left"
     return {
         f"{left}Name": term_schema(
-            known, or_foreign=True, own=vocabulary_terms(vocabulary.operands, vocabulary)
+            operands, or_foreign=True, own=vocabulary_terms(vocabulary.operands, vocabulary)
         ),
         **one_or_more(left, name_or_object(ref(f"{left}Name")), most=1),
-        f"{kind}Compared": _comparison(left, known, vocabulary),
+        f"{kind}Compared": _comparison(left, operands, vocabulary),
         f"{kind}Joined": _joined_condition(kind),
         **one_or_more(kind, when(is_joined, ref(f"{kind}Joined"), single)),
     }
@@ -63,7 +63,7 @@ def _logical_operators() -> list[str]:
     return list(terms.instances(f"{terms.PE}LogicalOperator"))
 
 
-def _comparison(left: str, known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> Schema:
+def _comparison(left: str, operands: Mapping[str, terms.Term], vocabulary: Vocabulary) -> Schema:
     keys = odrl_properties(
         leftOperand=left,
         operator="operator",
@@ -79,7 +79,7 @@ def _comparison(left: str, known: Mapping[str, terms.Term], vocabulary: Vocabula
         requires("leftOperand", "operator"),
         when(described_object(), either),
         _single_right_operand(),
-        *_operand_rules(known, vocabulary),
+        *_operand_rules(operands, vocabulary),
     )
     schema["dependentSchemas"] |= excludes("rightOperand", "rightOperandReference")
     return schema
@@ -93,7 +93,7 @@ def _single_right_operand() -> Schema:
     return where_key("operator", one_of_terms(*others), {"properties": one})
 
 
-def _operand_rules(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
+def _operand_rules(operands: Mapping[str, terms.Term], vocabulary: Vocabulary) -> list[Schema]:
     """Return the values that left operands accept, for those of vocabularies if known.
 
     Other operands are left to the reader.
@@ -113,7 +113,7 @@ def _operand_rules(known: Mapping[str, terms.Term], vocabulary: Vocabulary) -> l
             one_of_terms(iri),
             {**term_description(iri), "properties": {"rightOperand": ref(values_definition(term))}},
         )
-        for iri, term in known.items()
+        for iri, term in operands.items()
         if term.iris("takes")
     ]
 

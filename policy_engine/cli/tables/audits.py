@@ -41,7 +41,7 @@ def attacks_table(audit: MembershipAudit) -> Table:
     """Return what every attack reaches, the strongest first; then the worst slice of that one."""
     fprs = [rate_text(at.fpr) for at in audit.attacks[0].figures.tpr_at_fpr]
     names = ("attack", "precision", "recall", "accuracy", "AUC", *(f"TPR\nat {at}" for at in fprs))
-    table = _plain(new_table(f"Membership inference against {audit.data}", *names))
+    table = _without_lines(new_table(f"Membership inference against {audit.data}", *names))
     for one in sorted(
         audit.attacks, key=lambda one: (one.attack != audit.strongest, -one.figures.accuracy.value)
     ):
@@ -53,7 +53,7 @@ def attacks_table(audit: MembershipAudit) -> Table:
     return table
 
 
-def _plain(table: Table) -> Table:
+def _without_lines(table: Table) -> Table:
     """Return a table of figures without lines, as narrow as its figures are."""
     table.box, table.show_edge, table.padding = box.SIMPLE_HEAD, False, (0, 0, 0, 0)
     for column in table.columns:
@@ -73,21 +73,21 @@ def marks_lines(audit: MembershipAudit) -> Iterator[str]:
         )
 
 
-def over_targets_table(spread: OverTargets) -> Table:
+def targets_table(spread: OverTargets) -> Table:
     """Return what every attack reaches over all targets: means and standard deviations."""
     head, rows = target_spread_rows(spread)
     short = [_FPR.sub("\nat ", name).removesuffix(" FPR") for name in head]
     title = f"Over {spread.targets} targets: mean \u00b1 standard deviation"
-    table = _plain(new_table(title, *short))
+    table = _without_lines(new_table(title, *short))
     for name, *cells in rows:
-        table.add_row(escape(name), *(_below(cell) for cell in cells))
+        table.add_row(escape(name), *(_with_deviation(cell) for cell in cells))
     return table
 
 
 _FPR = re.compile(" at (?=.* FPR)")
 
 
-def _below(cell: str) -> str:
+def _with_deviation(cell: str) -> str:
     """Return a mean with its deviation below."""
     mean, sign, deviation = cell.partition(" \u00b1 ")
     return f"{mean}\n[dim]\u00b1 {deviation}[/]" if sign else cell
@@ -120,7 +120,7 @@ def tradeoff_table(tradeoff: "Tradeoff") -> Table:
     """Return what each privacy costs the model and takes from the attacker, the original first."""
     names = ("privacy", "setting", "epsilon", "model\non others", "on its\nmembers")
     attack = ("attack:\nprecision", "attack:\nrecall", "phi by\nprecision", "phi by\nrecall")
-    table = _plain(
+    table = _without_lines(
         new_table(f"{tradeoff.attack} against a model of {tradeoff.data}", *names, *attack)
     )
     for one in tradeoff.points:

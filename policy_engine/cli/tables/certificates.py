@@ -61,22 +61,22 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield from _row_figures(certificate, record)
     if sample := certificate.sample:
         strata = f", of {sample.strata:,} strata" if (sample.strata or 1) > 1 else ""
-        told = f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
-        yield "sampled", told if sample.sampled else f"{sample.units}, some of them suppressed"
+        text = f"{sample.sampled:,} {sample.units}, {sample.share:.2%} of all{strata}"
+        yield "sampled", text if sample.sampled else f"{sample.units}, some of them suppressed"
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
     for one in certificate.maskings:
         figures = (f"{_words(name)} {_number(figure)}" for name, figure in one.figures.items())
-        told = ", ".join(figures) or "nothing more was measured"
+        text = ", ".join(figures) or "nothing more was measured"
         lacking = ", ".join(map(_words, _unmeasured(certificate, one)))
-        told += f"; not measured, and so not verified: {lacking}" if lacking else ""
-        yield escape(f"{one.masking} of {one.column}"), told
-    asked, utility = certificate.plan.anonymize, (record or certificate).utility
-    if isinstance(utility, NotApplicable) or asked is None:
+        text += f"; not measured, and so not verified: {lacking}" if lacking else ""
+        yield escape(f"{one.masking} of {one.column}"), text
+    step, utility = certificate.plan.anonymize, (record or certificate).utility
+    if isinstance(utility, NotApplicable) or step is None:
         return
-    if asked.columns.privacy_unit:
-        yield "counted in", f"distinct {escape(asked.columns.privacy_unit)}"
-    if asked.recoding.has_overlapping_classes:
+    if step.columns.privacy_unit:
+        yield "counted in", f"distinct {escape(step.columns.privacy_unit)}"
+    if step.recoding.has_overlapping_classes:
         yield "counted in", "rows that could be the same: a missing value matches any"
     yield "classes", f"{utility.classes:,}"
     yield "average class size", f"{utility.average_class_size:.2f}"
@@ -134,12 +134,12 @@ def _class_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     if figures.information_loss is not None:
         yield "information loss, 100 SSE/SST", f"{figures.information_loss:g}"
     for one in figures.columns:
-        told = [f"share unchanged {one.unchanged:.4g}"]
+        texts = [f"share unchanged {one.unchanged:.4g}"]
         if one.information_loss is not None:
-            told.append(f"information loss {one.information_loss:g}")
+            texts.append(f"information loss {one.information_loss:g}")
         if one.dominated is not None:
-            told.append(f"means that one value dominates {one.dominated:.4g}")
-        yield f"  cells of {escape(one.column)}", ", ".join(told)
+            texts.append(f"means that one value dominates {one.dominated:.4g}")
+        yield f"  cells of {escape(one.column)}", ", ".join(texts)
 
 
 def _row_figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[str, str]]:

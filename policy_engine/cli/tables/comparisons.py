@@ -109,10 +109,10 @@ def runs_tables(runs: "Sequence[Run]") -> Iterator[Table]:
     from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
 
     made = [one.outcome for one in runs if not isinstance(one.outcome, NotApplicable)]
-    told = list(attacked_runs(runs))
-    if not told or any(one.classes is not None for one in made):
+    attacked = list(attacked_runs(runs))
+    if not attacked or any(one.classes is not None for one in made):
         yield runs_table(runs)
-    if told:
+    if attacked:
         yield _risk_table(runs)
 
 
@@ -121,11 +121,11 @@ def _risk_table(runs: "Sequence[Run]") -> Table:
     from policy_engine.api import exploration_wording as words  # noqa: PLC0415
     from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
 
-    told = list(attacked_runs(runs))
-    measure = words.MEASURES[told[0][2].measure]
+    attacked_settings = list(attacked_runs(runs))
+    measure = words.MEASURES[attacked_settings[0][2].measure]
     names = ("setting", "records linked", "of draws", "by", measure, "bound")
     table = new_table("What attacks on a release reach", *names)
-    for run, risk, loss in told:
+    for run, risk, loss in attacked_settings:
         row = (
             words.setting_words(run),
             words.linked_words(risk.worst.linked),
@@ -135,7 +135,7 @@ def _risk_table(runs: "Sequence[Run]") -> Table:
             words.bound_words(run, risk),
         )
         table.add_row(*map(escape, row), style="bold" if run.is_cheapest else None)
-    attacked = [run for run, _, _ in told]
+    attacked = [run for run, _, _ in attacked_settings]
     for run in runs:
         if run not in attacked:
             one = run.outcome

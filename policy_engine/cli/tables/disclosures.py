@@ -8,8 +8,8 @@ from rich.table import Table
 
 from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
 from policy_engine.audits.disclosure.risks.wording import (
-    by_reason,
     figure_words,
+    group_by_reason,
     interval_words,
     name_of,
     share_words,
@@ -34,13 +34,13 @@ def print_disclosure(audit: DisclosureAudit) -> None:
         print_fitting(console(), risks_table(audit))
     if audit.releases:
         print_fitting(console(), releases_table(audit))
-    for told in added_by_others(audit):
-        console().print(told, markup=False)
-    for told in notes(audit):
-        console().print(told, markup=False)
-    for names, reason in by_reason((one.attack, one.reason) for one in audit.not_run):
+    for sentence in added_by_others(audit):
+        console().print(sentence, markup=False)
+    for sentence in notes(audit):
+        console().print(sentence, markup=False)
+    for names, reason in group_by_reason((one.attack, one.reason) for one in audit.not_run):
         console().print(f"not run: {names}, since {reason}", markup=False)
-    for names, reason in by_reason((name_of(one), one.reason) for one in audit.risks_not_run):
+    for names, reason in group_by_reason((name_of(one), one.reason) for one in audit.risks_not_run):
         console().print(f"no figure: {names}, since {reason}", markup=False)
     for limit in limits():
         console().print(limit, markup=False)
@@ -55,8 +55,8 @@ def print_attacks(out: Console, audit: DisclosureAudit) -> None:
     out.print(f"guessing finds {share_words(audit.attacks[0].baseline)} of the persons")
     if audit.holdout:
         out.print("absent: persons who were never in the original, and are seemingly found")
-    for told in worst_cases(audit):
-        out.print(told, markup=False)
+    for sentence in worst_cases(audit):
+        out.print(sentence, markup=False)
     out.print(matched_words(audit), markup=False)
 
 

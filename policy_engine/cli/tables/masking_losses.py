@@ -55,8 +55,8 @@ def _counts_table(counts: "CategoryCounts") -> Table:
     title = f"Counts of {escape(counts.name)}, by the certified matrix{escape(reason)}"
     table = new_table(title, "category", "published", "estimated", "original")
     for place, category in enumerate(counts.categories):
-        known = counts.estimated
-        estimated = "-" if isinstance(known, NotApplicable) else f"{known[place]:,.1f}"
+        estimates = counts.estimated
+        estimated = "-" if isinstance(estimates, NotApplicable) else f"{estimates[place]:,.1f}"
         original = "-" if counts.original is None else f"{counts.original[place]:,}"
         table.add_row(escape(category), f"{counts.published[place]:,}", estimated, original)
     return table
@@ -90,8 +90,8 @@ def _together(together: "MaskedTogether | NotApplicable") -> str:
 
 
 def _eigenvalues(values: tuple[float, ...]) -> str:
-    shown = ", ".join(f"{value:.3f}" for value in values[:_MOST_SHOWN])
-    return f"{shown}, ..." if len(values) > _MOST_SHOWN else shown
+    text = ", ".join(f"{value:.3f}" for value in values[:_MOST_SHOWN])
+    return f"{text}, ..." if len(values) > _MOST_SHOWN else text
 
 
 _MOST_SHOWN = 4

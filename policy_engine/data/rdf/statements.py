@@ -139,8 +139,8 @@ class Collector:
     def _whole(self, reference: str, base: str, spot: Spot) -> str:
         character = _FORBIDDEN.search(reference)
         if character:
-            given = f"Given: {reference!r:.80}."
-            message = f"The character {character[0]!r} is not allowed in an IRI. {given}"
+            reference_text = f"Given: {reference!r:.80}."
+            message = f"The character {character[0]!r} is not allowed in an IRI. {reference_text}"
             self.fail("F001", message, spot)
         if is_absolute(reference):
             return reference

@@ -192,12 +192,12 @@ class _Sink:
         """Refuse the current word; `expected` ends in `here` or a colon."""
         start = self.position if start < 0 else start
         word = _NEXT.match(self.text, start)
-        shown = f"{word[0]!r:.60}" if word else "the end of the text"
+        text = f"{word[0]!r:.60}" if word else "the end of the text"
         hint = ""
         if word and word[0] in ("'", '"', "<"):
             hint = "This mark is not closed, or encloses a character that is not allowed."
         mark = "" if expected.endswith(":") else ", found"
-        self.collector.fail("F001", f"{expected}{mark} {shown}.", self.spot(start), hint)
+        self.collector.fail("F001", f"{expected}{mark} {text}.", self.spot(start), hint)
 
 
 class _Grammar(SinkParser):
@@ -231,7 +231,7 @@ class _Grammar(SinkParser):
         subjects: list[_PlacedTerm] = []
         end = self.item(text, i, subjects)
         self.sink.note_subject(str(subjects[0].term), i)
-        has_statements = text[i] == "[" and text[self._after(i + 1)] != "]"
+        has_statements = text[i] == "[" and text[self._skip_space(i + 1)] != "]"
         if has_statements and text[self.skipSpace(text, end)] == ".":
             return end
         return self.property_list(text, end, subjects[0].term)
@@ -286,7 +286,7 @@ class _Grammar(SinkParser):
         end, content = self.strconst(text, word.start() + len(quote), quote)
         if end != word.end() or _HALF_PAIR.search(content):
             self.sink.fail("Expected a text without half a surrogate pair here", word.start())
-        after = self._after(end)
+        after = self._skip_space(end)
         language = _LANGUAGE.match(text, after)
         kind: list[str] = [f"{terms.RDF}langString" if language else STRING]
         if language:
@@ -338,7 +338,7 @@ class _Grammar(SinkParser):
         self.sink.add(subject, predicate.term, value, predicate.start)
 
     def skipSpace(self, text: str, i: int) -> int:  # noqa: N802
-        self.sink.position = self._after(i)
+        self.sink.position = self._skip_space(i)
         return self.sink.position if self.sink.position < len(text) else -1
 
     def bind(self, qn: str, _: bytes) -> None:
@@ -360,6 +360,6 @@ class _Grammar(SinkParser):
         word = _WORD.match(text, start) if start >= 0 else None
         return str(word.lastgroup) if word else ""
 
-    def _after(self, i: int) -> int:
+    def _skip_space(self, i: int) -> int:
         space = _SPACES.match(self.sink.text, i)
         return space.end() if space else i

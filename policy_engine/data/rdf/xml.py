@@ -104,18 +104,18 @@ class _Reader:
         self.collector.check_namespace(namespace or "", self._spot())
         self.collector.prefixes.setdefault(prefix or "", namespace or "")
 
-    def _start(self, tag: str, given: Mapping[str, str]) -> None:
+    def _start(self, tag: str, values_by_name: Mapping[str, str]) -> None:
         parent = self.open[-1]
         if self._text_of(parent).strip(_SPACE):
             self._fail("An element is mixed with text. A property holds one of them.")
         self.collector.check_depth(len(self.open) // 2, self._spot())
-        base = given.get(f"{_XML} base")
+        base = values_by_name.get(f"{_XML} base")
         base = self.collector.iri(base, parent.base, self._spot()) if base else parent.base
-        language = given.get(f"{_XML} lang", parent.language)
+        language = values_by_name.get(f"{_XML} lang", parent.language)
         if language and not _LANGUAGE.fullmatch(language):
             self._fail(f"{language!r} is not a language tag.")
         element = _Element("nodes", base, language, spot=self._spot())
-        attributes = {self._attribute(name): value for name, value in given.items()}
+        attributes = {self._attribute(name): value for name, value in values_by_name.items()}
         attributes.pop("", None)
         name = self._iri_of(tag)
         if parent.takes == "nodes" and len(self.open) == 1 and name == f"{_RDF}RDF":
@@ -140,14 +140,16 @@ class _Reader:
 
     # -- elements --------------------------------------------------------------------------------
 
-    def _node(self, name: str, given: dict[str, str], element: _Element, parent: _Element) -> None:
+    def _node(
+        self, name: str, attributes: dict[str, str], element: _Element, parent: _Element
+    ) -> None:
         """Read a node element (section 7.2.11)."""
         if name in _SYNTAX or name == f"{_RDF}li":
             self._fail(f"{terms.compact(name)!r} is not a type of a node.")
         if parent.takes == "value" and parent.has_value:
             self._fail("A property element holds one node. This is a second one.")
         element.takes = "properties"
-        element.subject = self._subject(given, element)
+        element.subject = self._subject(attributes, element)
         self.collector.note_subject(element.subject, element.spot)
         if parent.takes == "value":
             self._add_value(parent, element.subject)
@@ -155,21 +157,21 @@ class _Reader:
             parent.items.append((element.subject, element.spot))
         if name != f"{_RDF}Description":
             self._add(element, TYPE, self._iri(name, element))
-        self._attributes(given, element, element.subject)
+        self._attributes(attributes, element, element.subject)
 
-    def _subject(self, given: dict[str, str], element: _Element) -> str:
-        names = [name for name in ("ID", "nodeID", "about") if f"{_RDF}{name}" in given]
+    def _subject(self, attributes: dict[str, str], element: _Element) -> str:
+        names = [name for name in ("ID", "nodeID", "about") if f"{_RDF}{name}" in attributes]
         if len(names) > 1:
             self._fail("A node has one of rdf:ID, rdf:nodeID and rdf:about.")
         if not names:
             return self.collector.blank()
-        value = given.pop(f"{_RDF}{names[0]}")
+        value = attributes.pop(f"{_RDF}{names[0]}")
         if names == ["about"]:
             return self._iri(value, element)
         return self._id(value, element) if names == ["ID"] else self._labelled_node(value)
 
     def _property(
-        self, name: str, given: dict[str, str], element: _Element, parent: _Element
+        self, name: str, attributes: dict[str, str], element: _Element, parent: _Element
     ) -> None:
         """Read a property element (section 7.2.14)."""
         if name in _SYNTAX or name == f"{_RDF}Description":
@@ -178,21 +180,24 @@ class _Reader:
             parent.members += 1
             name = f"{_RDF}_{parent.members}"
         element.subject, element.predicate = parent.subject, self._iri(name, element)
-        if f"{_RDF}ID" in given:
-            element.statement = self._id(given.pop(f"{_RDF}ID"), element)
-        kind = given.pop(f"{_RDF}parseType", None)
+        if f"{_RDF}ID" in attributes:
+            element.statement = self._id(attributes.pop(f"{_RDF}ID"), element)
+        kind = attributes.pop(f"{_RDF}parseType", None)
         if kind is not None:
-            self._parse_type(kind, given, element)
-        elif f"{_RDF}datatype" in given:
-            element.takes, element.type = "text", self._iri(given.pop(f"{_RDF}datatype"), element)
-            self._refuse(given)
-        elif given:
-            self._reference(given, element)
+            self._parse_type(kind, attributes, element)
+        elif f"{_RDF}datatype" in attributes:
+            element.takes, element.type = (
+                "text",
+                self._iri(attributes.pop(f"{_RDF}datatype"), element),
+            )
+            self._refuse(attributes)
+        elif attributes:
+            self._reference(attributes, element)
         else:
             element.takes = "value"
 
-    def _parse_type(self, kind: str, given: dict[str, str], element: _Element) -> None:
-        self._refuse(given)
+    def _parse_type(self, kind: str, attributes: dict[str, str], element: _Element) -> None:
+        self._refuse(attributes)
         if kind == "Resource":
             node = self.collector.blank()
             self.collector.note_subject(node, element.spot)
@@ -203,9 +208,9 @@ class _Reader:
         else:
             self._fail(f"rdf:parseType={kind!r} is not read. Allowed: Resource and Collection.")
 
-    def _reference(self, given: dict[str, str], element: _Element) -> None:
+    def _reference(self, attributes: dict[str, str], element: _Element) -> None:
         """Read a property whose object is named or described by attributes (section 7.2.21)."""
-        resource, label = (given.pop(f"{_RDF}{name}", None) for name in ("resource", "nodeID"))
+        resource, label = (attributes.pop(f"{_RDF}{name}", None) for name in ("resource", "nodeID"))
         if resource is not None and label is not None:
             self._fail("A property has one of rdf:resource and rdf:nodeID.")
         if resource is not None:
@@ -214,12 +219,12 @@ class _Reader:
             node = self.collector.blank() if label is None else self._labelled_node(label)
         self._add_value(element, node)
         element.takes = "nothing"
-        self._attributes(given, element, node)
+        self._attributes(attributes, element, node)
 
-    def _attributes(self, given: Mapping[str, str], element: _Element, node: str) -> None:
+    def _attributes(self, values_by_name: Mapping[str, str], element: _Element, node: str) -> None:
         """Read attributes that are properties of a node (section 7.2.5)."""
-        self._refuse({name for name in given if name in _SYNTAX or name == f"{_RDF}li"})
-        for name, value in given.items():
+        self._refuse({name for name in values_by_name if name in _SYNTAX or name == f"{_RDF}li"})
+        for name, value in values_by_name.items():
             kind = f"{_RDF}langString" if element.language else STRING
             is_type = name == TYPE
             term = self._iri(value, element) if is_type else Literal(value, kind, element.language)

@@ -74,7 +74,7 @@ def _add_category(tree: _Tree, item: _Item, problems: Problems) -> list[_Item]:
     node = len(tree.labels)
     tree.labels.append(_label(item, problems))
     tree.parents.append(item.parent)
-    below = _below(item, node, problems)
+    below = _items(item, node, problems)
     if not below and tree.labels[node]:
         _check_value(tree, node, item.pointer, problems)
     return below
@@ -101,7 +101,7 @@ def _label(item: _Item, problems: Problems) -> str:
     return str(label)
 
 
-def _below(item: _Item, node: int, problems: Problems) -> list[_Item]:
+def _items(item: _Item, node: int, problems: Problems) -> list[_Item]:
     """Return the categories under a node, in order."""
     inner = item.value.get("subcats")
     place = (item.pointer, "subcats")

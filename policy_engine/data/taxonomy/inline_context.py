@@ -64,8 +64,8 @@ class ContextTerms:
 
         A relative one stays as it is where no `@base` is given.
         """
-        if key in self.naming and (known := self.key(name)) and not known.startswith("@"):
-            return known
+        if key in self.naming and (iri := self.key(name)) and not iri.startswith("@"):
+            return iri
         if ":" in name:
             return self._expand(name)
         try:

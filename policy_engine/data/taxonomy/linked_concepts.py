@@ -98,8 +98,8 @@ class _Reader:
         for kind, _ in _items(value, pointer):
             name = kind.get("@id") if isinstance(kind, dict) else kind
             if isinstance(name, str):
-                known = self.vocabulary.key(name) or name
-                self.concepts.classify(iri, known, pointer)
+                class_iri = self.vocabulary.key(name) or name
+                self.concepts.classify(iri, class_iri, pointer)
 
     def _property(self, iri: str, key: str, meaning: str, value: Any, pointer: Pointer) -> None:
         local = meaning.removeprefix(SKOS) if meaning.startswith(SKOS) else ""

@@ -89,7 +89,7 @@ class Taxonomy:
 
     def ancestors(self, node: int) -> tuple[int, ...]:
         """Return the nodes above a node, the nearest first, the root last."""
-        return tuple(self._up(node))
+        return tuple(self._ancestors(node))
 
     def lowest_common_ancestor(self, a: int, b: int) -> int:
         """Return the deepest node that has both under it; a node is under itself."""
@@ -150,7 +150,7 @@ class Taxonomy:
         tree = self if len(self.parents) > 1 else Taxonomy((ROOT, *self.labels), (-1, 0))
         return Taxonomy(tree.labels + missing, tree.parents + (0,) * len(missing))
 
-    def _up(self, node: int) -> Iterator[int]:
+    def _ancestors(self, node: int) -> Iterator[int]:
         while (node := self.parents[node]) >= 0:
             yield node
 

@@ -38,7 +38,7 @@ def _add_statement(concepts: Concepts, statement: Statement, problems: Problems)
         concepts.name(statement.subject, NAMINGS[local], value.text, value.language)
     elif local in EDGES or local in NAMINGS:
         what = "a text" if local in NAMINGS else "a concept"
-        given = quote(value.text if isinstance(value, Literal) else value)
-        problems.add("T001", f"skos:{local} of {quote(statement.subject)} is not {what}: {given}.")
+        text = quote(value.text if isinstance(value, Literal) else value)
+        problems.add("T001", f"skos:{local} of {quote(statement.subject)} is not {what}: {text}.")
     else:
         concepts.check_term(statement.predicate)

@@ -10,7 +10,7 @@ from typing import cast
 from policy_engine.data.rdf.statements import Term, is_blank
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.closures import Closures
-from policy_engine.decision.compliance.facts import Terms, purposes_of, with_told
+from policy_engine.decision.compliance.facts import Terms, purposes_of, with_operands
 from policy_engine.decision.compliance.member_index import MemberIndex
 from policy_engine.decision.compliance.reading import value_of
 from policy_engine.decision.compliance.requested_rules import TOLD, RequestedRule
@@ -37,9 +37,9 @@ _STATES: tuple[State, ...] = ("unsatisfied", "unknown", "satisfied")
 class Applicability:
     """The application of a policy's rules to one rule of a request, at one moment.
 
-    The `world` has the facts about parties, assets and actions, `told` those about left operands,
-    of which the world gives those in `world_values`; `known_assets` gives the assets named
-    elsewhere, as for `RefinedMembers`, and the comparisons are counted as `work`. A decision
+    The `world` has the facts about parties, assets and actions, `operand_values` those about left
+    operands, of which the world gives those in `world_values`; `known_assets` gives the assets
+    named elsewhere, as for `RefinedMembers`, and the comparisons are counted as `work`. A decision
     answers yes or no; only a report gives the result of each part. A request that could give its
     purpose or delivery channel but does not, has none: something that is permitted for all but some
     purposes is permitted without one. A prohibition is not lifted by that.
@@ -51,7 +51,7 @@ class Applicability:
         request: RequestedRule,
         closures: Closures,
         world: World,
-        told: Mapping[str, Terms],
+        operand_values: Mapping[str, Terms],
         world_values: Container[str],
         time: Term,
         known_assets: Callable[[], Mapping[str, Sequence[str]]],
@@ -62,7 +62,7 @@ class Applicability:
         self._policy = policy
         self._asked = request
         self._world = world
-        self._told = told
+        self._operand_values = operand_values
         self._only_asked = frozenset(one for one in TOLD if one not in world_values)
         self._time = cast("datetime", value_of(time).value)
         self._members = RefinedMembers(world.of, lambda: request.targets, known_assets)
@@ -102,11 +102,11 @@ class Applicability:
         """Return the facts that the conditions of a rule are evaluated against."""
         is_closed = clause.rule.kind == "permission"
         request, world = self._expanded("action", "").request, self._worlds[is_closed]
-        given = (request, world, self._time, self.closures, self._work)
-        facts = CountedFacts(*given, self._only_asked)
+        parts = (request, world, self._time, self.closures, self._work)
+        facts = CountedFacts(*parts, self._only_asked)
         # Equal moments must give equal answers, whatever the zone that a request writes them in.
         facts.zone = UTC
-        facts.purposes = purposes_of(self._told, is_closed=is_closed)
+        facts.purposes = purposes_of(self._operand_values, is_closed=is_closed)
         set_rule(facts, clause, self.closures, self.closures)
         return facts
 
@@ -140,9 +140,12 @@ class Applicability:
     def _worlds(self) -> Mapping[bool, World]:
         """The world for permissions, where anything not given is false, and that of other rules."""
         rules = self._policy.rules
-        labels = [one.label() for rule in rules for one in (rule, *rule.below())]
-        told = self._told
-        return {one: with_told(self._world, told, labels, is_closed=one) for one in (True, False)}
+        labels = [one.label() for rule in rules for one in (rule, *rule.all_nested_rules())]
+        operand_values = self._operand_values
+        return {
+            one: with_operands(self._world, operand_values, labels, is_closed=one)
+            for one in (True, False)
+        }
 
     def _expanded(self, part: Part, name: str) -> ExpandedRequest:
         """Return the request; of several actions, with the one of that name."""

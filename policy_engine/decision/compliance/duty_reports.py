@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal, is_blank
-from policy_engine.decision.compliance.graph import StatementGraph, refuse, shown_term
+from policy_engine.decision.compliance.graph import StatementGraph, format_term, refuse
 from policy_engine.decision.compliance.names import (
     DEONTIC,
     DUTY_REPORT,
@@ -52,10 +52,15 @@ def duties_of(world: StatementGraph, policies: Sequence[Policy]) -> Iterator[Dut
     are not known or contradict each other: what is passed over could be what says that a duty was
     violated.
     """
-    rules = [one for policy in policies for rule in policy.rules for one in (rule, *rule.below())]
+    rules = [
+        one
+        for policy in policies
+        for rule in policy.rules
+        for one in (rule, *rule.all_nested_rules())
+    ]
     others = {one.uid for one in rules if one.kind in ("remedy", "consequence")}
     duties = {one.uid for one in rules if one.kind in ("duty", "obligation")}
-    elsewhere = _of_others(world, {one.uid for one in policies})
+    elsewhere = _foreign_reports(world, {one.uid for one in policies})
     for node in world.about:
         if DUTY_REPORT in world.types(node):
             states = _states(world, node)
@@ -81,19 +86,19 @@ def _tells_state(graph: StatementGraph, node: str) -> bool:
     return not graph.about[node].keys().isdisjoint(_STATES)
 
 
-def _of_others(world: StatementGraph, policies: AbstractSet[str]) -> AbstractSet[str]:
+def _foreign_reports(world: StatementGraph, policies: AbstractSet[str]) -> AbstractSet[str]:
     """Return the reports that those on other policies have."""
     nodes = [
         node
         for node in world.having(REPORTED_POLICY)
         if policies.isdisjoint(_names(world, world.objects(node, REPORTED_POLICY)))
     ]
-    found = {*nodes}
+    reports = {*nodes}
     for node in nodes:
-        inner = [one for one in world.nodes(node, *INNER_REPORTS) if one not in found]
-        found.update(inner)
+        inner = [one for one in world.nodes(node, *INNER_REPORTS) if one not in reports]
+        reports.update(inner)
         nodes += inner
-    return found
+    return reports
 
 
 def _reported_duties(world: StatementGraph, node: str) -> tuple[str, ...]:
@@ -148,7 +153,7 @@ def _require_state(world: StatementGraph, node: str, states: Iterable[str]) -> N
 
 def _state(world: StatementGraph, node: str, prop: str) -> str:
     values, allowed = world.values(node, prop), _STATES[prop]
-    names = [shown_term(one).removeprefix(terms.REPORT) for one in values]
+    names = [format_term(one).removeprefix(terms.REPORT) for one in values]
     is_known = all(one in [f"{terms.REPORT}{name}" for name in allowed] for one in values)
     if len(values) > 1 or not is_known:
         kind, others = terms.local_name(prop), join_names(sorted(names))

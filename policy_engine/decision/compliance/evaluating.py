@@ -142,18 +142,26 @@ def _gravity(report: DutyReport) -> tuple[object, ...]:
 
     The order of the statements and the names of nodes are no part of it.
     """
-    return (_GRAVITY[report.deontic], not report.active, _said(report.premises))
+    return (_GRAVITY[report.deontic], not report.active, _format_premises(report.premises))
 
 
-def _said(premises: Iterable[ConstraintReport]) -> list[str]:
+def _format_premises(premises: Iterable[ConstraintReport]) -> list[str]:
     """Return what constraints evaluate to, in an order of its own."""
     return sorted(
-        repr((one.state, one.operator, _shown(one.left), _shown(one.right), _said(one.premises)))
+        repr(
+            (
+                one.state,
+                one.operator,
+                _format_terms(one.left),
+                _format_terms(one.right),
+                _format_premises(one.premises),
+            )
+        )
         for one in premises
     )
 
 
-def _shown(values: Iterable[Term]) -> list[str]:
+def _format_terms(values: Iterable[Term]) -> list[str]:
     return sorted("_:" if isinstance(one, str) and is_blank(one) else repr(one) for one in values)
 
 

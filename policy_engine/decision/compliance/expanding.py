@@ -174,9 +174,9 @@ class _Flat:
 
     def _values(self, node: _Expanded, subject: str, predicate: str) -> None:
         prop = terms.canonical(predicate)
-        given = self._graph.about[subject][predicate]
-        if prop in LOGICAL or (prop == RIGHT and len(given) == 1):
-            objects, values = given, [self._ordered(one) for one in given]
+        own_objects = self._graph.about[subject][predicate]
+        if prop in LOGICAL or (prop == RIGHT and len(own_objects) == 1):
+            objects, values = own_objects, [self._ordered(one) for one in own_objects]
         else:
             objects = self._distinct(self._graph.objects(subject, predicate))
             values = [self._value(one) for one in objects]

@@ -24,12 +24,12 @@ from policy_engine.policy.vocabulary import NONE, Vocabulary
 from policy_engine.policy.xsd.literals import Literals
 
 Terms: TypeAlias = tuple[Term, ...]
-Told: TypeAlias = dict[str, dict[Term, None]]
+ValuesByOperand: TypeAlias = dict[str, dict[Term, None]]
 """The values that are told, each once, by left operand."""
 _NOTHING = ("urn:x-policy-engine:nothing",)
 """The value of a left operand that a request could give but does not: a name of nothing."""
 
-_UNTOLD = (Literal("", STRING),)
+_ABSENT_VALUE = (Literal("", STRING),)
 _SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _KIND_OF = (_SUBCLASS, TYPE, *PURPOSE_PROPERTIES)
 _PURPOSE_CLASSES = (f"{terms.SKOS}Concept", f"{terms.MOSAICROWN}purpose")
@@ -38,7 +38,7 @@ _SCHEMES = (terms.DPV, terms.MOSAICROWN, terms.ODRL, terms.PE)
 """The namespaces of purposes that are known without being told."""
 
 
-def told_by(
+def operand_values_of(
     world_values: Mapping[str, Terms],
     request: RequestedRule,
     time: Term,
@@ -58,15 +58,15 @@ def told_by(
 
 def world_values_of(graph: StatementGraph) -> Mapping[str, Terms]:
     """Return the left operands that a world gives; one given in several places has all values."""
-    values: Told = {}
+    values: ValuesByOperand = {}
     for node in world_nodes(graph):
         _tell(values, graph, node)
     return {operand: (*operand_terms,) for operand, operand_terms in values.items()}
 
 
-def shown(operands: Mapping[str, Terms], left_operand: str) -> Terms:
+def reported_value(operands: Mapping[str, Terms], left_operand: str) -> Terms:
     """Return the value of a left operand for a report: the empty text if it is not given."""
-    return operands.get(left_operand) or (_UNTOLD if left_operand in TOLD else ())
+    return operands.get(left_operand) or (_ABSENT_VALUE if left_operand in TOLD else ())
 
 
 def purposes_of(operands: Mapping[str, Terms], *, is_closed: bool) -> tuple[Literals, ...]:
@@ -83,24 +83,24 @@ def world_of(graph: StatementGraph) -> World:
 
     What it says and cannot be read has no values, which is not as if it said nothing.
     """
-    told: dict[str, Told] = {}
+    values_by_node: dict[str, ValuesByOperand] = {}
     for node in graph.about:
-        _tell(told.setdefault(graph.name(node), {}), graph, node)
-    of = {name: _facts(one) for name, one in told.items()}
+        _tell(values_by_node.setdefault(graph.name(node), {}), graph, node)
+    of = {name: _facts(one) for name, one in values_by_node.items()}
     referenced = {name: facts[VALUE] for name, facts in of.items() if VALUE in facts}
     # Unlike those of JSON, the values here may be durations.
     return World.model_construct(values=cast("Any", referenced), of=cast("Any", of))
 
 
-def with_told(
-    world: World, told: Mapping[str, Terms], labels: Iterable[str], *, is_closed: bool
+def with_operands(
+    world: World, operand_values: Mapping[str, Terms], labels: Iterable[str], *, is_closed: bool
 ) -> World:
     """Return a world with the given left operands, for the rules of some labels.
 
     If it `is_closed`, a request that gives no delivery channel has none.
     """
-    values = _facts({operand: of for operand, of in told.items() if of})
-    if is_closed and not told.get(CHANNEL):
+    values = _facts({operand: of for operand, of in operand_values.items() if of})
+    if is_closed and not operand_values.get(CHANNEL):
         values[CHANNEL] = _NOTHING
     times = values.pop(COUNT, ())
     counts = dict.fromkeys(labels, times[0]) if len(times) == 1 and type(times[0]) is int else {}
@@ -113,8 +113,8 @@ def with_told(
         for name in world.values.keys() & values.keys()
     }
     all_values = {**world.values, **values, **both}
-    known = {name: of for name, of in all_values.items() if of}
-    return world.model_copy(update={"values": known, "counts": counts})
+    present_values = {name: of for name, of in all_values.items() if of}
+    return world.model_copy(update={"values": present_values, "counts": counts})
 
 
 def memberships(
@@ -160,7 +160,7 @@ class OwnClosures:
         """Return the closures for a rule of the request."""
         purposes = rule.values.get(PURPOSE, ())
         if purposes not in self._by_purposes:
-            self._by_purposes[purposes] = self._extended([*_above(self._kinds, [rule])])
+            self._by_purposes[purposes] = self._extended([*_wider_purposes(self._kinds, [rule])])
         return self._by_purposes[purposes]
 
     def _extended(self, own: Sequence[tuple[str, str]]) -> Closures:
@@ -173,7 +173,7 @@ def own_purposes(
     request: StatementGraph, rules: Iterable[RequestedRule]
 ) -> tuple[tuple[str, str], ...]:
     """Return what a request says its purposes are kinds of, and these: pairs of their names."""
-    return (*_above(_kinds(request), rules),)
+    return (*_wider_purposes(_kinds(request), rules),)
 
 
 def _kinds(request: StatementGraph) -> Mapping[str, Sequence[str]]:
@@ -185,12 +185,12 @@ def _kinds(request: StatementGraph) -> Mapping[str, Sequence[str]]:
     return kinds
 
 
-def _above(
+def _wider_purposes(
     kinds: Mapping[str, Sequence[str]], rules: Iterable[RequestedRule]
 ) -> Iterator[tuple[str, str]]:
     """Yield the purposes of rules with their kinds, and these with theirs."""
-    told = (term for rule in rules for term in rule.values.get(PURPOSE, ()))
-    names = dict.fromkeys(terms.canonical(one) for one in told if isinstance(one, str))
+    purposes = (term for rule in rules for term in rule.values.get(PURPOSE, ()))
+    names = dict.fromkeys(terms.canonical(one) for one in purposes if isinstance(one, str))
     queue, reached = [*names], {*names}
     for purpose in queue:
         above = kinds.get(purpose, ())
@@ -216,9 +216,9 @@ def refuse_kinds_of_known_purposes(
     """
     edges = own_purposes(request, rules)
     others = [text for text in texts if text.text != request.text]
-    known = {*vocabulary.defined, *hierarchy.names(*PARTS)}.union(*map(_names_in, others))
+    names = {*vocabulary.defined, *hierarchy.names(*PARTS)}.union(*map(_names_in, others))
     for purpose, kind in edges:
-        is_known = purpose in known or purpose.startswith(_SCHEMES)
+        is_known = purpose in names or purpose.startswith(_SCHEMES)
         if is_known and not hierarchy.path("purpose", purpose, kind):
             message = f"The request says that {purpose!r} is a kind of {kind!r}."
             hint = "It may say so of a purpose of its own, which nobody else names."
@@ -228,21 +228,23 @@ def refuse_kinds_of_known_purposes(
 def _names_in(graph: StatementGraph) -> Iterator[str]:
     """Yield the names in a text, and what else is compared as a name, each in its one spelling."""
     yield from graph.written
-    objects = chain.from_iterable(of for said in graph.about.values() for of in said.values())
+    objects = chain.from_iterable(
+        of for statements in graph.about.values() for of in statements.values()
+    )
     for literal in {one for one in objects if isinstance(one, Literal)}:
         texts = _values((literal._replace(language=""),)) or ()
         yield from (compared_name(one) for one in texts if isinstance(one, str))
 
 
-def _tell(told: Told, graph: StatementGraph, node: str) -> None:
+def _tell(facts: ValuesByOperand, graph: StatementGraph, node: str) -> None:
     """Add what a graph says of a node to what is told: several values, if it says several."""
     for operand in graph.about[node]:
-        told.setdefault(operand, {}).update(dict.fromkeys(graph.values(node, operand)))
+        facts.setdefault(operand, {}).update(dict.fromkeys(graph.values(node, operand)))
 
 
-def _facts(told: Mapping[str, Iterable[Term]]) -> dict[str, tuple[Literals, ...]]:
+def _facts(world_values: Mapping[str, Iterable[Term]]) -> dict[str, tuple[Literals, ...]]:
     """Return the values of left operands, none of one that cannot be read."""
-    return {operand: _values((*terms_told,)) or () for operand, terms_told in told.items()}
+    return {operand: _values((*terms_told,)) or () for operand, terms_told in world_values.items()}
 
 
 @lru_cache(maxsize=16)

@@ -195,8 +195,8 @@ class StatementGraph:
             whose, allowed = "a nameless object", "one IRI"
             if not is_blank(node):
                 whose, allowed = repr(node), "its own name"
-            given = join_names(dict.fromkeys(map(shown_term, uids))) if uids else "nothing"
-            message = f"The odrl:uid of {whose} must be {allowed}. Given: {given}."
+            names_text = join_names(dict.fromkeys(map(format_term, uids))) if uids else "nothing"
+            message = f"The odrl:uid of {whose} must be {allowed}. Given: {names_text}."
             yield Problem("P007", message, place=Place("", *self.spot(node, UID)))
 
     def class_problems(self) -> Iterator[Problem]:
@@ -204,8 +204,8 @@ class StatementGraph:
         for node, properties in self.about.items():
             for kind in properties.get(TYPE, ()):
                 if isinstance(kind, Literal) or self.is_list(kind):
-                    given = "a list" if self.is_list(kind) else repr(shown_term(kind))
-                    message = f"The class of {node!r} must be an IRI. Given: {given:.40}."
+                    class_text = "a list" if self.is_list(kind) else repr(format_term(kind))
+                    message = f"The class of {node!r} must be an IRI. Given: {class_text:.40}."
                     yield Problem("P007", message, place=Place("", *self.spot(node, TYPE, kind)))
 
     def empty_lists(self) -> Iterator[Problem]:
@@ -249,7 +249,7 @@ class StatementGraph:
 
 
 def read_graph(
-    given: Source,
+    text_or_path: Source,
     what: str,
     error: type[PolicyEngineError],
     contexts: Mapping[str, Any] | None = None,
@@ -263,8 +263,14 @@ def read_graph(
     not exactly one member at each node (F001), too many members of lists (J003), and for a node
     with several names, a class that is not an IRI, and an empty list or a list in a list (P007).
     """
-    path = _path(given)
-    text = read_file(path) if path else given if isinstance(given, bytes) else _encoded(given)
+    path = _path(text_or_path)
+    text = (
+        read_file(path)
+        if path
+        else text_or_path
+        if isinstance(text_or_path, bytes)
+        else _encoded(text_or_path)
+    )
     source = str(path) if path else ""
     try:
         statements_read = statements(text, path, contexts or {}, limits)
@@ -312,7 +318,7 @@ def _is_read(prop: str) -> bool:
     return is_odrl or prop in (ISSUED, REPLACED) or prop.startswith(_READ_BESIDE_ODRL)
 
 
-def shown_term(term: Term) -> str:
+def format_term(term: Term) -> str:
     """Return a term as a message shows it."""
     return term.text if isinstance(term, Literal) else term
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from policy_engine import terms
-from policy_engine.decision.compliance.graph import StatementGraph, shown_term
+from policy_engine.decision.compliance.graph import StatementGraph, format_term
 from policy_engine.decision.compliance.names import REPLACED
 from policy_engine.errors import Place, PolicyError, Problem, RequestError
 from policy_engine.policy.collecting.ending import ended
@@ -41,7 +41,7 @@ def _refuse_replaced_rules(
 ) -> None:
     """Refuse a rule that was replaced, of a policy that was not: it would stay in force."""
     rules = (rule for policy in policies for rule in policy.rules)
-    uids = {one.uid for rule in rules for one in (rule, *rule.below())}
+    uids = {one.uid for rule in rules for one in (rule, *rule.all_nested_rules())}
     for graph, error, code in ((text, PolicyError, "P006"), (world, RequestError, "D003")):
         for node in graph.having(REPLACED):
             if graph.name(node) in uids:
@@ -54,6 +54,6 @@ def _refuse_replaced_rules(
 def _replaced(graph: StatementGraph) -> Iterator[tuple[str, str]]:
     """Yield what a text says to be replaced, each with one of those by which."""
     for node in reversed(graph.having(REPLACED)):
-        by = [terms.canonical(shown_term(one)) for one in graph.values(node, REPLACED)]
+        by = [terms.canonical(format_term(one)) for one in graph.values(node, REPLACED)]
         if by:
             yield graph.name(node), min(by)

@@ -17,9 +17,9 @@ from policy_engine.decision.compliance.facts import (
     OwnClosures,
     Terms,
     memberships,
+    operand_values_of,
     refuse_kinds_of_known_purposes,
-    shown,
-    told_by,
+    reported_value,
     world_of,
     world_values_of,
 )
@@ -105,10 +105,10 @@ class Setting:
         known_assets = cache(lambda: named_assets(policies, hierarchy))
         facts = world_of(texts[2])
         refuse_lost_refinements(texts[0], policies, hierarchy, facts)
-        told = world_values_of(texts[2])
-        refuse_unknown_purposes(texts, policies, requested, told, hierarchy, vocabulary)
+        world_values = world_values_of(texts[2])
+        refuse_unknown_purposes(texts, policies, requested, world_values, hierarchy, vocabulary)
         refuse_misplaced_memberships(texts, policies, requested)
-        stated = (facts, told)
+        stated = (facts, world_values)
         ended = ended_policies(policies, texts[0], texts[2])
         work = Work(policies, facts.values)
         closures = OwnClosures(hierarchy, texts[1], work)
@@ -130,10 +130,10 @@ class Setting:
 class ComplianceCase:
     """One policy and one rule of a request, at one moment."""
 
-    def __init__(self, name: str, setting: Setting, asked: RequestedRule, time: Term) -> None:
+    def __init__(self, name: str, setting: Setting, request: RequestedRule, time: Term) -> None:
         self.name = name
         self.policy = setting.policy
-        self.asked = asked
+        self.asked = request
         self.time = time
         self._setting = setting
         self._texts = setting.texts
@@ -243,12 +243,12 @@ class ComplianceCase:
             inner = enumerate(verdict.parts)
             parts = tuple(self._constraint(part, *steps, n) for n, part in inner)
             return replace(report, premises=parts)
-        is_told = self._told.get(condition.left_operand) or verdict.seen
+        is_told = self._operand_values.get(condition.left_operand) or verdict.seen
         problem = "cannot be compared" if is_told else "is not known"
         unknown = f"{terms.compact(condition.left_operand)} {problem}."
         return replace(
             report,
-            left=shown(self._told, condition.left_operand),
+            left=reported_value(self._operand_values, condition.left_operand),
             right=values(self._texts[0], condition.uid),
             reason=unknown if verdict.state == "unknown" else "",
         )
@@ -288,16 +288,16 @@ class ComplianceCase:
     # -- what is known ------------------------------------------------------------------------
 
     @cached_property
-    def _told(self) -> Mapping[str, Terms]:
+    def _operand_values(self) -> Mapping[str, Terms]:
         setting = self._setting
-        return told_by(setting.world_values, self.asked, self.time, setting.references)
+        return operand_values_of(setting.world_values, self.asked, self.time, setting.references)
 
     @cached_property
     def _applicability(self) -> Applicability:
         setting, closures = self._setting, self._setting.closures(self.asked)
-        given = (self.policy, self.asked, closures, setting.world, self._told)
+        parts = (self.policy, self.asked, closures, setting.world, self._operand_values)
         more = (setting.world_values, self.time, setting.known_assets, setting.work)
-        return Applicability(*given, *more)
+        return Applicability(*parts, *more)
 
 
 def _why_unknown(name: str, names: tuple[str, ...]) -> str:

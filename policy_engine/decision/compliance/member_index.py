@@ -37,14 +37,14 @@ class MemberIndex:
 
     def overlapping(self, names: Iterable[str]) -> Collection[Member]:
         """Return the members that include one of some names, or lie in one, or may."""
-        found: list[Member] = []
+        members: list[Member] = []
         for name in names:
-            found += self._by_wider.get(name, ())
-            found += self._named(self._closures.reach(self._part, name))
-        return self._found(found)
+            members += self._members_by_wider.get(name, ())
+            members += self._named(self._closures.reach(self._part, name))
+        return self._found(members)
 
     @cached_property
-    def _by_wider(self) -> _Members:
+    def _members_by_wider(self) -> _Members:
         by_wider = _Members(list)
         for member in self._members:
             for wide in self._counted(self._closures.reach(self._part, member.iri)):
@@ -56,9 +56,9 @@ class MemberIndex:
 
     def _found(self, members: Iterable[Member]) -> Collection[Member]:
         """Return members, each once, and those without a name."""
-        found = {id(one): one for one in (*self._nameless, *members)}
-        self._work.add(len(found))
-        return found.values()
+        unique_members = {id(one): one for one in (*self._nameless, *members)}
+        self._work.add(len(unique_members))
+        return unique_members.values()
 
     def _counted(self, names: Collection[str]) -> Collection[str]:
         """Return names, as many of which count as compared."""

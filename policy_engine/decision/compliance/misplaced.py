@@ -96,8 +96,8 @@ def _refuse_misplaced(
             for value in text.nodes(node, prop):
                 ends = (value, node) if prop in _INVERSE_OF_OTHERS else (node, value)
                 whole = kinds.get(text.name(ends[1]), frozenset())
-                known = whole | named.get(text.name(ends[0]), frozenset())
-                if whole and _KINDS.get(prop, frozenset()).isdisjoint(known):
+                member_kinds = whole | named.get(text.name(ends[0]), frozenset())
+                if whole and _KINDS.get(prop, frozenset()).isdisjoint(member_kinds):
                     message = _message(text, prop, ends, whole)
                     hint = f"What is part of it is told by {_PROPERTY_OF[min(whole)]}."
                     place = Place("", *text.spot(node, prop, value))
@@ -109,18 +109,20 @@ def _message(
     text: StatementGraph, prop: str, ends: tuple[str, str], kinds: AbstractSet[str]
 ) -> str:
     part, whole = map(text.name, ends)
-    shown = " and ".join(_SHOWN[one] for one in sorted(kinds))
+    kinds_text = " and ".join(_SHOWN[one] for one in sorted(kinds))
     lost = f"{part!r} is not in {whole!r} by {terms.compact(prop)}, which would be lost"
-    return f"{lost}: {whole!r} is {shown}."
+    return f"{lost}: {whole!r} is {kinds_text}."
 
 
-def _note(kinds: _Kinds, found: Iterable[tuple[str, str]]) -> None:
-    for name, kind in found:
+def _note(kinds: _Kinds, kinds_by_name: Iterable[tuple[str, str]]) -> None:
+    for name, kind in kinds_by_name:
         kinds.setdefault(name, set()).add(kind)
 
 
 def _kinds_in_policies(policies: Sequence[Policy]) -> Iterator[tuple[str, str]]:
-    for rule in (one for policy in policies for of in policy.rules for one in (of, *of.below())):
+    for rule in (
+        one for policy in policies for of in policy.rules for one in (of, *of.all_nested_rules())
+    ):
         for members, kind in (
             (rule.targets, "asset"),
             ((*rule.assignees, *rule.assigners), "party"),

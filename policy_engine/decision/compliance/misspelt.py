@@ -55,17 +55,23 @@ def _problems(
     """Yield what is wrong with names, each with the statement, or its beginning, that has it."""
     for node, properties in graph.about.items():
         for prop in sorted(properties):
-            yield from _told((node, prop), _problem(prop, defined) or _misuse(prop, is_class=False))
+            yield from _problems_of(
+                (node, prop), _problem(prop, defined) or _misuse(prop, is_class=False)
+            )
         for kind in sorted(graph.types(node)):
             message = _problem(kind, defined) or _misuse(kind, is_class=True)
-            yield from _told((node, TYPE, kind), message)
+            yield from _problems_of((node, TYPE, kind), message)
         for prop in properties:
             if prop.startswith(_HAVING_NAMES) and prop not in (PROFILE, UID):
                 for value in graph.objects(node, prop):
-                    yield from _told((node, prop, value), _problem_of_value(prop, value, defined))
+                    yield from _problems_of(
+                        (node, prop, value), _problem_of_value(prop, value, defined)
+                    )
 
 
-def _told(statement: tuple[Term, ...], message: str) -> Iterator[tuple[tuple[Term, ...], str]]:
+def _problems_of(
+    statement: tuple[Term, ...], message: str
+) -> Iterator[tuple[tuple[Term, ...], str]]:
     if message:
         yield statement, message
 

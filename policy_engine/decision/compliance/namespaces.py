@@ -85,11 +85,11 @@ def unknown_term(name: str, defined: Mapping[str, object]) -> str:
     """
     for namespace, title in _TITLES.items():
         if name.startswith(namespace) and name != namespace:
-            local, known = name.removeprefix(namespace), _COMPLETE.get(namespace)
-            if known is None:
+            local, names = name.removeprefix(namespace), _COMPLETE.get(namespace)
+            if names is None:
                 return "" if name in terms.vocabulary() or name in defined else title
             is_numbered = namespace == terms.RDF and _NUMBERED.fullmatch(local)
-            return "" if local in known or is_numbered else title
+            return "" if local in names or is_numbered else title
     return ""
 
 

@@ -23,17 +23,17 @@ def refuse_unknown_purposes(
     texts: Sequence[StatementGraph],
     policies: Sequence[Policy],
     requested: Sequence[RequestedRule],
-    told: Mapping[str, Sequence[Term]],
+    world_values: Mapping[str, Sequence[Term]],
     hierarchy: Hierarchy,
     vocabulary: Vocabulary,
 ) -> None:
     """Refuse purposes that their scheme lacks: a prohibition of one would apply to nothing.
 
     Such schemes are the Data Privacy Vocabulary and that of the profile. `texts` are those of the
-    policies, the requests and the world, which has `told` left operands; `hierarchy` has what they
-    say of the kinds of purposes. Raises PolicyError (P005) or RequestError (D003).
+    policies, the requests and the world, which has `world_values` of left operands; `hierarchy` has
+    what they say of the kinds of purposes. Raises PolicyError (P005) or RequestError (D003).
     """
-    named = dict.fromkeys(_named(policies, requested, told))
+    named = dict.fromkeys(_named(policies, requested, world_values))
     for text in texts:
         named |= dict.fromkeys(name for edge in text.edges(*PURPOSE_PROPERTIES) for name in edge)
     for name in named:
@@ -48,7 +48,7 @@ def refuse_unknown_purposes(
 def _named(
     policies: Sequence[Policy],
     requested: Sequence[RequestedRule],
-    told: Mapping[str, Sequence[Term]],
+    world_values: Mapping[str, Sequence[Term]],
 ) -> Iterator[str]:
     """Yield the purposes that policies, requests and the world name."""
     for policy in policies:
@@ -57,8 +57,8 @@ def _named(
         for leaf in leaves(policy):
             rights = leaf.right_operands if leaf.left_operand == PURPOSE else ()
             yield from (compared_name(one.value) for one in rights if isinstance(one.value, str))
-    for given in (told, *(one.values for one in requested)):
-        yield from map(_name, given.get(PURPOSE, ()))
+    for values in (world_values, *(one.values for one in requested)):
+        yield from map(_name, values.get(PURPOSE, ()))
 
 
 def _name(term: Term) -> str:
@@ -85,10 +85,10 @@ def _is_of_dpv(name: str, vocabulary: Vocabulary) -> bool:
 
 
 def _refuse(
-    texts: Sequence[StatementGraph], name: str, scheme: str, known: Mapping[str, object]
+    texts: Sequence[StatementGraph], name: str, scheme: str, names: Mapping[str, object]
 ) -> None:
     message = f"{terms.compact(name)!r} is not a purpose of {scheme}."
-    hint = did_you_mean(terms.local_name(name), map(terms.local_name, known))
+    hint = did_you_mean(terms.local_name(name), map(terms.local_name, names))
     for text, error in zip(texts, (PolicyError, RequestError, RequestError), strict=True):
         for statement, spot in text.spots.items():
             if len(statement) > 1 and name in map(_name, statement):

@@ -57,7 +57,7 @@ def value_of(term: Term) -> Value:
 
 def leaves(policy: Policy) -> Iterator[Constraint]:
     """Yield the constraints and refinements of a policy, and those within others one by one."""
-    for rule in chain.from_iterable((one, *one.below()) for one in policy.rules):
+    for rule in chain.from_iterable((one, *one.all_nested_rules()) for one in policy.rules):
         parties = (rule.assigners, rule.assignees, *rule.functions.values())
         members: Iterator[Party | Asset | Action] = chain(rule.targets, rule.actions, *parties)
         refinements = (condition for one in members for condition in one.refinements)

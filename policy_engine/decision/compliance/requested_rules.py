@@ -19,7 +19,7 @@ from policy_engine.decision.compliance.names import (
     REQUESTING_PARTY,
 )
 from policy_engine.decision.compliance.namespaces import nearly
-from policy_engine.decision.compliance.unread import said_of
+from policy_engine.decision.compliance.unread import properties_said_of
 from policy_engine.decision.facts import DATE_TIME
 from policy_engine.decision.facts import PURPOSE as PURPOSE_OPERAND
 from policy_engine.errors import RequestError, did_you_mean, join_names
@@ -128,7 +128,7 @@ class _Requests:
             if has_policies and not is_own:
                 names |= self.graph.about[node].keys() & {*_OF_EVALUATION}
             else:
-                names |= said_of(self.graph, node, is_of_world=has_world and not is_own)
+                names |= properties_said_of(self.graph, node, is_of_world=has_world and not is_own)
             if names:
                 listed = join_names(sorted(map(terms.compact, names)))
                 message = f"No request has {node!r}, so what it says would be lost: {listed}."
@@ -149,7 +149,7 @@ class _Requests:
             for prop in props
         )
         values: dict[str, tuple[Term, ...]] = {}
-        for operand, term in (pair for node in nodes for pair in self._told(node)):
+        for operand, term in (pair for node in nodes for pair in self._operands(node)):
             values[operand] = tuple(dict.fromkeys((*values.get(operand, ()), term)))
         actions = tuple(map(self.vocabulary.action, actions))
         own, of_rule = map(self._own_name, (request, rule))
@@ -162,7 +162,7 @@ class _Requests:
             refuse(self.graph, f"Two parts of requests have the uid {self.graph.name(node)!r}.")
         return self.graph.written_name(node)
 
-    def _told(self, rule: str) -> Iterator[tuple[str, Term]]:
+    def _operands(self, rule: str) -> Iterator[tuple[str, Term]]:
         """Yield the left operands that a request gives, each with a value."""
         for term in self._values(rule, PURPOSE):
             yield PURPOSE_OPERAND, term

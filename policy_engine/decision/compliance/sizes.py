@@ -48,14 +48,14 @@ def refuse_large_reports(
 def refuse_many_duties(
     policies: Sequence[Policy],
     requested_rules: Sequence[RequestedRule],
-    told: Mapping[str, Sequence[object]],
+    states_by_duty: Mapping[str, Sequence[object]],
 ) -> None:
-    """Refuse more reports on duties than are allowed; `told` has those of the world, by their uid.
+    """Refuse more reports on duties than are allowed.
 
-    Raises RequestError (D003).
+    `states_by_duty` has those that the world tells, by uid. Raises RequestError (D003).
     """
     duties = (one for one in _bearers(policies) if one.kind in ("duty", "obligation"))
-    counts = [(len(told.get(one.uid, ())) or 1, one.constraints) for one in duties]
+    counts = [(len(states_by_duty.get(one.uid, ())) or 1, one.constraints) for one in duties]
     reports, requests = sum(count for count, _ in counts), len(requested_rules)
     results = sum(count * sum(map(_size, constraints)) for count, constraints in counts)
     _refuse_more(reports * requests, MAX_REPORTS, "reports on duties")
@@ -140,7 +140,8 @@ class CountedClosures(Closures):
 class CountedFacts(RequestFacts):
     """The facts of one request, whose uses are counted.
 
-    Left operands that are only `asked`, not told by the world, are no values of references.
+    Left operands that are only `request_operands`, not told by the world, are no values of
+    references.
     """
 
     __slots__ = ("_asked", "_work")
@@ -152,11 +153,11 @@ class CountedFacts(RequestFacts):
         time: datetime,
         closures: Closures,
         work: Work,
-        asked: Container[str] = (),
+        request_operands: Container[str] = (),
     ) -> None:
         super().__init__(request, world, time, closures)
         self._work = work
-        self._asked = asked
+        self._asked = request_operands
 
     def referenced(self, iri: str) -> tuple[Literals, ...] | None:
         """Return the values under an IRI in the state of the world."""

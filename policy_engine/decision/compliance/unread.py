@@ -26,14 +26,14 @@ _MEMBERSHIPS = membership_properties("party asset action implied")
 _READ_OF_WORLDS = {*WIDER_PROPERTIES, SOURCE, CURRENT_TIME}
 
 
-def said_of(graph: StatementGraph, node: str, *, is_of_world: bool) -> set[str]:
+def properties_said_of(graph: StatementGraph, node: str, *, is_of_world: bool) -> set[str]:
     """Return by which properties, or else classes, a node says what policies or requests do.
 
     Memberships, and what else worlds tell, are left out if the text `is_of_world`.
     """
     props = {one for one in graph.about[node] if _is_meant(one)}
-    told = {one for one in props if _is_read_of_worlds(one)} if is_of_world else set()
-    return props - told or _OF_POLICIES.intersection(graph.types(node))
+    names = {one for one in props if _is_read_of_worlds(one)} if is_of_world else set()
+    return props - names or _OF_POLICIES.intersection(graph.types(node))
 
 
 def refuse_unread_of_world(world: StatementGraph) -> None:
@@ -44,11 +44,11 @@ def refuse_unread_of_world(world: StatementGraph) -> None:
     """
     operands = terms.instances(f"{terms.ODRL}LeftOperand")
     for node in world.about:
-        names = said_of(world, node, is_of_world=True)
+        names = properties_said_of(world, node, is_of_world=True)
         names |= {VALUE} & world.about[node].keys() if world.name(node) in operands else set()
         if names:
-            said = join_names(sorted(map(terms.compact, names)))
-            message = f"The world says of {world.name(node)!r} what would be lost: {said}."
+            names_text = join_names(sorted(map(terms.compact, names)))
+            message = f"The world says of {world.name(node)!r} what would be lost: {names_text}."
             refuse(world, message, "Only policies or requests may say so of it.")
 
 

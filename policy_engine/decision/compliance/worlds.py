@@ -6,7 +6,7 @@ from datetime import datetime
 from policy_engine import terms
 from policy_engine.data.rdf.statements import Literal, Term, is_blank
 from policy_engine.decision.compliance.duty_reports import is_duty_report
-from policy_engine.decision.compliance.graph import StatementGraph, refuse, shown_term
+from policy_engine.decision.compliance.graph import StatementGraph, format_term, refuse
 from policy_engine.decision.compliance.names import (
     CURRENT_TIME,
     DUBLIN_CORE,
@@ -77,13 +77,13 @@ def refuse_unclear_nodes(
             hint = f"A state of the world is of the class {_WORLDS[0]!r}."
             refuse(world, f"{near[0]!r} is almost the class of a state of the world.", hint)
     operands = {DATE_TIME, *TOLD}.union(*(one.values for one in requested))
-    known = {*world_nodes(world), *_named(policies), *_parts(world)}
+    used_nodes = {*world_nodes(world), *_named(policies), *_parts(world)}
     for node in world.about:
-        told = sorted(operands.intersection(world.about[node]))
-        is_known = node in known or world.name(node) in known
-        if told and not is_known and {*world.types(node)}.isdisjoint(_OF_THINGS):
+        props = sorted(operands.intersection(world.about[node]))
+        is_known = node in used_nodes or world.name(node) in used_nodes
+        if props and not is_known and {*world.types(node)}.isdisjoint(_OF_THINGS):
             message = (
-                f"The world tells {terms.compact(told[0])} of {world.name(node)!r}, and nothing"
+                f"The world tells {terms.compact(props[0])} of {world.name(node)!r}, and nothing"
             )
             hint = (
                 "Give it the class sotw:SotW if it is the state of the world, or else odrl:Party,"
@@ -110,7 +110,7 @@ def refuse_told_elsewhere(
         if node in states or is_duty_report(graph, node):
             what = "the state of the world" if node in states else "the state of a duty"
         else:
-            what = _told(graph, node, used, is_policy=is_policy)
+            what = _stated_operand(graph, node, used, is_policy=is_policy)
         if what:
             message = f"{graph.name(node)!r} tells {what}, which only the world does."
             hint = "Give this text as the world, too, or take it out."
@@ -119,13 +119,15 @@ def refuse_told_elsewhere(
             raise error(problem, source=graph.source)
 
 
-def _told(graph: StatementGraph, node: str, used: Container[str], *, is_policy: bool) -> str:
+def _stated_operand(
+    graph: StatementGraph, node: str, used: Container[str], *, is_policy: bool
+) -> str:
     """Return the left operand or reference that a node is told, if any; empty if none is."""
     operands = terms.instances(f"{terms.ODRL}LeftOperand") if is_policy else ()
-    told = sorted(one for one in graph.about[node] if one in operands or one in used)
+    own_operands = sorted(one for one in graph.about[node] if one in operands or one in used)
     if VALUE in graph.about[node] and is_policy and not is_blank(node):
-        told += () if graph.subjects(ACTION, node) else (VALUE,)
-    return terms.compact(told[0]) if told else ""
+        own_operands += () if graph.subjects(ACTION, node) else (VALUE,)
+    return terms.compact(own_operands[0]) if own_operands else ""
 
 
 def _named(policies: Sequence[Policy]) -> Iterator[str]:
@@ -150,10 +152,10 @@ def _is_nearly_world(kind: str) -> bool:
 def _times(world: StatementGraph, operands: Container[str]) -> tuple[Term, ...]:
     """Return the times that a world tells: at its state, or at a node that is its current time."""
     nodes = world_nodes(world)
-    told = [one for node in nodes for one in world.values(node, CURRENT_TIME)]
-    names = dict.fromkeys(terms.canonical(one) for one in told if isinstance(one, str))
+    stated_times = [one for node in nodes for one in world.values(node, CURRENT_TIME)]
+    names = dict.fromkeys(terms.canonical(one) for one in stated_times if isinstance(one, str))
     names |= dict.fromkeys(one for one in (_NOW,) if one in world.written)
-    times: list[Term] = [one for one in told if isinstance(one, Literal)]
+    times: list[Term] = [one for one in stated_times if isinstance(one, Literal)]
     times += (one for node in nodes for one in world.values(node, DATE_TIME))
     times += (one for name in names for one in _issued(world, name))
     _refuse_other_dates(world, names, nodes if not times else ())
@@ -221,12 +223,12 @@ def _moment(graph: StatementGraph, terms_given: Iterable[Term]) -> Term | None:
     if not moments:
         return None
     if len(moments) > 1:
-        refuse(graph, f"Several times are given: {join_names(map(shown_term, moments))}.")
+        refuse(graph, f"Several times are given: {join_names(map(format_term, moments))}.")
     [moment] = moments
     try:
         value = value_of(moment).value
     except ValueError as error:
         refuse(graph, f"{error}.")
     if not isinstance(value, datetime):
-        refuse(graph, f"The time must be an xsd:dateTime. Given: {shown_term(moment)}.")
+        refuse(graph, f"The time must be an xsd:dateTime. Given: {format_term(moment)}.")
     return moment

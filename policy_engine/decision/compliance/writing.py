@@ -137,7 +137,7 @@ def _premise(premise: Premise) -> Iterator[_Block]:
     if isinstance(premise, PartReport):
         statements: list[_Said] = [("a", [f"{REPORT}{premise.part}Report"])]
     else:
-        statements, inner = _of_constraint(premise), premise.premises
+        statements, inner = _constraint_statements(premise), premise.premises
     state = (f"{REPORT}satisfactionState", [f"{REPORT}{_satisfaction(premise)}"])
     yield (
         premise.node,
@@ -147,7 +147,7 @@ def _premise(premise: Premise) -> Iterator[_Block]:
         yield from _premise(part)
 
 
-def _of_constraint(premise: ConstraintReport) -> list[_Said]:
+def _constraint_statements(premise: ConstraintReport) -> list[_Said]:
     """Return the statements about a constraint; the compared values only if it is satisfied."""
     statements: list[_Said] = [
         ("a", [f"{REPORT}ConstraintReport"]),

@@ -82,7 +82,7 @@ def _consented_inputs(case: "Case", making: Clause) -> tuple[str, ...]:
     standing = case.view.standing
     if asset in inputs or standing is None:
         return (asset,)
-    return tuple(one for one in inputs if asset in standing.within(one)) or inputs
+    return tuple(one for one in inputs if asset in standing.known_parts(one)) or inputs
 
 
 def _is_of_owner(case: "Case", clause: Clause) -> bool:

@@ -69,18 +69,18 @@ def _sources(
     case: "Case",
     clause: Clause,
     assets: Iterable[str],
-    known: Mapping[str, Sequence[MadeFrom]],
+    origins: Mapping[str, Sequence[MadeFrom]],
     itself: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield the origins of assets, direct and indirect, as far as a prohibition reaches them.
 
-    Origins `known`, by asset, at the time of reading count like those known now. Those of the
+    The `origins`, by asset, at the time of reading count like those known now. Those of the
     output `itself` that the prohibition is about are not followed.
     """
     leaves = (leaf for one in clause.rule.constraints for leaf in one.constraints())
     if any(leaf.left_operand == DERIVED for leaf in leaves):
         return
-    for one in case.origins.trace(assets, known, clause.assigners, itself):
+    for one in case.origins.trace(assets, origins, clause.assigners, itself):
         yield from one.sources
 
 

@@ -170,7 +170,7 @@ def answer(
     that cannot be a filter (Q007), and a query that fails on the data (Q008); DataError if the data
     cannot be read.
     """
-    tables = Tables(catalog.in_parts())
+    tables = Tables(catalog.with_tables())
     reading = read_columns(parse_query(sql, dialect), tables)
     granted = _decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:

@@ -224,8 +224,8 @@ def _syntax_problem(sql: str, details: dict[str, Any]) -> tuple[str, str]:
     message = (
         f"The query cannot be parsed: {str(details.get('highlight') or '')[:40]!r} has no place"
     )
-    unused = [known for known in _CLAUSES if known not in words]
-    suggestions = [did_you_mean(word, [known]) for word in words for known in unused]
+    unused = [clause for clause in _CLAUSES if clause not in words]
+    suggestions = [did_you_mean(word, [clause]) for word in words for clause in unused]
     return f"{message} here.", next(filter(None, suggestions), "")
 
 

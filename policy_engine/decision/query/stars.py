@@ -31,13 +31,13 @@ class Star:
 
     def entries(self) -> list[exp.Expr]:
         """Return an entry of the select list for each column."""
-        entries = [entry for source in self.sources for entry in self._of(source)]
+        entries = [entry for source in self.sources for entry in self._columns_of(source)]
         if not entries:
             message = "There is no column for * here." if self.sources else "* needs a FROM clause."
             raise QueryError.of("Q004", message)
         return entries
 
-    def _of(self, source: TableSource) -> Iterator[exp.Expr]:
+    def _columns_of(self, source: TableSource) -> Iterator[exp.Expr]:
         for name in source.columns:
             if not name or len(source.matches(name)) > 1:
                 problem = f"several columns {name!r}" if name else "a column without a name"

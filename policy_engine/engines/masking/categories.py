@@ -46,22 +46,22 @@ def with_categories(masking: Perturbation, counts: pa.StructArray) -> pa.StructA
     column does not have, or spells otherwise.
     """
     values = counts.field(0)
-    known = values.cast(pa.string()).to_pylist()
-    if not masking.categories or not known:
+    categories = values.cast(pa.string()).to_pylist()
+    if not masking.categories or not categories:
         return counts
-    lacking = sorted({*known} - {*masking.categories})
+    lacking = sorted({*categories} - {*masking.categories})
     if lacking:
         message = f"The matrix of {masking.name!r} lacks {len(lacking)} of its categories."
         hint = f"Add them to the matrix's file{_spelling(values.type)}."
         raise DataError(Problem("R013", message, hint, values=tuple(lacking)))
-    others = pa.array(sorted({*masking.categories} - {*known}), pa.string())
-    labels = pa.concat_arrays([values, _of_type(masking.name, others, values.type)])
+    others = pa.array(sorted({*masking.categories} - {*categories}), pa.string())
+    labels = pa.concat_arrays([values, _typed(masking.name, others, values.type)])
     zeros = pa.nulls(len(others), counts.field(1).type).fill_null(0)
     times = pa.concat_arrays([counts.field(1), zeros])
     return pa.StructArray.from_arrays([labels, times], names=["values", "counts"])
 
 
-def _of_type(name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
+def _typed(name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return categories of a matrix as values of a column.
 
     Raises DataError (R013) for those that are not written as the values of the type are.

@@ -28,7 +28,7 @@ def mask_column(
     otherwise their spelling would show which were changed. Raises DataError (R013) where the column
     does not hold numbers, or its type cannot hold the masked ones.
     """
-    plain = _plain(column)
+    plain = _decoded(column)
     if plain.null_count == len(plain):
         published = published_type(plain.type, masking) if masking.label else column.type
         return pa.chunked_array([pa.nulls(len(plain), published)])
@@ -80,7 +80,7 @@ def count_values(
     column: pa.ChunkedArray | pa.Array, masking: CellRule, kind: pa.DataType | None = None
 ) -> dict[Number, int]:
     """Return how often each number occurs in a column. Raises DataError as `mask_column` does."""
-    plain = _plain(column)
+    plain = _decoded(column)
     counts: dict[Number, int] = {}
     if plain.null_count < len(plain):
         _check_kind(plain.type if kind is None else kind, masking)
@@ -93,7 +93,7 @@ def count_values(
 
 def count_published(column: pa.ChunkedArray | pa.Array) -> tuple[dict[Number, int], dict[str, int]]:
     """Return how often each number occurs in a published column, and each text that is none."""
-    plain = _plain(column).drop_null()
+    plain = _decoded(column).drop_null()
     if not len(plain):
         return {}, {}
     counts = pc.value_counts(plain)
@@ -112,7 +112,7 @@ def count_published(column: pa.ChunkedArray | pa.Array) -> tuple[dict[Number, in
 
 def count_unchanged(before: pa.ChunkedArray, after: pa.ChunkedArray) -> tuple[int, int]:
     """Return how many cells have a value, and how many of them the same number as before."""
-    old, new = (_plain(column) for column in (before, after))
+    old, new = (_decoded(column) for column in (before, after))
     pairs = pa.table([old, new], ["old", "new"]).filter(old.is_valid())
     if not pairs.num_rows:  # of types, too, whose values Arrow does not group
         return 0, 0
@@ -133,7 +133,7 @@ def count_unmasked(column: pa.ChunkedArray | pa.Array, masking: CellRule) -> int
 def count_by_spelling(column: pa.ChunkedArray | pa.Array, masking: CellRule) -> tuple[int, int]:
     """Return what `count_unmasked` counts if texts are to be spelled as numbers in texts are, and
     if they are to be spelled as floats are. A release has the one or the other in a column."""
-    plain = _plain(column).drop_null()
+    plain = _decoded(column).drop_null()
     if not len(plain):
         return 0, 0
     if not (_is_number(plain.type) or is_text(plain.type)):
@@ -166,7 +166,7 @@ def _check_spelling(values: pa.Array) -> Iterator[Sequence[bool]]:
     exact = [None if number is None else number_text(number) for number in numbers]
     floats = [None if number is None else float(number) + 0.0 for number in numbers]
     for spelled in (exact, pa.array(floats, pa.float64()).cast(pa.string()).to_pylist()):
-        yield [text == given for text, given in zip(spelled, texts, strict=True)]
+        yield [text == spelling for text, spelling in zip(spelled, texts, strict=True)]
 
 
 def _check_values(values: pa.Array, masking: CellRule) -> Iterator[bool]:
@@ -180,7 +180,7 @@ def _check_values(values: pa.Array, masking: CellRule) -> Iterator[bool]:
 
 def number_texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return decimals as texts that are all written in the same way."""
-    distinct = _plain(column).dictionary_encode()
+    distinct = _decoded(column).dictionary_encode()
     return pa.array(map(number_text, distinct.dictionary.to_pylist()), pa.string()).take(
         distinct.indices
     )
@@ -197,7 +197,7 @@ def fitting_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([values.take(distinct.indices)])
 
 
-def _plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def _decoded(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return unchunk(column) if isinstance(column, pa.ChunkedArray) else column

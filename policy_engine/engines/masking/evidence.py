@@ -114,7 +114,7 @@ class MaskingEvidence:
 
 
 def see_pairs(
-    known: KnownGroup,
+    group: KnownGroup,
     before: pa.Table,
     after: pa.Table,
     kinds: Kinds,
@@ -126,16 +126,16 @@ def see_pairs(
     The masked values are marked under a key. `limits` are the exponents of all masked numbers,
     (columns,), where moments are to be seen.
     """
-    names = [one.name for one in known.group]
-    present = from_numpy(is_present(before, columns_of(known.group)))
+    names = [one.name for one in group.group]
+    present = from_numpy(is_present(before, columns_of(group.group)))
     old, new = before.select(names), after.select(names)
     marks = tuple(column_mark(new.column(name), kinds.get(name), key) for name in names)
     old, new = old.filter(present), new.filter(present)
-    values = [_values(known, name, old, new, kinds) for name in names]
+    values = [_values(group, name, old, new, kinds) for name in names]
     one, other = (np.stack([pair[place] for pair in values], axis=1) for place in (0, 1))
-    tally = known.group[0].tally(one, other, known.facts)
-    constant = (one == one[:1]).all(axis=0) & (known.group[0].takes == "order")
-    moments = None if limits is None else paired_moments(one, other, known.facts, limits)
+    tally = group.group[0].tally(one, other, group.facts)
+    constant = (one == one[:1]).all(axis=0) & (group.group[0].takes == "order")
+    moments = None if limits is None else paired_moments(one, other, group.facts, limits)
     return Pairs(len(one), (one == other).sum(axis=0), constant, tally, marks, moments)
 
 
@@ -169,20 +169,20 @@ def is_unchanged(masking: Perturbation, pairs: Pairs, place: int) -> bool:
 
 
 def _values(
-    known: KnownGroup, name: str, old: pa.Table, new: pa.Table, kinds: Kinds
+    group: KnownGroup, name: str, old: pa.Table, new: pa.Table, kinds: Kinds
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return a column before and after, as its masking takes it."""
-    columns, takes = (old.column(name), new.column(name)), known.group[0].takes
+    columns, takes = (old.column(name), new.column(name)), group.group[0].takes
     if not old.num_rows:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     if takes == "categories":
-        labels = known.facts.labels
+        labels = group.facts.labels
         before = as_spelled(name, columns[0], kinds.get(name))
         return codes_of(before, labels), codes_of(columns[1], labels)
     if takes == "numbers":
-        form = known.seen.forms[name]
+        form = group.seen.forms[name]
         first, second = (to_floats(name, column, form) for column in columns)
-        if known.group[0].decimals is None:
+        if group.group[0].decimals is None:
             first = as_written(name, first, form, columns[0])
         return first, second
     typed = [typed_values(column, kinds.get(name)) for column in columns]
@@ -233,15 +233,15 @@ def judge(
         broken += int(np.broadcast_to(finer, len(evidence.group))[place])
         if after.rows != evidence.before.rows:
             broken = max(broken, 1)
-        told: dict[str, float] = {}
+        column_figures: dict[str, float] = {}
         if pairs is not None:
             broken += _count_broken(one, evidence, pairs, place)
-            told = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
-        told |= {**sizes.figures, **figures[place], **paired[place]}
+            column_figures = {"unchanged": pairs.unchanged[place] / max(pairs.rows, 1)}
+        column_figures |= {**sizes.figures, **figures[place], **paired[place]}
         broken = max(after.rows, 1) if shortfalls[place] else broken
         broken = min(broken, max(after.rows, evidence.before.rows))
         categories, matrix = _matrix(one, evidence.before)
-        possible = _possible(one, rounded(told), matrix)
+        possible = _possible(one, rounded(column_figures), matrix)
         yield ColumnJudgement(one, broken, possible, categories, matrix, shortfalls[place])
 
 

@@ -48,15 +48,15 @@ def _are_floats(texts: pa.Array, floats: pa.Array) -> Bools:
     digits = pc.replace_substring_regex(mantissas, "^0+|0+$", "")
     count, sizes = to_numpy(pc.binary_length(digits)), np.abs(to_numpy(floats))
     is_normal = np.isfinite(sizes) & ((sizes >= _LEAST_NORMAL) | (count == 0))
-    found = is_normal & (count <= EXACT_DIGITS)
-    found |= to_numpy(pc.equal(texts, floats.cast(pa.string()))).astype(np.bool_)
-    doubtful = np.flatnonzero(np.isfinite(sizes) & ~found & (count <= _MOST_DIGITS))
+    is_exact = is_normal & (count <= EXACT_DIGITS)
+    is_exact |= to_numpy(pc.equal(texts, floats.cast(pa.string()))).astype(np.bool_)
+    doubtful = np.flatnonzero(np.isfinite(sizes) & ~is_exact & (count <= _MOST_DIGITS))
     chosen = from_numpy(doubtful)
     pairs = zip(texts.take(chosen).to_pylist(), floats.take(chosen).to_pylist(), strict=True)
     with exact_arithmetic():
         same = [Decimal(text) == Decimal(repr(number)) for text, number in pairs]
-    found[doubtful] = same
-    return np.asarray(found)
+    is_exact[doubtful] = same
+    return np.asarray(is_exact)
 
 
 def _digits(texts: pa.Array) -> pa.Array:

@@ -192,15 +192,18 @@ def _shape(lengths: Sequence[int], masking: ImageMasking) -> Shape:
 
     Raises DataError (R013) where it is not known, not that of the parameters, or too small.
     """
-    given = (masking.height, masking.width, masking.channels)
+    expected_shape = (masking.height, masking.width, masking.channels)
     if len(lengths) == 1:
         shape = _flat_shape(lengths[0], masking)
     elif len(lengths) <= 3:
         shape = (lengths[0], lengths[1], lengths[2] if len(lengths) == 3 else 1)
     else:
         raise _unfit(masking, f"lists nested {len(lengths)} deep")
-    if any(asked not in (None, found) for asked, found in zip(given, shape, strict=True)):
-        raise _unfit(masking, f"images of {_text(shape)}, not of {_text(given)}")
+    if any(
+        expected not in (None, actual)
+        for expected, actual in zip(expected_shape, shape, strict=True)
+    ):
+        raise _unfit(masking, f"images of {_text(shape)}, not of {_text(expected_shape)}")
     if min(shape[:2]) < masking.smallest:
         message = f"A block of {masking.name!r} is {masking.smallest} pixels wide and high. Its "
         message += f"images are {shape[0]} high and {shape[1]} wide."

@@ -61,14 +61,14 @@ def _judge_singles(
     taxonomies: Taxonomies,
 ) -> Iterator[ColumnJudgement]:
     """Yield what the columns show that are masked by themselves."""
-    known = dict(evidence.singles) if evidence else {}
-    if not known:
+    singles = dict(evidence.singles) if evidence else {}
+    if not singles:
         faults = Faults()
         columns = single_columns(step, taxonomies, {}, mark_key(), faults)
         faults.check(step.names)
-        known = {name: SingleEvidence(column) for name, column in columns.items()}
-    seen = parts.look({n: one.column.output(parts.kinds.get(n)) for n, one in known.items()})
-    for name, one in known.items():
+        singles = {name: SingleEvidence(column) for name, column in columns.items()}
+    seen = parts.look({n: one.column.output(parts.kinds.get(n)) for n, one in singles.items()})
+    for name, one in singles.items():
         judgement = one.column.judge(seen[name], one.compared)
         yield judgement._replace(broken=max(judgement.broken, one.misplaced))
 
@@ -77,13 +77,13 @@ def _judge_groups(
     parts: Parts, step: Mask, evidence: MaskingEvidence | None
 ) -> Iterator[ColumnJudgement]:
     """Yield what the columns show that are masked together."""
-    known = {one.group[0].name: one for one in evidence_of(step.groups, evidence)}
-    groups = {name: one.group for name, one in known.items()}
+    known_groups = {one.group[0].name: one for one in evidence_of(step.groups, evidence)}
+    groups = {name: one.group for name, one in known_groups.items()}
     key = evidence.key if evidence else b""
-    seen = parts.look({name: _output(one, parts.kinds, key) for name, one in known.items()})
+    seen = parts.look({name: _output(one, parts.kinds, key) for name, one in known_groups.items()})
     surveys = {name: survey for name, (survey, _, _) in seen.items()}
     moments = parts.look(moments_looks(surveys, groups))
-    for name, one in known.items():
+    for name, one in known_groups.items():
         survey, marks, finer = seen[name]
         after = facts_of_output(survey, moments.get(name), one.before)
         is_shared = one.group[0].shared_by > 1

@@ -51,8 +51,8 @@ def compare_sampled(output: pa.Table, plan: Plan, table: pa.Table | None) -> Sam
     names = [name for name in plan.shown_strata if name in output.column_names]
     strata = None if table is None else input_strata(table, step, key)
     are_shown = {*names} == {*step.stratified_by}
-    found = sampled_rows(output, step, names, key)
-    return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
+    rows = sampled_rows(output, step, names, key)
+    return SampledOutput(step, rows, plan.most_suppressed, strata, are_shown)
 
 
 def sampled_rows(output: pa.Table, step: Sample, names: Sequence[str], key: bytes) -> SampledRows:
@@ -72,8 +72,8 @@ def input_strata(table: pa.Table, step: Sample, key: bytes) -> InputStrata:
     words = _words(table, step.stratified_by, key)
     if step.unit:
         words = words[units_of(table, step, key)]
-    found, counts = np.unique(words, axis=0, return_counts=True)
-    units = dict(zip(_strata(found), counts.tolist(), strict=True))
+    strata, counts = np.unique(words, axis=0, return_counts=True)
+    units = dict(zip(_strata(strata), counts.tolist(), strict=True))
     return InputStrata(table.num_rows, units)
 
 

@@ -106,14 +106,14 @@ class KnownColumns:
                 kind = parts.kinds.get(name) or value_type(parts.schema.field(name).type)
                 singles[name] = singles[name].informed(seen[name], kind)
         surveys = {name: seen[name] for name in groups if name in seen}
-        known = cls(tuple(_known_groups(parts, groups, surveys, faults)), singles, key)
+        columns = cls(tuple(_known_groups(parts, groups, surveys, faults)), singles, key)
         with faults.of(""):
-            check_matrices(known.categories)
+            check_matrices(columns.categories)
         if faults:
             # What is wrong with the others is told with it.
-            known.try_singles(parts, faults)
+            columns.try_singles(parts, faults)
         faults.check(step.names)
-        return known
+        return columns
 
     @property
     def categories(self) -> dict[str, int]:
@@ -229,15 +229,15 @@ def _comparison(column: SingleColumn[Any, Any], *, is_masked: bool) -> Look[Any]
     return Look(names if is_masked else names[:1], see, column.merge)
 
 
-def has_limits(known: KnownGroup) -> bool:
+def has_limits(group: KnownGroup) -> bool:
     """Tell whether the moments of a group's numbers, before and after, are to be seen."""
-    return known.group[0].relates_numbers and known.facts.rows > 0
+    return group.group[0].relates_numbers and group.facts.rows > 0
 
 
-def _limits(known: KnownGroup) -> Look[NDArray[np.int64]]:
+def _limits(group: KnownGroup) -> Look[NDArray[np.int64]]:
     """Return the look at the exponents of a group's masked numbers."""
-    names = tuple(masked_name(one.name) for one in known.group)
-    forms = dict(zip(names, known.seen.forms.values(), strict=True))
+    names = tuple(masked_name(one.name) for one in group.group)
+    forms = dict(zip(names, group.seen.forms.values(), strict=True))
 
     def see(table: pa.Table) -> NDArray[np.int64]:
         return exponents(floats_of(table, forms)[is_present(table, names)])
@@ -246,15 +246,15 @@ def _limits(known: KnownGroup) -> Look[NDArray[np.int64]]:
 
 
 def _comparison_of_group(
-    known: KnownGroup, kinds: Kinds, key: bytes, limits: NDArray[np.int64] | None
+    group: KnownGroup, kinds: Kinds, key: bytes, limits: NDArray[np.int64] | None
 ) -> Look[Pairs]:
-    names = [one.name for one in known.group]
+    names = [one.name for one in group.group]
     masked_names = [masked_name(name) for name in names]
-    used = columns_of(known.group)
+    used = columns_of(group.group)
 
     def see(table: pa.Table) -> Pairs:
         after = table.select(masked_names).rename_columns(names)
-        return see_pairs(known, table.select(list(used)), after, kinds, key, limits)
+        return see_pairs(group, table.select(list(used)), after, kinds, key, limits)
 
     return Look((*used, *masked_names), see, Pairs.merge)
 

@@ -87,40 +87,40 @@ class MatchedRows:
             pairs |= self.parts.look(looks, whole=whole)
         return {one.name: _all_unchanged(one, pairs[one.name]) for one in self.known.groups}
 
-    def _rows(self, known: KnownGroup) -> "_RowsOf":
+    def _rows(self, group: KnownGroup) -> "_RowsOf":
         kinds = (self.parts.kinds, self.kinds)
-        return partial(_GroupRows, known, *kinds, self.known.key)
+        return partial(_GroupRows, group, *kinds, self.known.key)
 
 
-def _limits(rows_of: "_RowsOf", known: KnownGroup) -> Look[NDArray[np.int64]]:
+def _limits(rows_of: "_RowsOf", group: KnownGroup) -> Look[NDArray[np.int64]]:
     """Return the look at the exponents of a group's masked numbers."""
 
     def see(table: pa.Table) -> NDArray[np.int64]:
         return exponents(rows_of(table).values().after)
 
-    return Look(_names(known), see, np.maximum)
+    return Look(_names(group), see, np.maximum)
 
 
-def _pairs(rows_of: "_RowsOf", known: KnownGroup, limits: NDArray[np.int64] | None) -> Look[Pairs]:
+def _pairs(rows_of: "_RowsOf", group: KnownGroup, limits: NDArray[np.int64] | None) -> Look[Pairs]:
     """Return the look at what the rows of a group show."""
 
     def see(table: pa.Table) -> Pairs:
         return rows_of(table).pairs(limits)
 
-    return Look(_names(known), see, Pairs.merge)
+    return Look(_names(group), see, Pairs.merge)
 
 
-def _names(known: KnownGroup) -> tuple[str, ...]:
-    masked = (masked_name(one.name) for one in known.group)
-    return (*columns_of(known.group), *masked, MATCHED)
+def _names(group: KnownGroup) -> tuple[str, ...]:
+    masked = (masked_name(one.name) for one in group.group)
+    return (*columns_of(group.group), *masked, MATCHED)
 
 
-def _all_unchanged(known: KnownGroup, pairs: Pairs) -> Pairs:
+def _all_unchanged(group: KnownGroup, pairs: Pairs) -> Pairs:
     """Return pairs of which all cells are misplaced where every value of a column that is to be
     changed is as it was."""
-    if pairs.rows < known.facts.rows:
+    if pairs.rows < group.facts.rows:
         return pairs
-    are_same = [is_unchanged(one, pairs, place) for place, one in enumerate(known.group)]
+    are_same = [is_unchanged(one, pairs, place) for place, one in enumerate(group.group)]
     return replace(pairs, misplaced=np.where(are_same, pairs.rows, pairs.misplaced))
 
 
@@ -228,11 +228,11 @@ class _GroupRows:
         ranked = tuple(np.bincount(column) for column in ranks.T)
         masking = self.known.group[0]
         disordered: NDArray[np.int64] | int = 0
-        given = None
+        given_ranks = None
         if pairs.all() and (after > 0).all() and masking.given_columns:
-            given = ranks_of(present, masking.given_columns, self.kinds)
-            disordered = masking.count_disordered(ranks, after, given)
-        return _Values(ranks[pairs], after, ranked, disordered, given)
+            given_ranks = ranks_of(present, masking.given_columns, self.kinds)
+            disordered = masking.count_disordered(ranks, after, given_ranks)
+        return _Values(ranks[pairs], after, ranked, disordered, given_ranks)
 
     def _codes(self) -> _Values:
         [name], labels = self._names, self.known.facts.labels
@@ -249,21 +249,23 @@ class _GroupRows:
         kind, output_kind = self.kinds.get(name), self.output_kinds.get(name)
         if is_text(kind or value_type(values.type)) and is_text(value_type(masked.type)):
             return _look_up(text_words(masked, self.key), text_words(values, self.key), places)
-        known = cell_words(values, kind if is_text(value_type(values.type)) else None, self.key)
-        return _look_up(cell_words(masked, output_kind, self.key), known, places)
+        value_words = cell_words(
+            values, kind if is_text(value_type(values.type)) else None, self.key
+        )
+        return _look_up(cell_words(masked, output_kind, self.key), value_words, places)
 
 
 _RowsOf = Callable[[pa.Table], _GroupRows]
 
 
-def _look_up(words: Words, known: Words, places: NDArray[np.int64]) -> NDArray[np.int64]:
+def _look_up(words: Words, value_words: Words, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each word, given those of the known ones; -1 for others, (rows,)."""
-    distinct, first = np.unique(known[:, 0], return_index=True)
+    distinct, first = np.unique(value_words[:, 0], return_index=True)
     if not len(distinct):
         return np.full(len(words), -1, dtype=np.int64)
-    found = np.minimum(np.searchsorted(distinct, words[:, 0]), len(distinct) - 1)
-    is_known = (known[first[found]] == words).all(axis=1)
-    return np.where(is_known, places[first[found]], -1)
+    nearest = np.minimum(np.searchsorted(distinct, words[:, 0]), len(distinct) - 1)
+    is_known = (value_words[first[nearest]] == words).all(axis=1)
+    return np.where(is_known, places[first[nearest]], -1)
 
 
 def _floats(

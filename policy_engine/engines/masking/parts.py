@@ -116,12 +116,12 @@ class Parts(ABC):
         """Return what looks see, by the names of columns; what is wrong with some is kept in
         `faults`. Raises DataError with that where none are given."""
         own = Faults()
-        found = self.outcomes(looks, whole=whole) if looks else {}
-        for name, one in found.items():
+        outcomes = self.outcomes(looks, whole=whole) if looks else {}
+        for name, one in outcomes.items():
             if isinstance(one, Faults):
                 (own if faults is None else faults).keep(name, one)
         own.check(tuple(looks))
-        return {name: one for name, one in found.items() if not isinstance(one, Faults)}
+        return {name: one for name, one in outcomes.items() if not isinstance(one, Faults)}
 
 
 class WholeTable(Parts):

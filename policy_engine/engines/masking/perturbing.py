@@ -96,8 +96,12 @@ class KnownGroup:
         """A number that tells its draws from those of any other masking under the same key."""
         # Of other data too: at another scale the same draws would tell the values.
         facts = self.facts
-        known = (facts.rows, facts.moments, None if facts.counts is None else facts.counts.tolist())
-        text = "\n".join((*(f"{one.name}\t{one.group}" for one in self.group), repr(known)))
+        identity = (
+            facts.rows,
+            facts.moments,
+            None if facts.counts is None else facts.counts.tolist(),
+        )
+        text = "\n".join((*(f"{one.name}\t{one.group}" for one in self.group), repr(identity)))
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
     def mask(self, table: pa.Table, kinds: Kinds, keys: RowKeys) -> dict[str, pa.ChunkedArray]:
@@ -108,8 +112,8 @@ class KnownGroup:
             return {name: self._empty(table, name) for name in names}
         words = keys.words(self.label, len(names) * masking.words)[present]
         rows = table.select(columns_of(self.group)).filter(from_numpy(present))
-        values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
-        made = masking.perturb(MaskedRows(values, given, words, self.facts))
+        values, given_ranks = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
+        made = masking.perturb(MaskedRows(values, given_ranks, words, self.facts))
         return {
             name: self._publish(table.column(name), name, made[:, place], present, kinds)
             for place, name in enumerate(names)

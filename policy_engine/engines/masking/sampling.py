@@ -42,18 +42,20 @@ def sample_table(
     kind = _person_kind(table, step.unit) if step.unit else None
     units = unit_keys(table, step, kind, secret)
     hashes, strata_keys = unit_hashes(units), stratum_keys(table, step, secret)
-    found, strata = np.unique(strata_keys, axis=0, return_inverse=True)
+    distinct_strata, strata = np.unique(strata_keys, axis=0, return_inverse=True)
     strata = strata.reshape(-1).astype(np.int64)
     firsts, unit_of, unit_rows = _units(units, step)
-    check_strata(len(found), int((strata[firsts][unit_of] != strata).sum()), step)
-    counts = np.bincount(strata[firsts], minlength=len(found)).astype(np.int64)
+    check_strata(len(distinct_strata), int((strata[firsts][unit_of] != strata).sum()), step)
+    counts = np.bincount(strata[firsts], minlength=len(distinct_strata)).astype(np.int64)
     sizes = sizes_of(step, counts)
-    last = lasts_of_share(step, len(found))
+    last = lasts_of_share(step, len(distinct_strata))
     if sizes is not None:
         last = last_hashes(hashes[firsts], strata[firsts], sizes)
     is_kept = hashes[firsts] <= last[strata[firsts]]
     rows_kept = hashes <= last[strata]
-    weights = weights_of(counts, np.bincount(strata[firsts][is_kept], minlength=len(found)))
+    weights = weights_of(
+        counts, np.bincount(strata[firsts][is_kept], minlength=len(distinct_strata))
+    )
     row_weights = weights[strata[rows_kept]]
     sampled = table.filter(from_numpy(rows_kept))
     evidence = SampleEvidence(
@@ -62,7 +64,7 @@ def sample_table(
         units_in=len(firsts),
         units=int(is_kept.sum()),
         rows_of_units=int(unit_rows[is_kept].sum()),
-        strata=len(found),
+        strata=len(distinct_strata),
         weights=Counter(row_weights.tolist()),
     )
     check_sample(evidence, step)

@@ -76,4 +76,4 @@ def _moments(texts: pa.Array, places: _Places, zone: str | None) -> list[tuple[_
             continue
     half = len(texts) // 2
     halves = ((texts[:half], places[:half]), (texts[half:], places[half:])) if half else ()
-    return [found for part, where in halves for found in _moments(part, where, zone)]
+    return [moment for part, where in halves for moment in _moments(part, where, zone)]

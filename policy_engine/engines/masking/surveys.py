@@ -141,7 +141,7 @@ def floats_of(table: pa.Table, forms: Mapping[str, NumberForm]) -> NDArray[np.fl
 
 
 def is_present(
-    table: pa.Table, names: Sequence[str], given: Sequence[str] = ()
+    table: pa.Table, names: Sequence[str], conditions: Sequence[str] = ()
 ) -> NDArray[np.bool_]:
     """Return which rows have a value in all of some columns, (rows,).
 
@@ -153,8 +153,8 @@ def is_present(
     if (some & ~every).any():
         message = f"Rows have a value in some of the columns {join_names(names)}, and none in "
         message += f"others: {format_count(int((some & ~every).sum()), 'row')}. "
-        if given:
-            message += f"{names[0]!r} is masked given {join_names(given)}."
+        if conditions:
+            message += f"{names[0]!r} is masked given {join_names(conditions)}."
             hint = "Fill the columns, or give it columns that have values in the same rows."
         else:
             message += "They are masked together."

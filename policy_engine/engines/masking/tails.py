@@ -66,8 +66,8 @@ def _outer(column: pa.ChunkedArray, coding: TailCoding) -> pa.ChunkedArray | pa.
     if coding.threshold is not None:
         least = coding.threshold if coding.is_top else -coding.threshold
     else:
-        known = np.unique(sizes[~np.isnan(sizes)])
-        least = known[-min(len(known), (coding.tail or 0) + 2)] if len(known) else 0.0
+        distinct = np.unique(sizes[~np.isnan(sizes)])
+        least = distinct[-min(len(distinct), (coding.tail or 0) + 2)] if len(distinct) else 0.0
     return array.filter(from_numpy(sizes >= least))
 
 

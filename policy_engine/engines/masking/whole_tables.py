@@ -37,15 +37,15 @@ def mask_table(
     with all columns that do not hold what their masking takes.
     """
     kinds = _text_kinds(table, step)
-    known = KnownColumns.of(WholeTable(table, kinds), step, taxonomies)
-    columns = known.mask_singles(table)
+    known_columns = KnownColumns.of(WholeTable(table, kinds), step, taxonomies)
+    columns = known_columns.mask_singles(table)
     fields = {
-        name: _single_field(table.schema.field(name), known.singles[name], values.type)
+        name: _single_field(table.schema.field(name), known_columns.singles[name], values.type)
         for name, values in columns.items()
     }
-    if known.groups:
+    if known_columns.groups:
         keys = RowKeys.of(table, masking_key(key))
-    for group in known.groups:
+    for group in known_columns.groups:
         masked_group = group.mask(table, kinds, keys)
         for name, values in masked_group.items():
             is_text_still = stay_texts(group.group, kinds.get(name))
@@ -57,7 +57,7 @@ def mask_table(
         both = both.append_column(masked_name(name), values)
         place = table.schema.get_field_index(name)
         masked_table = masked_table.set_column(place, fields[name], values)
-    return masked_table, known.evidence(WholeTable(both, kinds), is_masked=True)
+    return masked_table, known_columns.evidence(WholeTable(both, kinds), is_masked=True)
 
 
 def look_at_table(
@@ -74,19 +74,19 @@ def look_at_table(
     the columns that are masked by themselves.
     """
     parts = WholeTable(table, _text_kinds(table, step))
-    known = KnownColumns.of(parts, step, taxonomies)
-    evidence = replace(known.evidence(parts, is_masked=False), rows=table.num_rows)
+    known_columns = KnownColumns.of(parts, step, taxonomies)
+    evidence = replace(known_columns.evidence(parts, is_masked=False), rows=table.num_rows)
     if output is None or not {*step.names} <= {*output.column_names}:
         return evidence
     forms = common_forms(unmasked, *(stored_types(one.schema) for one in (table, output)))
     if not forms:
         return evidence
-    both = _side_by_side(table, output, step, forms, known.key)
+    both = _side_by_side(table, output, step, forms, known_columns.key)
     if both is None:
-        unmatched = UnmatchedRows(known.singles, forms, known.key)
+        unmatched = UnmatchedRows(known_columns.singles, forms, known_columns.key)
         return unmatched.add_to(evidence, partial(_count_strange, table, output))
     kinds = _kinds_to_judge(output, step)
-    return MatchedRows(known, WholeTable(both, parts.kinds), kinds).add_to(evidence)
+    return MatchedRows(known_columns, WholeTable(both, parts.kinds), kinds).add_to(evidence)
 
 
 def _side_by_side(

@@ -107,10 +107,10 @@ def _one_class(
         for name in output.columns
     ]
     tasks = max(partitions, -(-rows // work.rows_per_task))
-    return AnonymizedFrame(_in_order(coded_frame.select(columns), tasks), rows, tasks)
+    return AnonymizedFrame(_ordered_rows(coded_frame.select(columns), tasks), rows, tasks)
 
 
-def _in_order(released: DataFrame, tasks: int) -> DataFrame:
+def _ordered_rows(released: DataFrame, tasks: int) -> DataFrame:
     """Return rows in tasks and in an order that their content alone decides."""
     order = [F.col(quote_name(name)) for name in released.columns]
     # Equal rows meet in one task, so neither a row's task nor its place tells where it came from.
@@ -130,7 +130,7 @@ def _suppress_cells(
     nulled = nulled_rows(table.frame, quasi, step, work.most_values)
     released = nulled.output_frame(table.frame, frame, table.coding.kept, output, step)
     return AnonymizedFrame(
-        _in_order(released, table.tasks),
+        _ordered_rows(released, table.tasks),
         table.rows,
         table.tasks,
         suppressed_cells=nulled.suppressed_cells,
@@ -186,8 +186,8 @@ def _with_evidence(
 ) -> AnonymizedFrame:
     """Return a release with what tasks have seen of its classes, and told in columns of it."""
     frame, quasi = work.hold(release.frame), formation.quasi
-    told = frame.where(F.col(SEEN).isNotNull()).select(SEEN)
-    mark, replaced = read_seen([row[0] for row in told.collect()], [*quasi])
+    seen_rows = frame.where(F.col(SEEN).isNotNull()).select(SEEN)
+    mark, replaced = read_seen([row[0] for row in seen_rows.collect()], [*quasi])
     dominated, classes = _dominated(frame, formation)
     return replace(
         release,
@@ -207,16 +207,16 @@ def _dominated(frame: DataFrame, formation: ClassFormation) -> tuple[dict[str, i
     cells = [quote_name(name) for name in formation.columns if name in formation.quasi]
     parts = [F.max(most).alias(most) for most in peaks[::2]]
     parts += [F.sum(total).alias(total) for total in peaks[1::2]]
-    told = frame.where(F.coalesce(*map(F.col, peaks)).isNotNull())
-    classes = told.groupBy(*cells).agg(*parts)
+    dominated_rows = frame.where(F.coalesce(*map(F.col, peaks)).isNotNull())
+    classes = dominated_rows.groupBy(*cells).agg(*parts)
     counts = [
         F.when(F.count(most) > 0, F.count_if(2 * F.col(most) > F.col(total)))
         for most, total in zip(peaks[::2], peaks[1::2], strict=True)
     ]
-    found = classes.agg(F.count("*"), *counts).collect()[0]
+    row = classes.agg(F.count("*"), *counts).collect()[0]
     names = dict.fromkeys(formation.peaks.values())
-    known = zip(names, found[1:], strict=True)
-    return {name: count for name, count in known if count is not None}, found[0]
+    counts_by_name = zip(names, row[1:], strict=True)
+    return {name: count for name, count in counts_by_name if count is not None}, row[0]
 
 
 def _form_release(

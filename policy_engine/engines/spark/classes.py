@@ -173,8 +173,8 @@ class _TaskRows:
     person: pa.Array | None
 
     @classmethod
-    def of(cls, asked: ClassFormation, table: pa.Table) -> "_TaskRows":
-        coding = asked.coding
+    def of(cls, formation: ClassFormation, table: pa.Table) -> "_TaskRows":
+        coding = formation.coding
         kept = {
             name: unchunk(table.column(f"kept{place}")) for place, name in enumerate(coding.kept)
         }
@@ -185,7 +185,7 @@ class _TaskRows:
             wide[name] = one.encode(name, unchunk(table.column(f"wide{place}")))
             rows.codes[:, list(coding.quasi).index(name)] = wide[name].codes
         words = to_numpy(kept.pop(HASH)).astype(np.int64) if HASH in kept else None
-        return cls(asked, rows, node, wide, kept, words, person)
+        return cls(formation, rows, node, wide, kept, words, person)
 
     def output(self) -> pa.Table:
         classes = self._classes()
@@ -205,7 +205,7 @@ class _TaskRows:
         names = [*self.formation.columns, *([PERSON] * (self.person is not None))]
         names += self.formation.peaks
         if self.formation.near:
-            seen = _told(quasi, classes, cells)
+            seen = _evidence_text(quasi, classes, cells)
             columns.append(pa.array([seen, *[None] * (len(rows) - 1)], pa.string()))
             names.append(SEEN)
         return pa.table(columns, names=names).combine_chunks()
@@ -239,7 +239,7 @@ class _TaskRows:
             is_sorted = near or self.formation.cutting.is_relaxed
             ordered_rows = self._sort_by_content(rows, ranks) if is_sorted else rows
             chosen = self.rows.select_rows(ordered_rows)
-            classes = self._near(near, chosen) if near else self._partition(chosen)
+            classes = self._near_partition(near, chosen) if near else self._partition(chosen)
             orders.append(ordered_rows[classes.order])
             sizes.append(np.diff(classes.starts))
         order, starts = np.concatenate(orders), np.cumsum(np.concatenate(sizes))
@@ -247,7 +247,7 @@ class _TaskRows:
         sort = np.lexsort((*(rank[order] for rank in reversed(ranks)), leaf))
         return Partition(order[sort], starts)
 
-    def _near(self, near: NearFormation, rows: CodedRows) -> Partition:
+    def _near_partition(self, near: NearFormation, rows: CodedRows) -> Partition:
         """Return the classes of rows that come in the order of their content."""
         dims = len(self.formation.axes)
         personal = personal_rows(rows, dims, near.bounds)
@@ -293,7 +293,7 @@ class _TaskRows:
         return partition(axes, people, formation.constraint, formation.cutting, workers=1)
 
 
-def _told(
+def _evidence_text(
     quasi: Mapping[str, Generalizer],
     classes: Partition,
     cells: Mapping[str, tuple[Ints, list[str | None]]],

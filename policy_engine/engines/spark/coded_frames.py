@@ -80,7 +80,9 @@ class CodedFrame:
         values that do not support the role of their column.
         """
         columns = step.columns
-        bounded_columns = [column.name for column in columns.sensitive if step.about(column.name)]
+        bounded_columns = [
+            column.name for column in columns.sensitive if step.models_about(column.name)
+        ]
         work.progress("counting", 0, 0)
         ranges = [
             column.name for column in columns.quasi_identifier if column.generalization in _RANGES

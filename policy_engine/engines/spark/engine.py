@@ -72,8 +72,8 @@ class SparkEngine:
             hint = "Give a path, or the frame that spark.createDataFrame makes of it."
             raise DataError.of("C010", message, hint)
         with running(self.spark, "reading"):
-            given = str(source) if isinstance(source, Path) else source
-            return reading.describe_dataset(self.spark, iri, given)
+            location = str(source) if isinstance(source, Path) else source
+            return reading.describe_dataset(self.spark, iri, location)
 
     def stored_data(self, location: str) -> StoredData:
         """Return the location and the digest of a table. Raises the errors of

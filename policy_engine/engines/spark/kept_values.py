@@ -34,8 +34,8 @@ def compare_sampled(output: StoredRows, plan: Plan, table: StoredRows | None) ->
     names = [name for name in plan.shown_strata if name in output.frame.columns]
     strata = None if table is None else input_strata(table, step, key)
     are_shown = {*names} == {*step.stratified_by}
-    found = sampled_rows(output, step, names, key)
-    return SampledOutput(step, found, plan.most_suppressed, strata, are_shown)
+    rows = sampled_rows(output, step, names, key)
+    return SampledOutput(step, rows, plan.most_suppressed, strata, are_shown)
 
 
 def strange_rows(
@@ -47,8 +47,8 @@ def strange_rows(
     if not forms:
         return 0
     if present:
-        shown = F.col(quote_name(present)).isNotNull()
-        output = output._replace(frame=output.frame.where(shown))
+        is_present = F.col(quote_name(present)).isNotNull()
+        output = output._replace(frame=output.frame.where(is_present))
     columns = [quote_name(name) for name in forms]
     words_of = partial(identifying_words, forms=forms, key=key)
     rows, others = (one.frame.select(columns) for one in (table, output))
@@ -65,8 +65,8 @@ def sampled_rows(output: StoredRows, step: Sample, names: Sequence[str], key: by
     weight = F.lit(None).cast("double")
     if step.weight_column:
         weight = F.expr(f"try_cast({quote_name(step.weight_column)} AS double)")
-    found = _with_words(output, names, key).groupBy(*ROW_WORDS, weight.alias("weight"))
-    rows = found.agg(F.count("*").alias("rows")).limit(MOST_STRATA + 1).collect()
+    groups = _with_words(output, names, key).groupBy(*ROW_WORDS, weight.alias("weight"))
+    rows = groups.agg(F.count("*").alias("rows")).limit(MOST_STRATA + 1).collect()
     return {((one[0], one[1]), one["weight"]): one["rows"] for one in rows}
 
 
@@ -75,9 +75,9 @@ def input_strata(table: StoredRows, step: Sample, key: bytes) -> InputStrata:
     marked, units = counted_units(table.frame, step, key, is_csv=table.is_csv)
     words = _with_words(table._replace(frame=marked), step.stratified_by, key)
     counts = words.groupBy(*ROW_WORDS).agg(units.alias("units"), F.count("*").alias("rows"))
-    found = counts.limit(MOST_STRATA + 1).collect()
-    by_stratum = {(one[0], one[1]): one["units"] for one in found}
-    return InputStrata(sum(one["rows"] for one in found), by_stratum)
+    rows = counts.limit(MOST_STRATA + 1).collect()
+    by_stratum = {(one[0], one[1]): one["units"] for one in rows}
+    return InputStrata(sum(one["rows"] for one in rows), by_stratum)
 
 
 def _with_words(table: StoredRows, names: Sequence[str], key: bytes) -> DataFrame:

@@ -43,12 +43,12 @@ def _search(engine: SparkEngine, index: LinkIndex, persons: Persons) -> Floats:
     rows = max(1, min(share, engine.rows_per_task, _MOST_OF_A_TASK // row))
     records = context.broadcast(index)
     try:
-        found: list[Floats] = []
+        probabilities: list[Floats] = []
         waiting, most = parts_of(persons, rows), max(1, _MOST_OF_A_JOB // (rows * row))
         while parts := list(islice(waiting, most)):
             tasks = context.parallelize(parts, len(parts))
-            found += tasks.mapPartitions(partial(_links, records)).collect()
-        return np.concatenate(found)
+            probabilities += tasks.mapPartitions(partial(_links, records)).collect()
+        return np.concatenate(probabilities)
     finally:
         records.destroy()
 

@@ -103,8 +103,8 @@ class FrameParts(Parts):
         counts = self._frame.dropna(subset=[one.name for one in group]).groupBy(*names).count()
         size = F.col("count")
         rare = F.sum(F.when(size < group[0].shared_by, size))
-        [found] = counts.agg(F.min(size), F.max(size), rare).collect()
-        return SharedValues(*(int(one or 0) for one in found))
+        [sizes] = counts.agg(F.min(size), F.max(size), rare).collect()
+        return SharedValues(*(int(one or 0) for one in sizes))
 
 
 def mask(
@@ -122,12 +122,14 @@ def mask(
     `is_csv` means that its texts are cells of a file without types; `hold` caches a frame.
     """
     parts = FrameParts(frame, _text_kinds(frame, step, is_csv=is_csv))
-    known = KnownColumns.of(parts, step, taxonomies)
-    both = _with_singles(frame, known)
-    if known.groups:
-        both = _with_perturbed(both, frame.columns, known.groups, parts.kinds, masking_key(key))
+    known_columns = KnownColumns.of(parts, step, taxonomies)
+    both = _with_singles(frame, known_columns)
+    if known_columns.groups:
+        both = _with_perturbed(
+            both, frame.columns, known_columns.groups, parts.kinds, masking_key(key)
+        )
     both = hold(both)
-    evidence = known.evidence(FrameParts(both, parts.kinds), is_masked=True)
+    evidence = known_columns.evidence(FrameParts(both, parts.kinds), is_masked=True)
     columns = [
         F.col(quote_name(masked_name(name) if name in step.names else name)).alias(name)
         for name in frame.columns
@@ -156,17 +158,17 @@ def look_at_masked(
     """Return what an input and an output tell of the columns of a step: `look_at_table`."""
     frame = table.frame
     parts = FrameParts(frame, _text_kinds(frame, step, is_csv=table.is_csv))
-    known = KnownColumns.of(parts, step, taxonomies)
-    evidence = replace(known.evidence(parts, is_masked=False), rows=frame.count())
+    known_columns = KnownColumns.of(parts, step, taxonomies)
+    evidence = replace(known_columns.evidence(parts, is_masked=False), rows=frame.count())
     forms = common_forms(unmasked, *map(stored_types, (table, output)))
     if not forms or not {*step.names} <= {*output.frame.columns}:
         return evidence
-    both = _side_by_side(frame, output.frame, step, forms, known.key)
+    both = _side_by_side(frame, output.frame, step, forms, known_columns.key)
     if both is None:
-        unmatched = UnmatchedRows(known.singles, forms, known.key)
+        unmatched = UnmatchedRows(known_columns.singles, forms, known_columns.key)
         return unmatched.add_to(evidence, partial(count_strange, frame, output.frame))
     kinds = _kinds_to_judge(_masked_columns(output.frame, step), step, is_csv=output.is_csv)
-    return MatchedRows(known, FrameParts(hold(both), parts.kinds), kinds).add_to(evidence)
+    return MatchedRows(known_columns, FrameParts(hold(both), parts.kinds), kinds).add_to(evidence)
 
 
 def _side_by_side(
@@ -263,16 +265,16 @@ def _text_kinds(frame: DataFrame, step: Mask, *, is_csv: bool) -> Kinds:
     return text_types(frame.select(names), numbers=True) if is_csv else {}
 
 
-def _with_singles(frame: DataFrame, known: KnownColumns) -> DataFrame:
+def _with_singles(frame: DataFrame, known_columns: KnownColumns) -> DataFrame:
     """Return a frame with the masked columns of those that are masked by themselves."""
-    if not known.singles:
+    if not known_columns.singles:
         return frame
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
             masked_table = table
-            for name, values in known.mask_singles(table).items():
+            for name, values in known_columns.mask_singles(table).items():
                 masked_table = masked_table.append_column(masked_name(name), values)
             yield from masked_table.to_batches()
 
@@ -280,7 +282,7 @@ def _with_singles(frame: DataFrame, known: KnownColumns) -> DataFrame:
         StructField(
             masked_name(name), StringType() if one.makes_texts else frame.schema[name].dataType
         )
-        for name, one in known.singles.items()
+        for name, one in known_columns.singles.items()
     ]
     return map_in_tasks(frame, put, StructType([*frame.schema.fields, *fields]))
 
@@ -295,22 +297,22 @@ def _with_perturbed(
     """Return a frame with the masked columns of some groups; `content` are the columns by whose
     values rows are told apart."""
     keyed = with_row_keys(frame, content, key)
-    for known in known_groups:
-        schema, used = arrow_schema(frame), list(columns_of(known.group))
+    for group in known_groups:
+        schema, used = arrow_schema(frame), list(columns_of(group.group))
         fields = [
             StructField(
-                masked_name(one.name), from_arrow_type(known.published_type(schema, one.name))
+                masked_name(one.name), from_arrow_type(group.published_type(schema, one.name))
             )
-            for one in known.group
+            for one in group.group
         ]
-        if not known.needs_all_rows:
+        if not group.needs_all_rows:
             wider = StructType([*keyed.schema.fields, *fields])
-            keyed = map_in_tasks(keyed, _masking_task(known, kinds, key, keyed.columns), wider)
+            keyed = map_in_tasks(keyed, _masking_task(group, kinds, key, keyed.columns), wider)
             continue
         rows = keyed.select([quote_name(name) for name in (*ROW_KEYS, *used)]).coalesce(1)
         made_fields = StructType([*(keyed.schema[name] for name in ROW_KEYS), *fields])
         made = map_in_tasks(
-            rows, _masking_task(known, kinds, key, ROW_KEYS, all_rows=True), made_fields
+            rows, _masking_task(group, kinds, key, ROW_KEYS, all_rows=True), made_fields
         )
         keyed = keyed.join(made, [*ROW_KEYS])
     return keyed.drop(*ROW_KEYS)
@@ -342,7 +344,7 @@ def keys_of_rows(table: pa.Table, key: bytes) -> RowKeys:
 
 
 def _masking_task(
-    known: KnownGroup, kinds: Kinds, key: bytes, kept: Sequence[str], *, all_rows: bool = False
+    group: KnownGroup, kinds: Kinds, key: bytes, kept: Sequence[str], *, all_rows: bool = False
 ) -> Task:
     """Return a task that appends the masked columns of a group to those that are kept."""
 
@@ -352,7 +354,7 @@ def _masking_task(
         for table in parts:
             keys = keys_of_rows(table, key)
             masked_table = table.select(list(kept))
-            for name, values in known.mask(table, kinds, keys).items():
+            for name, values in group.mask(table, kinds, keys).items():
                 masked_table = masked_table.append_column(masked_name(name), values)
             yield from masked_table.to_batches()
 

@@ -149,7 +149,9 @@ def _sensitive(
 ) -> _Sensitive:
     # Only columns with a bound need codes.
     taxonomy_names = {
-        column.name: column.taxonomy for column in step.columns.sensitive if step.about(column.name)
+        column.name: column.taxonomy
+        for column in step.columns.sensitive
+        if step.models_about(column.name)
     }
     lookups, overall, ancestries = {}, {}, {}
     counted = distinct_values(frame, list(taxonomy_names), limit).values if taxonomy_names else {}
@@ -274,7 +276,7 @@ def cached_columns(
     Unless `all_columns` are compared, it has only those that are measured.
     """
     columns = step.columns
-    bounded_columns = [cell.name for cell in columns.sensitive if step.about(cell.name)]
+    bounded_columns = [cell.name for cell in columns.sensitive if step.models_about(cell.name)]
     passes = [*bounded_columns, *columns.hidden, columns.privacy_unit, not stored.rows]
     if stored.location == MEMORY or not step.models or not any(passes):
         yield table

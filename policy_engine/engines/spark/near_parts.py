@@ -58,8 +58,8 @@ def _cuts(
 ) -> dict[int, _SizedCut]:
     """Return the cuts of parts, without the parts that have none."""
     descent, space = nodes.cuts.descent(), formation.space
-    found = ask(_Histograms(space.placements, space.least), descent, large)
-    cuts = {part: cut for part, cut in found.items() if cut is not None}
+    cuts_by_part = ask(_Histograms(space.placements, space.least), descent, large)
+    cuts = {part: cut for part, cut in cuts_by_part.items() if cut is not None}
     if not formation.bounds.is_about_rows:
         holds = ask(_Sides(formation.bounds, len(space.placements), cuts), descent, cuts)
         cuts = {part: cut for part, cut in cuts.items() if holds[part]}
@@ -116,10 +116,12 @@ class _Sides(Question):
         personal = personal_rows(rows, self.quasi, self.bounds)
         values = {}
         for name, codes in personal.sensitive.items():
-            found = histogram(side, 2, codes, personal.persons)
+            code_counts = histogram(side, 2, codes, personal.persons)
             counts = np.zeros((2, len(self.bounds.overall[name])), dtype=np.int64)
-            counts[np.repeat([0, 1], np.diff(found.starts)), found.values] = found.counts
-            values[name] = counts, found.members
+            counts[np.repeat([0, 1], np.diff(code_counts.starts)), code_counts.values] = (
+                code_counts.counts
+            )
+            values[name] = counts, code_counts.members
         return personal.units(side, 2), values
 
     def answer(self, _node: int, replies: list[_SideCounts]) -> bool:

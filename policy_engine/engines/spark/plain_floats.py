@@ -27,8 +27,8 @@ def columns_of_other_floats(frame: DataFrame) -> list[str]:
     if not fields:
         return []
     are_there = [F.max(_is_other(F.col(quote_name(one.name)), one.dataType)) for one in fields]
-    [found] = frame.agg(*are_there).collect()
-    return [one.name for one, is_there in zip(fields, found, strict=True) if is_there]
+    [flags] = frame.agg(*are_there).collect()
+    return [one.name for one, is_there in zip(fields, flags, strict=True) if is_there]
 
 
 def _holds_floats(kind: types.DataType) -> bool:

@@ -34,11 +34,11 @@ def count_rows(engine: SparkEngine, location: str, columns: Sequence[str]) -> Ro
     with running(engine.spark, "counting rows"):
         frame = reading.read(engine.spark, location, dataset.format, columns)
         rows = frame.groupBy(*map(reading.column, columns)).agg(F.count("*").alias(_ROWS))
-        found = rows.limit(engine.most_values + 1).toArrow()
-    if found.num_rows > engine.most_values:
+        distinct_rows = rows.limit(engine.most_values + 1).toArrow()
+    if distinct_rows.num_rows > engine.most_values:
         message = f"The table has more than {engine.most_values:,} distinct rows in these columns."
         raise DataError.of("R011", message, "Name fewer known columns.", location)
-    counts = found.column(_ROWS).to_numpy().astype(np.int64)
-    rows_alone = found.drop_columns([_ROWS])
+    counts = distinct_rows.column(_ROWS).to_numpy().astype(np.int64)
+    rows_alone = distinct_rows.drop_columns([_ROWS])
     table = local_table(rows_alone, is_csv=dataset.format.startswith("csv"))
     return RowCounts(table, counts)

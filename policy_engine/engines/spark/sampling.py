@@ -57,7 +57,7 @@ def sample_frame(
     if sizes is not None:
         last = _last_hashes(units, strata, sizes)
     kept_units = _kept(units, strata, {_LAST: last})
-    sampled = _by_stratum(kept_units, strata)
+    sampled = _counts_by_stratum(kept_units, strata)
     weights = weights_of(counts, sampled[:, 0])
     kept = _kept(marked, strata, {_LAST: last, _WEIGHT: weights})
     by_weight = kept.groupBy(_WEIGHT).agg(F.count("*").alias("rows")).collect()
@@ -136,8 +136,8 @@ def _units(marked: DataFrame, step: Sample) -> DataFrame:
 def _strata(marked: DataFrame, units: DataFrame, step: Sample) -> list[Row]:
     """Return the strata with their units and rows, in the order of their keys."""
     grouped = units.groupBy(*_STRATUM)
-    found = grouped.agg(F.count("*").alias("units"), F.sum(_ROWS).alias("rows"))
-    strata = found.limit(MOST_STRATA + 1).collect()
+    by_key = grouped.agg(F.count("*").alias("units"), F.sum(_ROWS).alias("rows"))
+    strata = by_key.limit(MOST_STRATA + 1).collect()
     split = 0
     if step.unit and step.stratified_by:
         persons = marked.select(*_UNIT).distinct().count()
@@ -180,8 +180,8 @@ def _joined(
     return frame.join(F.broadcast(table), [*_STRATUM])
 
 
-def _by_stratum(kept: DataFrame, strata: Sequence[Row]) -> NDArray[np.int64]:
+def _counts_by_stratum(kept: DataFrame, strata: Sequence[Row]) -> NDArray[np.int64]:
     """Return how many units, and rows of theirs, each stratum gives, (strata, 2)."""
-    found = kept.groupBy(*_STRATUM).agg(F.count("*"), F.sum(_ROWS)).collect()
-    by_stratum = {(one[0], one[1]): (one[2], one[3]) for one in found}
+    rows = kept.groupBy(*_STRATUM).agg(F.count("*"), F.sum(_ROWS)).collect()
+    by_stratum = {(one[0], one[1]): (one[2], one[3]) for one in rows}
     return np.array([by_stratum.get((one[0], one[1]), (0, 0)) for one in strata], dtype=np.int64)

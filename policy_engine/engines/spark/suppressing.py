@@ -70,18 +70,18 @@ def nulled_rows(
     or the caps of columns do not allow k (R009).
     """
     names = [f"quasi{place}" for place in range(len(quasi))]
-    found = coded.groupBy(*names).agg(F.count("*").alias("rows")).limit(limit + 1).toArrow()
-    if found.num_rows > limit:
+    distinct = coded.groupBy(*names).agg(F.count("*").alias("rows")).limit(limit + 1).toArrow()
+    if distinct.num_rows > limit:
         message = f"The quasi-identifiers have more than {limit:,} distinct combinations: more than"
         hint = "Round some, or allow more with most_values."
         raise DataError.of("R011", f"{message} the driver suppresses cells of.", hint)
-    codes = CodedRows.of(found, names).codes
+    codes = CodedRows.of(distinct, names).codes
     order = np.lexsort(codes.T[::-1])
-    codes, counts = codes[order], to_numpy(unchunk(found.column("rows")))[order].astype(np.int64)
+    codes, counts = codes[order], to_numpy(unchunk(distinct.column("rows")))[order].astype(np.int64)
     missing = np.array([one.has_missing for one in quasi.values()], dtype=np.int32)
     parts = suppress_tuples(codes - missing, counts, step)
-    shown = shown_codes(codes - missing, parts)
-    return NulledRows(_TupleNumbers.of(codes), parts, shown, dict(quasi))
+    visible_codes = shown_codes(codes - missing, parts)
+    return NulledRows(_TupleNumbers.of(codes), parts, visible_codes, dict(quasi))
 
 
 class _TupleNumbers(NamedTuple):
@@ -97,12 +97,12 @@ class _TupleNumbers(NamedTuple):
     @classmethod
     def of(cls, codes: Codes) -> "_TupleNumbers":
         """Number distinct tuples, (tuples, columns)."""
-        numbers, known = np.zeros(len(codes), dtype=np.int64), []
+        numbers, keys_by_column = np.zeros(len(codes), dtype=np.int64), []
         widths = tuple(int(width) + 1 for width in codes.max(axis=0))
         for column, width in zip(codes.T, widths, strict=True):
             keys, numbers = np.unique(numbers * width + column, return_inverse=True)
-            known.append(keys)
-        return cls(tuple(known), widths)
+            keys_by_column.append(keys)
+        return cls(tuple(keys_by_column), widths)
 
     def look_up(self, codes: Codes) -> Ints:
         """Return the number of the tuple of every row, (rows,).
@@ -110,10 +110,10 @@ class _TupleNumbers(NamedTuple):
         Raises DataError (C010) for a tuple that did not occur when they were counted.
         """
         numbers = np.zeros(len(codes), dtype=np.int64)
-        for column, width, known in zip(codes.T, self.widths, self.known, strict=True):
+        for column, width, tuple_keys in zip(codes.T, self.widths, self.known, strict=True):
             keys = numbers * width + column
-            numbers = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-            if (known[numbers] != keys).any() or (column >= width).any():
+            numbers = np.minimum(np.searchsorted(tuple_keys, keys), len(tuple_keys) - 1)
+            if (tuple_keys[numbers] != keys).any() or (column >= width).any():
                 message = "The data had different values when it was read again."
                 raise DataError.of("C010", message, "Write it to storage first, or cache it.")
         return numbers
@@ -200,8 +200,12 @@ def _numbering_task(numbers: _TupleNumbers, names: list[str], is_parted: NDArray
     @carry_errors
     def number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
-            found = numbers.look_up(CodedRows.of(table, names).codes)
-            columns = [*table.columns, from_numpy(found), from_numpy(is_parted[found])]
+            tuple_of_row = numbers.look_up(CodedRows.of(table, names).codes)
+            columns = [
+                *table.columns,
+                from_numpy(tuple_of_row),
+                from_numpy(is_parted[tuple_of_row]),
+            ]
             named = [*table.column_names, _TUPLE, _IS_PARTED]
             yield from pa.table(columns, names=named).combine_chunks().to_batches()
 
@@ -218,9 +222,9 @@ def _showing_task(
     """Return a task that makes rows of the output of coded rows."""
     places = {name: place for place, name in enumerate(cells)}
 
-    def column(name: str, table: pa.Table, shown: Codes) -> pa.Array:
+    def column(name: str, table: pa.Table, codes_by_part: Codes) -> pa.Array:
         if name in cells:
-            codes = shown[:, places[name]]
+            codes = codes_by_part[:, places[name]]
             return cells[name].take(from_numpy(np.maximum(codes, 0), codes < 0))
         if name in redact:
             return redacted_column(table.num_rows).cast(pa.string())
@@ -230,8 +234,8 @@ def _showing_task(
     def show(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in gather_tables(batches):
             numbers, ranks = (to_numpy(unchunk(table.column(one))) for one in (_TUPLE, _RANK))
-            shown = nulled.shown[nulled.part_of(numbers, ranks)]
-            made = [column(name, table, shown) for name in columns]
+            codes_by_row = nulled.shown[nulled.part_of(numbers, ranks)]
+            made = [column(name, table, codes_by_row) for name in columns]
             yield from pa.table(made, names=list(columns)).combine_chunks().to_batches()
 
     return show
@@ -245,12 +249,12 @@ def least_matches(frame: DataFrame, step: Anonymize, limit: int) -> int:
     """
     names = step.columns.quasi_names
     cells = [quote_name(column) for name in names for column in cell_columns(name, frame.columns)]
-    found = frame.groupBy(*cells).agg(F.count("*").alias("rows")).limit(limit + 1).toArrow()
-    if found.num_rows > limit:
+    distinct = frame.groupBy(*cells).agg(F.count("*").alias("rows")).limit(limit + 1).toArrow()
+    if distinct.num_rows > limit:
         message = f"The output has more than {limit:,} distinct rows of quasi-identifiers: more "
         raise DataError.of("R011", f"{message}than the driver compares.", "Give most_values.")
-    codes = np.column_stack([present_codes(found, name) for name in names])
-    counts = to_numpy(unchunk(found.column("rows"))).astype(np.int64)
+    codes = np.column_stack([present_codes(distinct, name) for name in names])
+    counts = to_numpy(unchunk(distinct.column("rows"))).astype(np.int64)
     return int(match_counts(codes, counts, "wildcard").min())
 
 

@@ -78,8 +78,8 @@ def with_empty_texts(frame: DataFrame, names: Sequence[str]) -> list[str]:
     texts = [name for name, kind in frame.dtypes if name in names and kind == "string"]
     if not texts:
         return []
-    [found] = frame.agg(*(F.max(column(name) == "") for name in texts)).collect()
-    return [name for name, is_there in zip(texts, found, strict=True) if is_there]
+    [flags] = frame.agg(*(F.max(column(name) == "") for name in texts)).collect()
+    return [name for name, is_there in zip(texts, flags, strict=True) if is_there]
 
 
 def write_table(frame: DataFrame, location: str) -> None:

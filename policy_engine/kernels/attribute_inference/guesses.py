@@ -38,7 +38,7 @@ class Guesses:
 
 
 def guess_values(
-    known: Floats,
+    known_values: Floats,
     released: ReleasedCells,
     values: Floats,
     truth: Floats,
@@ -47,10 +47,10 @@ def guess_values(
 ) -> Guesses:
     """Return how probably values are guessed as those of the nearest records.
 
-    `known` (persons, columns) is what an intruder knows, `truth` (persons,) the sensitive values,
-    and `values` (rows,) those of the release; codes, if they are categories. A guess is right if
-    it differs by `tolerance` at most. Of the nearest records, `least` or more and all that are
-    equally near, the value is guessed that is right for most of them, or one of m such values:
+    `known_values` (persons, columns) is what an intruder knows, `truth` (persons,) the sensitive
+    values, and `values` (rows,) those of the release; codes, if they are categories. A guess is
+    right if it differs by `tolerance` at most. Of the nearest records, `least` or more and all that
+    are equally near, the value is guessed that is right for most of them, or one of m such values:
     then its probability is their share that is right. For the risk beyond what a release tells of
     anybody, compare persons of the original with others (`excess`). No order of rows matters.
     """
@@ -60,13 +60,13 @@ def guess_values(
         np.searchsorted(domain, domain - tolerance, side="left"),
         np.searchsorted(domain, domain + tolerance, side="right") - 1,
     )
-    told, asked = codes[: len(values)], codes[len(values) :]
+    value_codes, truth_codes = codes[: len(values)], codes[len(values) :]
     anyone = np.zeros(len(truth), dtype=np.int64)
     alike = _Sets(anyone[:1], np.array([0, 1]))
-    overall = _occurrences(np.zeros(len(values), dtype=np.int64), told)
-    blind = _right(alike, overall, reach, anyone, asked)
-    near = nearest_points(known, released, least)
-    informed = _by_set(near, _occurrences(near.point_of, told), reach, asked)
+    overall = _occurrences(np.zeros(len(values), dtype=np.int64), value_codes)
+    blind = _right(alike, overall, reach, anyone, truth_codes)
+    near = nearest_points(known_values, released, least)
+    informed = _guess_by_set(near, _occurrences(near.point_of, value_codes), reach, truth_codes)
     return Guesses(informed, blind)
 
 
@@ -86,9 +86,9 @@ class _Occurrences(NamedTuple):
     counts: Ints
 
 
-def _occurrences(point_of: Ints, told: Ints) -> _Occurrences:
-    size = int(told.max()) + 1
-    keys, counts = np.unique(point_of * size + told, return_counts=True)
+def _occurrences(point_of: Ints, codes: Ints) -> _Occurrences:
+    size = int(codes.max()) + 1
+    keys, counts = np.unique(point_of * size + codes, return_counts=True)
     points, values = np.divmod(keys, size)
     return _Occurrences(np.append(0, np.cumsum(np.bincount(points))), values, counts)
 
@@ -100,25 +100,27 @@ class _Sets(NamedTuple):
     starts: Ints
 
 
-def _by_set(near: Neighbours, told: _Occurrences, reach: _Reach, asked: Ints) -> Floats:
+def _guess_by_set(
+    near: Neighbours, occurrences: _Occurrences, reach: _Reach, truth_codes: Ints
+) -> Floats:
     """Return how probably each person's value is guessed; one near point is looked at once."""
     sizes = np.diff(near.starts)
     first = near.points[near.starts[:-1]]
     keys = np.where(sizes == 1, first, len(near.point_of) + np.arange(len(sizes)))
     _, chosen, set_of = np.unique(keys, return_index=True, return_inverse=True)
-    set_of, found = set_of.reshape(-1), np.empty(len(asked))
-    lengths = np.diff(told.begins)[near.points]
+    set_of, shares = set_of.reshape(-1), np.empty(len(truth_codes))
+    lengths = np.diff(occurrences.begins)[near.points]
     part_of = np.cumsum(np.add.reduceat(lengths, near.starts[:-1])[chosen]) // _PAIRS
     persons = np.argsort(part_of[set_of], kind="stable")
     for part in np.unique(part_of):
         low, high = np.searchsorted(part_of, [part, part + 1])
         start, end = np.searchsorted(part_of[set_of[persons]], [part, part + 1])
-        mine, some = persons[start:end], _of_persons(near, chosen[low:high])
-        found[mine] = _right(some, told, reach, set_of[mine] - low, asked[mine])
-    return found
+        mine, some = persons[start:end], _person_sets(near, chosen[low:high])
+        shares[mine] = _right(some, occurrences, reach, set_of[mine] - low, truth_codes[mine])
+    return shares
 
 
-def _of_persons(near: Neighbours, persons: Ints) -> _Sets:
+def _person_sets(near: Neighbours, persons: Ints) -> _Sets:
     sizes = np.diff(near.starts)[persons]
     places, starts = _runs(near.starts[persons], sizes)
     return _Sets(near.points[places], starts)
@@ -130,10 +132,12 @@ def _runs(begins: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], lengths), starts
 
 
-def _right(sets: _Sets, told: _Occurrences, reach: _Reach, set_of: Ints, asked: Ints) -> Floats:
+def _right(
+    sets: _Sets, occurrences: _Occurrences, reach: _Reach, set_of: Ints, truth_codes: Ints
+) -> Floats:
     """Return the share of each person's best guesses that are right, given the set of each."""
     size = len(reach.first)
-    keys, counts = _counted(sets, told, size)
+    keys, counts = _counted(sets, occurrences, size)
     numbers, values = np.divmod(keys, size)
     sums = np.append(0, np.cumsum(counts))
     low = np.searchsorted(keys, numbers * size + reach.first[values], side="left")
@@ -142,19 +146,19 @@ def _right(sets: _Sets, told: _Occurrences, reach: _Reach, set_of: Ints, asked: 
     begins = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     is_best = covered == np.maximum.reduceat(covered, begins)[numbers]
     best, many = keys[is_best], np.add.reduceat(is_best.astype(np.int64), begins)
-    left = np.searchsorted(best, set_of * size + reach.first[asked], side="left")
-    right = np.searchsorted(best, set_of * size + reach.last[asked], side="right")
+    left = np.searchsorted(best, set_of * size + reach.first[truth_codes], side="left")
+    right = np.searchsorted(best, set_of * size + reach.last[truth_codes], side="right")
     return np.asarray((right - left) / many[set_of])
 
 
-def _counted(sets: _Sets, told: _Occurrences, size: int) -> tuple[Ints, Ints]:
+def _counted(sets: _Sets, occurrences: _Occurrences, size: int) -> tuple[Ints, Ints]:
     """Return set * size + value of the values in sets, ascending, and how often each occurs."""
-    lengths = np.diff(told.begins)[sets.points]
-    places, _ = _runs(told.begins[sets.points], lengths)
+    lengths = np.diff(occurrences.begins)[sets.points]
+    places, _ = _runs(occurrences.begins[sets.points], lengths)
     number = np.repeat(np.arange(len(sets.starts) - 1), np.diff(sets.starts))
     keys, pair_of = np.unique(
-        np.repeat(number, lengths) * size + told.values[places], return_inverse=True
+        np.repeat(number, lengths) * size + occurrences.values[places], return_inverse=True
     )
     totals = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(totals, pair_of.reshape(-1), told.counts[places])
+    np.add.at(totals, pair_of.reshape(-1), occurrences.counts[places])
     return keys, totals

@@ -45,12 +45,12 @@ class Neighbours(NamedTuple):
     point_of: Ints
 
 
-def nearest_points(known: Floats, released: ReleasedCells, least: int = 1) -> Neighbours:
+def nearest_points(known_values: Floats, released: ReleasedCells, least: int = 1) -> Neighbours:
     """Return the nearest points with `least` rows or more in all, and those equally near.
 
-    `known` (persons, columns) are finite. A cell is as far away as its nearer end, and not at all
-    if the value is in it. There are `least` rows, or all are near. The order of rows does not
-    matter, but for the numbers of points.
+    `known_values` (persons, columns) are finite. A cell is as far away as its nearer end, and not
+    at all if the value is in it. There are `least` rows, or all are near. The order of rows does
+    not matter, but for the numbers of points.
     """
     ends = (*released.low.T, *released.high.T)
     codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in ends]
@@ -63,11 +63,11 @@ def nearest_points(known: Floats, released: ReleasedCells, least: int = 1) -> Ne
     low, high = released.low[row_of] / scales, released.high[row_of] / scales
     tree = plant((low + high) / 2)
     cells = _cells(low[tree.rows], high[tree.rows], rows[tree.rows], tree.starts)
-    asked = np.ascontiguousarray(known / scales)
-    persons, stack = len(known), np.empty(STACK, dtype=np.int64)
+    targets = np.ascontiguousarray(known_values / scales)
+    persons, stack = len(known_values), np.empty(STACK, dtype=np.int64)
     radii, counts = np.empty(persons), np.zeros(persons, dtype=np.int64)
     best, held = np.empty(least + 1), np.empty(least + 1, dtype=np.int64)
-    nodes = (cells, tree.starts, tree.ends, is_category, asked)
+    nodes = (cells, tree.starts, tree.ends, is_category, targets)
     _find_radii(*nodes, least, best, held, stack, radii)
     _collect(*nodes, radii, stack, counts, np.empty(0, dtype=np.int64))
     starts = np.append(0, np.cumsum(counts))
@@ -102,11 +102,11 @@ def _cells(low: Floats, high: Floats, rows: Ints, starts: Ints) -> _Cells:
 
 
 @compiled
-def _find_radii(cells, starts, ends, is_category, known, least, best, held, stack, radii):  # type: ignore[no-untyped-def]
+def _find_radii(cells, starts, ends, is_category, targets, least, best, held, stack, radii):  # type: ignore[no-untyped-def]
     """Find how far away the nearest points with so many rows are."""
     half = len(starts) // 2
-    for person in range(len(known)):
-        point, found, total, waiting, radius = known[person], 0, 0, 1, np.inf
+    for person in range(len(targets)):
+        point, count, total, waiting, radius = targets[person], 0, 0, 1, np.inf
         stack[0] = 1
         while waiting > 0:
             waiting -= 1
@@ -125,25 +125,25 @@ def _find_radii(cells, starts, ends, is_category, known, least, best, held, stac
             for place in range(starts[node], ends[node]):
                 distance = _distance(point, cells.low[place], cells.high[place], is_category)
                 if distance < radius:
-                    at = found
+                    at = count
                     while at > 0 and best[at - 1] > distance:
                         best[at], held[at] = best[at - 1], held[at - 1]
                         at -= 1
                     best[at], held[at] = distance, cells.rows[place]
-                    found, total = found + 1, total + cells.rows[place]
-                    while total - held[found - 1] >= least:
-                        found, total = found - 1, total - held[found - 1]
+                    count, total = count + 1, total + cells.rows[place]
+                    while total - held[count - 1] >= least:
+                        count, total = count - 1, total - held[count - 1]
                     if total >= least:
-                        radius = best[found - 1]
+                        radius = best[count - 1]
         radii[person] = radius
 
 
 @compiled
-def _collect(cells, starts, ends, is_category, known, radii, stack, at, points):  # type: ignore[no-untyped-def]
+def _collect(cells, starts, ends, is_category, targets, radii, stack, at, points):  # type: ignore[no-untyped-def]
     """Write the points within the radii from the places `at` on, or count them without points."""
     half = len(starts) // 2
-    for person in range(len(known)):
-        point, waiting = known[person], 1
+    for person in range(len(targets)):
+        point, waiting = targets[person], 1
         radius = radii[person] + _ROUNDING * (1 + radii[person])
         stack[0] = 1
         while waiting > 0:

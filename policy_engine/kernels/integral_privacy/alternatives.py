@@ -35,11 +35,11 @@ class Alternatives:
 
     def minimal(self) -> "Alternatives":
         """Return those that contain no other: the minimal elements of the lattice."""
-        left, found = self.sets, [self.sets[:0]]
+        left, minimal_sets = self.sets, [self.sets[:0]]
         while len(left):
             smallest, left = _split_by_size(left)
-            found.append(smallest)
-        return Alternatives(np.concatenate(found))
+            minimal_sets.append(smallest)
+        return Alternatives(np.concatenate(minimal_sets))
 
     def common(self) -> Bools:
         """Return the elements that all alternatives have, (elements,): what an intruder is sure of.

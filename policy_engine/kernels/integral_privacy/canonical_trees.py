@@ -86,13 +86,13 @@ def _canonical_choice(tree: Choice, decimals: int | None, ranges: Ranges, codes:
     branches = dict(tree.branches)
     if tree.column in codes and codes[tree.column] in branches:
         return _canonical(branches[codes[tree.column]], decimals, ranges, codes)
-    found = {
+    trees = {
         code: _canonical(branches[code], decimals, ranges, codes | {tree.column: code})
         for code in sorted(branches)
     }
-    if len(set(found.values())) == 1:
-        return next(iter(found.values()))
-    return Choice(int(tree.column), tuple((int(code), found[code]) for code in found))
+    if len(set(trees.values())) == 1:
+        return next(iter(trees.values()))
+    return Choice(int(tree.column), tuple((int(code), trees[code]) for code in trees))
 
 
 def tree_of_arrays(
@@ -126,12 +126,12 @@ def predictions(tree: Tree, table: Floats) -> Floats:
     """Return what a tree predicts of every row, (rows,), and NaN where a code has no branch."""
     if isinstance(tree, Leaf):
         return np.full(len(table), tree.value)
-    found = np.full(len(table), np.nan)
+    labels = np.full(len(table), np.nan)
     cells = table[:, tree.column]
     if isinstance(tree, Split):
         sides = [(cells <= tree.threshold, tree.below), (cells > tree.threshold, tree.above)]
     else:
         sides = [(cells == code, branch) for code, branch in tree.branches]
     for rows, side in sides:
-        found[rows] = predictions(side, table[rows])
-    return found
+        labels[rows] = predictions(side, table[rows])
+    return labels

@@ -49,13 +49,13 @@ def generated_models(
     places: dict[Hashable, list[int]] = defaultdict(list)
     for at, model in enumerate(models):
         places[model].append(at)
-    found = [
+    generated = [
         _generated(
             model, [samples[at] for at in chosen], float(min(accuracies[at] for at in chosen))
         )
         for model, chosen in places.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.generators, *_preference(one))))
+    return tuple(sorted(generated, key=lambda one: (-one.generators, *_preference(one))))
 
 
 def _generated(model: Hashable, samples: Sequence[Ints], accuracy: float) -> GeneratedModel:
@@ -71,15 +71,15 @@ def _preference(one: GeneratedModel) -> tuple[float, int, str]:
     return -one.accuracy, -one.generators, repr(one.model)
 
 
-def most_accurate(found: Sequence[GeneratedModel], k: int) -> GeneratedModel | NotApplicable:
+def most_accurate(models: Sequence[GeneratedModel], k: int) -> GeneratedModel | NotApplicable:
     """Return the most accurate model with k-anonymous integral privacy.
 
     Of equals, the one with more generators. `NotApplicable` if no model has it.
     """
-    private = [one for one in found if one.is_integrally_private(k)]
+    private = [one for one in models if one.is_integrally_private(k)]
     if private:
         return min(private, key=_preference)
-    most = max((one.generators for one in found if not one.common), default=0)
+    most = max((one.generators for one in models if not one.common), default=0)
     return NotApplicable(
         reason=f"no model has {k} generators without a row in common: the most found are {most}"
     )

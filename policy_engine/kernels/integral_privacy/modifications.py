@@ -34,30 +34,33 @@ def consistent_modifications(
     most: int,
     statistic: Statistic,
     expected: Hashable,
-    known: Bools | None = None,
+    is_known: Bools | None = None,
 ) -> Alternatives | NotApplicable:
     """Return the modifications of 1 to `most` records of a table that lead to the expected result.
 
     `table` (rows, columns) and `pool` (records, columns) are whole numbers: the rows may be
-    removed, except for those `known` (rows,) to be there, and each record of the pool may be added
-    once. The elements of the alternatives are the rows, then the records of the pool.
+    removed, except for those that are there for sure, `is_known` (rows,), and each record of the
+    pool may be added once. The elements of the alternatives are the rows, then the records of the
+    pool.
 
     The empty modification, which nobody has to hide, is not among them. Nor are modifications that
     add a record equal to one that they remove: as a table of values, they are smaller ones.
     `NotApplicable` if there are more than a million to try.
     """
-    removable = np.flatnonzero(~known) if known is not None else np.arange(len(table))
+    removable = np.flatnonzero(~is_known) if is_known is not None else np.arange(len(table))
     elements = np.concatenate([removable, len(table) + np.arange(len(pool))])
     number = sum(math.comb(len(elements), size) for size in range(1, most + 1))
     if number > _MOST_SETS:
         return NotApplicable(reason=f"{number:,} modifications are too many to try each")
     changes = _Changes.of(table, pool)
     result = _remembered(statistic(changes.records))
-    found = [
+    modifications = [
         changes.sets(chosen[changes.lead_to(expected, result, chosen)])
         for chosen in _combinations(elements, most)
     ]
-    return Alternatives.of(np.concatenate([np.zeros((0, changes.elements), dtype=bool), *found]))
+    return Alternatives.of(
+        np.concatenate([np.zeros((0, changes.elements), dtype=bool), *modifications])
+    )
 
 
 def _combinations(elements: Ints, most: int) -> Iterator[Ints]:
@@ -71,13 +74,13 @@ def _combinations(elements: Ints, most: int) -> Iterator[Ints]:
 
 def _remembered(result: Result) -> Callable[[Ints], Hashable]:
     """Return a function that computes the result of equal tables once."""
-    known: dict[bytes, Hashable] = {}
+    results: dict[bytes, Hashable] = {}
 
     def remembered(counts: Ints) -> Hashable:
         key = counts.tobytes()
-        if key not in known:
-            known[key] = result(counts)
-        return known[key]
+        if key not in results:
+            results[key] = result(counts)
+        return results[key]
 
     return remembered
 

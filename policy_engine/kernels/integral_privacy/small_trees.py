@@ -24,20 +24,20 @@ def decision_tree(depth: int) -> Statistic:
     table.
     """
 
-    def of_records(records: Ints) -> Result:
+    def read_records(records: Ints) -> Result:
         classes, labels = np.unique(records[:, -1], return_inverse=True)
         is_label = np.eye(len(classes), dtype=np.int64)[labels]
 
-        def of_counts(counts: Ints) -> Hashable:
+        def compute(counts: Ints) -> Hashable:
             present = counts > 0
             if not present.any():
                 return None
             weights = counts[present, None] * is_label[present]
             return canonical(_grown(_Node(records[present, :-1], weights, classes), depth))
 
-        return of_counts
+        return compute
 
-    return of_records
+    return read_records
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _grown(node: _Node, depth: int) -> Tree:
 def _best_split(node: _Node) -> tuple[int, float] | None:
     """Return the column and threshold of the split of least impurity, None if none lowers it."""
     total = node.weights.sum(axis=0)
-    best, found = Fraction(int(total @ total), int(total.sum())), None
+    best, split = Fraction(int(total @ total), int(total.sum())), None
     for column in range(node.cells.shape[1]):
         values, place = np.unique(node.cells[:, column], return_inverse=True)
         counts = np.zeros((len(values), len(total)), dtype=np.int64)
@@ -74,8 +74,8 @@ def _best_split(node: _Node) -> tuple[int, float] | None:
         for at, purity in enumerate(_purities(below, total - below)):
             # Strictly: of equal splits, the first one stays.
             if purity > best:
-                best, found = purity, (column, float(values[at] + values[at + 1]) / 2)
-    return found
+                best, split = purity, (column, float(values[at] + values[at + 1]) / 2)
+    return split
 
 
 def _purities(below: Ints, above: Ints) -> list[Fraction]:

@@ -27,20 +27,20 @@ def means(decimals: int | None = None) -> Statistic:
     None of an empty table.
     """
 
-    def of_records(records: Ints) -> Result:
+    def read_records(records: Ints) -> Result:
         # Python's integers, here and below: no sum is too large for them.
         whole = records.astype(object)
 
-        def of_counts(counts: Ints) -> Hashable:
+        def compute(counts: Ints) -> Hashable:
             total = int(counts.sum())
             if not total:
                 return None
             sums = (counts @ whole).tolist()
             return tuple(_rounded(Fraction(one, total), decimals) for one in sums)
 
-        return of_counts
+        return compute
 
-    return of_records
+    return read_records
 
 
 def _rounded(figure: Fraction, decimals: int | None) -> Fraction:
@@ -50,18 +50,18 @@ def _rounded(figure: Fraction, decimals: int | None) -> Fraction:
 def frequency_table(columns: Sequence[int]) -> Statistic:
     """Return the statistic of how often each combination of some columns' values occurs."""
 
-    def of_records(records: Ints) -> Result:
+    def read_records(records: Ints) -> Result:
         cells = [tuple(row) for row in records[:, list(columns)].tolist()]
 
-        def of_counts(counts: Ints) -> Hashable:
+        def compute(counts: Ints) -> Hashable:
             table = Counter[tuple[int, ...]]()
             for cell, count in zip(cells, counts.tolist(), strict=True):
                 table[cell] += count
             return frozenset((+table).items())
 
-        return of_counts
+        return compute
 
-    return of_records
+    return read_records
 
 
 def regression(decimals: int | None = None) -> Statistic:
@@ -71,20 +71,20 @@ def regression(decimals: int | None = None) -> Statistic:
     they are not determined: too few records, or columns that depend on each other.
     """
 
-    def of_records(records: Ints) -> Result:
+    def read_records(records: Ints) -> Result:
         inputs = np.column_stack([np.ones(len(records), dtype=np.int64), records[:, :-1]])
         inputs, outputs = inputs.astype(object), records[:, -1:].astype(object)
         products = inputs[:, :, None] * np.concatenate([inputs, outputs], axis=1)[:, None, :]
 
-        def of_counts(counts: Ints) -> Hashable:
+        def compute(counts: Ints) -> Hashable:
             coefficients = _solution(np.tensordot(counts, products, axes=1).tolist())
             if coefficients is None:
                 return None
             return tuple(_rounded(one, decimals) for one in coefficients)
 
-        return of_counts
+        return compute
 
-    return of_records
+    return read_records
 
 
 def _solution(equations: list[list[int]]) -> list[Fraction] | None:

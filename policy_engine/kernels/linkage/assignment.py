@@ -67,10 +67,10 @@ def assignment_links(costs: Floats, own: Ints) -> AssignmentLinks | NotApplicabl
     return AssignmentLinks(linked, is_certain, can_be & is_possible[place, own])
 
 
-def squared_distances(known: Floats, released: Floats) -> Floats:
+def squared_distances(known_values: Floats, released: Floats) -> Floats:
     """Return the squared Euclidean distances of all pairs, (persons, records)."""
-    total = np.zeros((len(known), len(released)))
-    for before, after in zip(known.T, released.T, strict=True):
+    total = np.zeros((len(known_values), len(released)))
+    for before, after in zip(known_values.T, released.T, strict=True):
         total += (before[:, np.newaxis] - after) ** 2
     return total
 

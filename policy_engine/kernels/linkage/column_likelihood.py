@@ -113,8 +113,8 @@ class MaskedCells(NamedTuple):
 
 def search_model(tables: TransitionTables, persons: LikelyPersons) -> SearchModel:
     """Return persons and transitions together, as a compiled search takes them."""
-    known, _, low, high, row, start = persons
-    return SearchModel(tables.shapes, known, low, high, row, start, *tables[1:])
+    known_values, _, low, high, row, start = persons
+    return SearchModel(tables.shapes, known_values, low, high, row, start, *tables[1:])
 
 
 def known_persons(columns: Sequence[ColumnLikelihood], own: Ints) -> LikelyPersons:
@@ -126,21 +126,21 @@ def known_persons(columns: Sequence[ColumnLikelihood], own: Ints) -> LikelyPerso
     for place, table in enumerate(tables):
         if table is not None:
             row[:, place], start[:, place] = table.row + rows[place], table.start
-    known = np.column_stack([column.known for column in columns])
-    return LikelyPersons(known, own, *_ends(columns, persons), row, start)
+    known_values = np.column_stack([column.known for column in columns])
+    return LikelyPersons(known_values, own, *_ends(columns, persons), row, start)
 
 
 def transition_tables(columns: Sequence[ColumnLikelihood]) -> TransitionTables:
     """Return the shapes of columns, and their transitions one behind the other."""
-    given = [column.transitions for column in columns if column.transitions is not None]
-    entries = np.cumsum([0] + [len(table.logs) for table in given])
-    logs = np.concatenate([np.empty(0), *(table.logs for table in given)])
-    offsets = zip(given, entries.tolist(), strict=False)
+    tables = [column.transitions for column in columns if column.transitions is not None]
+    entries = np.cumsum([0] + [len(table.logs) for table in tables])
+    logs = np.concatenate([np.empty(0), *(table.logs for table in tables)])
+    offsets = zip(tables, entries.tolist(), strict=False)
     begins = np.concatenate([*(table.begins[:-1] + one for table, one in offsets), entries[-1:]])
     sums = np.append(0.0, np.cumsum(np.exp(logs)))
     longest = int(np.diff(begins).max(initial=1))
     levels = np.array([max(size, 1).bit_length() - 1 for size in range(longest + 1)])
-    beyond = np.concatenate([np.empty(0), *(table.beyond for table in given)])
+    beyond = np.concatenate([np.empty(0), *(table.beyond for table in tables)])
     shapes = np.array([_CODES[column.shape] for column in columns])
     peaks = _peaks(logs, int(levels[-1]) + 1)
     return TransitionTables(shapes, logs, sums, peaks, begins, beyond, levels)
@@ -183,19 +183,19 @@ def masked_cells(columns: Sequence[ColumnLikelihood], tree: PointTree) -> Masked
             bonus += column.bonus[tree.rows]
     # None adds anything then: a sum that has fallen below what is looked for stays below it.
     bonus -= bonus.max(initial=-np.inf)
-    least, most = _by_node(first, tree, np.minimum), _by_node(last, tree, np.maximum)
-    worst, best = _by_node(bonus, tree, np.minimum), _by_node(bonus, tree, np.maximum)
+    least, most = _node_extremes(first, tree, np.minimum), _node_extremes(last, tree, np.maximum)
+    worst, best = _node_extremes(bonus, tree, np.minimum), _node_extremes(bonus, tree, np.maximum)
     return MaskedCells(first, last, least, most, bonus, worst, best)
 
 
-def _by_node(values: NDArray[Any], tree: PointTree, extreme: np.ufunc) -> NDArray[Any]:
+def _node_extremes(values: NDArray[Any], tree: PointTree, extreme: np.ufunc) -> NDArray[Any]:
     """Return the least or the greatest value of each node, (nodes, ...)."""
     half = len(tree.starts) // 2
-    found = np.zeros((len(tree.starts), *values.shape[1:]), dtype=values.dtype)
-    found[half:] = extreme.reduceat(values, tree.starts[half:], axis=0)
+    extremes = np.zeros((len(tree.starts), *values.shape[1:]), dtype=values.dtype)
+    extremes[half:] = extreme.reduceat(values, tree.starts[half:], axis=0)
     while half > 1:
-        found[half // 2 : half] = extreme(
-            found[half : 2 * half : 2], found[half + 1 : 2 * half : 2]
+        extremes[half // 2 : half] = extreme(
+            extremes[half : 2 * half : 2], extremes[half + 1 : 2 * half : 2]
         )
         half //= 2
-    return found
+    return extremes

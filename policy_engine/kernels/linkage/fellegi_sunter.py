@@ -47,23 +47,23 @@ class Agreement:
 
 
 def probabilistic_links(
-    known: Ints, released: Ints, own: Ints, search: Search = search_here
+    known_values: Ints, released: Ints, own: Ints, search: Search = search_here
 ) -> tuple[Floats, Agreement]:
     """Return for each person the probability of a right link, (persons,), and what was estimated.
 
-    `known` (persons, columns) and `released` (rows, columns) hold codes of what agrees: equal
-    codes of one column agree, and -1 with none. At most 12 columns. An intruder takes the record
-    with the greatest weight, or one of t with the same: 1/t if the person's `own` record,
+    `known_values` (persons, columns) and `released` (rows, columns) hold codes of what agrees:
+    equal codes of one column agree, and -1 with none. At most 12 columns. An intruder takes the
+    record with the greatest weight, or one of t with the same: 1/t if the person's `own` record,
     (persons,), is one of them, otherwise 0; -1 is a person without a record. The order of the rows
     decides nothing, though few patterns are shared by many. `search` says where the records are
     looked for.
     """
-    agreement = estimate_agreement(_pairs_by_pattern(known, released), len(released))
+    agreement = estimate_agreement(_pairs_by_pattern(known_values, released), len(released))
     weights = agreement.weights()
     order = np.argsort(-weights, kind="stable")
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.cumsum(np.diff(-weights[order], prepend=-weights[order[0]]) > _TIED)
-    return search(PatternIndex(released, ranks), PatternPersons(known, own)), agreement
+    return search(PatternIndex(released, ranks), PatternPersons(known_values, own)), agreement
 
 
 class PatternPersons(NamedTuple):
@@ -84,18 +84,18 @@ class PatternIndex:
         """Return the probability of a right link, (persons,)."""
         rows = _persons_at_once(persons.known)
         parts = parts_of(persons, rows)
-        found = [_linked(one.known, self.released, one.own, self.ranks) for one in parts]
-        return np.concatenate(found)
+        probabilities = [_linked(one.known, self.released, one.own, self.ranks) for one in parts]
+        return np.concatenate(probabilities)
 
 
-def greatest_weights(known: Ints, released: Ints, agreement: Agreement) -> Floats:
+def greatest_weights(known_values: Ints, released: Ints, agreement: Agreement) -> Floats:
     """Return the weight of the record that agrees best with each person, (persons,)."""
     weights = agreement.weights()
-    found = np.empty(len(known))
-    for part in _parts(known):
-        present = _by_pattern(known[part], released) > 0
-        found[part] = np.where(present, weights[:, np.newaxis], -np.inf).max(axis=0)
-    return found
+    best_weights = np.empty(len(known_values))
+    for part in _parts(known_values):
+        present = _count_patterns(known_values[part], released) > 0
+        best_weights[part] = np.where(present, weights[:, np.newaxis], -np.inf).max(axis=0)
+    return best_weights
 
 
 def estimate_agreement(counts: Floats, released: int) -> Agreement:
@@ -109,20 +109,20 @@ def estimate_agreement(counts: Floats, released: int) -> Agreement:
     total = counts.sum()
     matched = np.full(patterns.shape[1], _START)
     share = min(1 / released, 1 - _LEAST)
-    unmatched = _inside((counts @ patterns) / total)
+    unmatched = _clip((counts @ patterns) / total)
     for _ in range(_ROUNDS):
         one = share * np.where(patterns, matched, 1 - matched).prod(axis=1)
         two = (1 - share) * np.where(patterns, unmatched, 1 - unmatched).prod(axis=1)
         belongs = counts * one / (one + two)
         before, share = matched, float(np.clip(belongs.sum() / total, _LEAST, 1 - _LEAST))
-        matched = _inside(belongs @ patterns / (share * total))
-        unmatched = _inside((counts - belongs) @ patterns / ((1 - share) * total))
+        matched = _clip(belongs @ patterns / (share * total))
+        unmatched = _clip((counts - belongs) @ patterns / ((1 - share) * total))
         if np.abs(matched - before).max() < _CLOSE:
             break
     return Agreement(matched, unmatched)
 
 
-def _inside(probabilities: Floats) -> Floats:
+def _clip(probabilities: Floats) -> Floats:
     return np.clip(probabilities, _LEAST, 1 - _LEAST)
 
 
@@ -131,43 +131,43 @@ def _patterns(columns: int) -> NDArray[np.bool_]:
     return (np.arange(1 << columns)[:, np.newaxis] >> np.arange(columns) & 1).astype(bool)
 
 
-def _parts(known: Ints) -> list[slice]:
+def _parts(known_values: Ints) -> list[slice]:
     """Return persons in parts whose patterns are counted at once."""
-    size = _persons_at_once(known)
-    return [slice(start, start + size) for start in range(0, len(known), size)]
+    size = _persons_at_once(known_values)
+    return [slice(start, start + size) for start in range(0, len(known_values), size)]
 
 
-def _persons_at_once(known: Ints) -> int:
-    columns: int = known.shape[1]
+def _persons_at_once(known_values: Ints) -> int:
+    columns: int = known_values.shape[1]
     return max(1, _CELLS >> columns)
 
 
-def _linked(known: Ints, released: Ints, own: Ints, ranks: Ints) -> Floats:
-    counts = _by_pattern(known, released)
-    agree = (known == released[own]) & (known >= 0)
-    mine = ranks[agree @ (1 << np.arange(known.shape[1]))]
-    ties, better = np.zeros(len(known)), np.zeros(len(known))
+def _linked(known_values: Ints, released: Ints, own: Ints, ranks: Ints) -> Floats:
+    counts = _count_patterns(known_values, released)
+    agree = (known_values == released[own]) & (known_values >= 0)
+    mine = ranks[agree @ (1 << np.arange(known_values.shape[1]))]
+    ties, better = np.zeros(len(known_values)), np.zeros(len(known_values))
     for pattern, rank in enumerate(ranks):
         ties += np.where(mine == rank, counts[pattern], 0)
         better += np.where(mine > rank, counts[pattern], 0)
     return np.where((own >= 0) & (better == 0), 1 / np.maximum(ties, 1), 0.0)
 
 
-def _by_pattern(known: Ints, released: Ints) -> NDArray[np.int32]:
+def _count_patterns(known_values: Ints, released: Ints) -> NDArray[np.int32]:
     """Return how many records have each pattern with each person, (patterns, persons)."""
-    columns = known.shape[1]
-    counts = np.empty((1 << columns, len(known)), dtype=np.int32)
-    for chosen, keys in _keys_of_sets(known, released):
+    columns = known_values.shape[1]
+    counts = np.empty((1 << columns, len(known_values)), dtype=np.int32)
+    for chosen, keys in _keys_of_sets(known_values, released):
         counts[chosen] = keys.agreeing()
     # Those that agree in a set of columns and in no other: by inclusion and exclusion.
     _without_larger_sets(counts)
     return counts
 
 
-def _pairs_by_pattern(known: Ints, released: Ints) -> Floats:
+def _pairs_by_pattern(known_values: Ints, released: Ints) -> Floats:
     """Return how many pairs of a person and a record have each pattern, (patterns,)."""
-    counts = np.empty((1 << known.shape[1], 1))
-    for chosen, keys in _keys_of_sets(known, released):
+    counts = np.empty((1 << known_values.shape[1], 1))
+    for chosen, keys in _keys_of_sets(known_values, released):
         counts[chosen] = keys.pairs()
     _without_larger_sets(counts)
     return counts[:, 0]
@@ -200,47 +200,47 @@ class _Keys:
 
     def pairs(self) -> float:
         """Return how many pairs of a person and a record agree."""
-        known = self.known if self.told is None else self.known[self.told]
-        persons = np.bincount(known, minlength=self.size).astype(np.float64)
+        person_keys = self.known if self.told is None else self.known[self.told]
+        persons = np.bincount(person_keys, minlength=self.size).astype(np.float64)
         return float(persons @ np.bincount(self.released, minlength=self.size))
 
 
-def _keys_of_sets(known: Ints, released: Ints) -> Iterator[tuple[int, _Keys]]:
+def _keys_of_sets(known_values: Ints, released: Ints) -> Iterator[tuple[int, _Keys]]:
     """Yield the keys of every set of columns; bit j of a set is column j."""
-    zeros = np.zeros(len(known), dtype=np.int64), np.zeros(len(released), dtype=np.int64)
+    zeros = np.zeros(len(known_values), dtype=np.int64), np.zeros(len(released), dtype=np.int64)
     everybody = np.arange(len(released)) if (released < 0).any() else None
-    yield from _larger_sets(known, released, 0, _Keys(*zeros, 1, None), everybody)
+    yield from _larger_sets(known_values, released, 0, _Keys(*zeros, 1, None), everybody)
 
 
 def _larger_sets(
-    known: Ints, released: Ints, chosen: int, keys: _Keys, rows: Ints | None
+    known_values: Ints, released: Ints, chosen: int, keys: _Keys, rows: Ints | None
 ) -> Iterator[tuple[int, _Keys]]:
     """Yield the keys of a set, and of all with columns behind its last one; `rows` are the records
     that have a value in all of its columns, None for all."""
     yield chosen, keys
-    for column in range(chosen.bit_length(), known.shape[1]):
-        mine, theirs = known[:, column], released[:, column]
+    for column in range(chosen.bit_length(), known_values.shape[1]):
+        mine, theirs = known_values[:, column], released[:, column]
         left, before = rows, keys.released
         if rows is not None:
             has_value = theirs[rows] >= 0
             left, before = rows[has_value], before[has_value]
             theirs = theirs[left]
-        told = keys.told
+        is_present = keys.told
         if (mine < 0).any():
-            told = mine >= 0 if told is None else told & (mine >= 0)
+            is_present = mine >= 0 if is_present is None else is_present & (mine >= 0)
         width = int(max(mine.max(initial=0), theirs.max(initial=0))) + 1
         both = keys.known * width + np.maximum(mine, 0), before * width + theirs
-        wider = _numbered(*both, keys.size * width, told)
-        yield from _larger_sets(known, released, chosen | 1 << column, wider, left)
+        wider = _numbered(*both, keys.size * width, is_present)
+        yield from _larger_sets(known_values, released, chosen | 1 << column, wider, left)
 
 
-def _numbered(known: Ints, released: Ints, size: int, told: Bools | None) -> _Keys:
+def _numbered(person_keys: Ints, released: Ints, size: int, has_value: Bools | None) -> _Keys:
     """Return keys, numbered anew where there would be too many to count."""
-    if size <= max(_MOST_KEYS, 2 * (len(known) + len(released))):
-        return _Keys(known, released, size, told)
-    values, numbers = np.unique(np.concatenate([known, released]), return_inverse=True)
+    if size <= max(_MOST_KEYS, 2 * (len(person_keys) + len(released))):
+        return _Keys(person_keys, released, size, has_value)
+    values, numbers = np.unique(np.concatenate([person_keys, released]), return_inverse=True)
     numbers = numbers.reshape(-1)
-    return _Keys(numbers[: len(known)], numbers[len(known) :], len(values), told)
+    return _Keys(numbers[: len(person_keys)], numbers[len(person_keys) :], len(values), has_value)
 
 
 _MOST_KEYS = 1 << 24

@@ -75,11 +75,11 @@ def greatest_likelihoods(columns: Sequence[ColumnLikelihood], persons: Ints) -> 
     -inf for whom there is none. They are told as those of `likelihood_links`.
     """
     tree = plant(np.column_stack([column.released for column in columns]))
-    found, stack = np.empty(len(persons)), np.empty(STACK, dtype=np.int64)
+    likelihoods, stack = np.empty(len(persons)), np.empty(STACK, dtype=np.int64)
     own = np.full(len(columns[0].known), -1)
     model = search_model(transition_tables(columns), known_persons(columns, own))
-    _approach(tree, model, masked_cells(columns, tree), persons, stack, found)
-    return found
+    _approach(tree, model, masked_cells(columns, tree), persons, stack, likelihoods)
+    return likelihoods
 
 
 def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
@@ -88,12 +88,12 @@ def log_likelihoods(columns: Sequence[ColumnLikelihood]) -> Floats:
     As those of `likelihood_links` they are told but for a constant of the person: for small files.
     """
     tree = plant(np.column_stack([column.released for column in columns]))
-    found = np.empty((len(columns[0].known), len(tree.rows)))
+    likelihoods = np.empty((len(columns[0].known), len(tree.rows)))
     model = search_model(
-        transition_tables(columns), known_persons(columns, np.full(len(found), -1))
+        transition_tables(columns), known_persons(columns, np.full(len(likelihoods), -1))
     )
-    _fill(tree, model, masked_cells(columns, tree), found)
-    return found
+    _fill(tree, model, masked_cells(columns, tree), likelihoods)
+    return likelihoods
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +141,11 @@ def _link(tree, model, masked, own, turns, stack, linked, logs):  # type: ignore
 
 
 @compiled
-def _fill(tree, model, masked, found):  # type: ignore[no-untyped-def]
-    for person in range(len(found)):
+def _fill(tree, model, masked, likelihoods):  # type: ignore[no-untyped-def]
+    for person in range(len(likelihoods)):
         for place in range(len(tree.rows)):
             log = _score(tree.points[place], model, masked, person, place, -np.inf)
-            found[person, tree.rows[place]] = log
+            likelihoods[person, tree.rows[place]] = log
 
 
 @compiled
@@ -163,10 +163,10 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
             and masked.worst[node] == masked.best[node]
         ):
             place = tree.starts[node]
-            found = _score(tree.points[place], model, masked, person, place, tied)
-            if found > better:
+            likelihood = _score(tree.points[place], model, masked, person, place, tied)
+            if likelihood > better:
                 return 0
-            if found >= tied:
+            if likelihood >= tied:
                 ties += tree.ends[node] - tree.starts[node]
         elif node < half:
             left = _most(tree, model, masked, person, 2 * node, tied)
@@ -180,18 +180,18 @@ def _search(tree, model, masked, person, log, stack):  # type: ignore[no-untyped
                 waiting += 1
         else:
             for place in range(tree.starts[node], tree.ends[node]):
-                found = _score(tree.points[place], model, masked, person, place, tied)
-                if found > better:
+                likelihood = _score(tree.points[place], model, masked, person, place, tied)
+                if likelihood > better:
                     return 0
-                if found >= tied:
+                if likelihood >= tied:
                     ties += 1
     return ties
 
 
 @compiled
-def _approach(tree, model, masked, persons, stack, found):  # type: ignore[no-untyped-def]
+def _approach(tree, model, masked, persons, stack, likelihoods):  # type: ignore[no-untyped-def]
     for at in range(len(persons)):
-        found[at] = _greatest(tree, model, masked, persons[at], stack)
+        likelihoods[at] = _greatest(tree, model, masked, persons[at], stack)
 
 
 @compiled
@@ -253,8 +253,8 @@ def _most(tree, model, masked, person, node, enough):  # type: ignore[no-untyped
             total += _peak(model, person, column, first, last)
         else:
             low, high = tree.low[node, column], tree.high[node, column]
-            known = model.known[person, column]
-            total += _density(shape, max(low - known, known - high, 0.0))
+            value = model.known[person, column]
+            total += _density(shape, max(low - value, value - high, 0.0))
     return total
 
 

@@ -22,25 +22,28 @@ _LEAST_WIDTH = 1e-12
 
 
 def added_noise(
-    known: Floats, released: Floats, deviation: float, distribution: Literal["normal", "laplace"]
+    known_values: Floats,
+    released: Floats,
+    deviation: float,
+    distribution: Literal["normal", "laplace"],
 ) -> ColumnLikelihood:
     """Return a column with noise of a standard deviation, above 0 and in the unit of the values."""
     scale = deviation / np.sqrt(2) if distribution == "laplace" else deviation
-    return ColumnLikelihood(distribution, known / scale, released / scale)
+    return ColumnLikelihood(distribution, known_values / scale, released / scale)
 
 
-def multiplied_noise(known: Floats, released: Floats, deviation: float) -> ColumnLikelihood:
+def multiplied_noise(known_values: Floats, released: Floats, deviation: float) -> ColumnLikelihood:
     """Return a column multiplied by lognormal noise of mean 1; `deviation` is its logarithm's.
 
     Values keep their sign, and zeros stay such. Logarithms are compared, so that a likelihood is
     the same in any unit.
     """
-    logs, known_logs = _logarithms(released), _logarithms(known)
+    logs, known_logs = _logarithms(released), _logarithms(known_values)
     # Positive and negative values are on either side of 0, and no logarithm crosses it.
     most = float(np.concatenate([np.abs(logs), np.abs(known_logs)]).max())
     beyond = 2 * most + deviation**2 + 1
-    centre = np.sign(known) * (known_logs - deviation**2 / 2 + beyond)
-    end, sign = 2 * beyond + most, np.sign(known)
+    centre = np.sign(known_values) * (known_logs - deviation**2 / 2 + beyond)
+    end, sign = 2 * beyond + most, np.sign(known_values)
     low, high = np.where(sign > 0, 0.5, sign * end), np.where(sign < 0, -0.5, sign * end)
     points = np.sign(released) * (logs + beyond)
     centre, points, low, high = (part / deviation for part in (centre, points, low, high))
@@ -52,7 +55,7 @@ def _logarithms(values: Floats) -> Floats:
 
 
 def correlated_noise(
-    known: Floats,
+    known_values: Floats,
     released: Floats,
     means: Floats,
     covariance: Floats,
@@ -75,69 +78,72 @@ def correlated_noise(
     noise = share * covariance / np.outer(scales, scales) + rounding
     variances, directions = np.linalg.eigh(noise)
     spreads = np.sqrt(np.maximum(variances, share * _LEAST_VARIANCE))
-    before = (known - means) / scales @ directions / spreads
+    before = (known_values - means) / scales @ directions / spreads
     after = (released - means) * shrinkage / scales @ directions / spreads
     return [ColumnLikelihood("normal", *both) for both in zip(before.T, after.T, strict=True)]
 
 
-def rounded_at_random(known: Floats, released: Floats, base: float) -> ColumnLikelihood:
+def rounded_at_random(known_values: Floats, released: Floats, base: float) -> ColumnLikelihood:
     """Return a column rounded at random to one of the two multiples of a base beside each value."""
-    return ColumnLikelihood("triangle", known / base, released / base)
+    return ColumnLikelihood("triangle", known_values / base, released / base)
 
 
-def nearest_means(known: Floats, released: Floats, scales: Floats) -> list[ColumnLikelihood]:
+def nearest_means(known_values: Floats, released: Floats, scales: Floats) -> list[ColumnLikelihood]:
     """Return columns of group means, as microaggregation of several columns makes them.
 
     Groups are of rows that are near to each other on the columns' `scales`, (columns,), as a rule
     their standard deviations: the nearer a mean, the likelier it is that of a person's group. The
     rows of a group share it.
     """
-    before, after = (known / scales).T, (released / scales).T
+    before, after = (known_values / scales).T, (released / scales).T
     return [ColumnLikelihood("normal", *both) for both in zip(before, after, strict=True)]
 
 
-def became(known: Floats, released: Floats) -> ColumnLikelihood:
+def became(known_values: Floats, released: Floats) -> ColumnLikelihood:
     """Return a column that was masked value by value, as rounding, coding and recoding do.
 
-    `known` are the values that those known to the intruder become, `released` those published,
-    both in one numbering if they are labels.
+    `known_values` are what the values known to the intruder become, `released` those
+    published, both in one numbering if they are labels.
     """
-    places = np.unique(np.concatenate([known, released]), return_inverse=True)[1]
-    asked, points = np.split(places.reshape(-1).astype(np.float64), [len(known)])
-    return ColumnLikelihood("even", asked, points, asked, asked)
+    places = np.unique(np.concatenate([known_values, released]), return_inverse=True)[1]
+    person_places, points = np.split(places.reshape(-1).astype(np.float64), [len(known_values)])
+    return ColumnLikelihood("even", person_places, points, person_places, person_places)
 
 
 def intervals(
-    known: Floats, low: Floats, high: Floats, density: Literal["none", "known"] = "none"
+    known_values: Floats, low: Floats, high: Floats, density: Literal["none", "known"] = "none"
 ) -> list[ColumnLikelihood]:
     """Return a column of generalised cells, each from `low` to `high`, (records,), ends included.
 
-    A value is in its cell. With the density `known`, of the cells with a value in them those that
-    few of the `known` values are in are the likelier, in inverse proportion: as if each of those
-    values were equally likely to be the cell's. Categories are numbers in an order in which each
-    cell is a run.
+    A value is in its cell. With the density `known`, of the cells with a value in them those
+    that few of the known values are in are the likelier, in inverse proportion: as if each
+    of those values were equally likely to be the cell's. Categories are numbers in an order in
+    which each cell is a run.
     """
-    ordered = np.sort(known)
+    ordered = np.sort(known_values)
     after = np.searchsorted(ordered, high, side="right")
     before = np.searchsorted(ordered, low, side="left")
     counts = np.maximum(after - before, 1)
     bonus = -np.log(counts) if density == "known" else None
-    greatest = float(np.abs(np.concatenate([known, low, high])).max())
+    greatest = float(np.abs(np.concatenate([known_values, low, high])).max())
     width = max(float(np.mean(high - low)), greatest * _LEAST_WIDTH) or 1.0
-    ends = (ColumnLikelihood("even", known, low, high=known, bonus=bonus),)
+    ends = (ColumnLikelihood("even", known_values, low, high=known_values, bonus=bonus),)
     return [
-        _scaled(column, width) for column in (*ends, ColumnLikelihood("even", known, high, known))
+        _scaled(column, width)
+        for column in (*ends, ColumnLikelihood("even", known_values, high, known_values))
     ]
 
 
 def _scaled(column: ColumnLikelihood, width: float) -> ColumnLikelihood:
     """Return a column that weighs as one with cells of width 1 where a tree is split."""
     low, high = (None if end is None else end / width for end in (column.low, column.high))
-    known, released = column.known / width, column.released / width
-    return ColumnLikelihood(column.shape, known, released, low, high, bonus=column.bonus)
+    known_values, released = column.known / width, column.released / width
+    return ColumnLikelihood(column.shape, known_values, released, low, high, bonus=column.bonus)
 
 
-def group_intervals(known: Floats, released: Floats, original: Floats) -> list[ColumnLikelihood]:
+def group_intervals(
+    known_values: Floats, released: Floats, original: Floats
+) -> list[ColumnLikelihood]:
     """Return a column of group means as cells, which reach from the least to the greatest member.
 
     Of one column, optimal groups do not overlap: as many of the `original` values, (records,), in
@@ -147,4 +153,4 @@ def group_intervals(known: Floats, released: Floats, original: Floats) -> list[C
     _, group, counts = np.unique(released, return_inverse=True, return_counts=True)
     ordered, ends = np.sort(original), np.cumsum(counts)
     low, high = ordered[ends - counts], ordered[ends - 1]
-    return intervals(known, low[group.reshape(-1)], high[group.reshape(-1)])
+    return intervals(known_values, low[group.reshape(-1)], high[group.reshape(-1)])

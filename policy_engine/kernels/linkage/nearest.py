@@ -20,7 +20,7 @@ _EVERYWHERE = np.empty((0, 0))
 
 def links(
     tree: PointTree,
-    known: Floats,
+    known_values: Floats,
     own: Ints,
     low: Floats | None = None,
     high: Floats | None = None,
@@ -28,17 +28,17 @@ def links(
 ) -> Floats:
     """Return for each person the probability of being linked to the right record, (persons,).
 
-    An intruder who knows the values `known`, (persons, columns), of a person takes the record
-    nearest by Euclidean distance, or one of t equally near ones: 1/t if the person's `own` record,
-    (persons,), a row of the tree's points, is among them, and otherwise 0, as for a person without
-    a record (-1). So the mean is the share of distance-based linkage (Pagliuca and Seri, 1999).
-    Scale both as the intruder would. Between `low` and `high`, (persons, columns) each, lie the
-    only records that may be the person's, such as rank swapping allows (Nin, Herranz and Torra,
+    An intruder who knows the `known_values`, (persons, columns), of a person takes the
+    record nearest by Euclidean distance, or one of t equally near ones: 1/t if the person's `own`
+    record, (persons,), a row of the tree's points, is among them, and otherwise 0, as for a person
+    without a record (-1). So the mean is the share of distance-based linkage (Pagliuca and Seri,
+    1999). Scale both as the intruder would. Between `low` and `high`, (persons, columns) each, lie
+    the only records that may be the person's, such as rank swapping allows (Nin, Herranz and Torra,
     2008); without them, any may. No order of rows decides anything. `search` says where the records
     are looked for.
     """
     box = (_EVERYWHERE, _EVERYWHERE) if low is None or high is None else (low, high)
-    return search(NearestIndex(tree), NearPersons(known, tree.places(own), *box))
+    return search(NearestIndex(tree), NearPersons(known_values, tree.places(own), *box))
 
 
 class NearPersons(NamedTuple):
@@ -59,43 +59,43 @@ class NearestIndex:
 
     def links(self, persons: NearPersons) -> Floats:
         """Return the probability of a right link, (persons,)."""
-        found = np.zeros(len(persons.own))
+        probabilities = np.zeros(len(persons.own))
         # Persons whose records are neighbours visit the same nodes, which are then at hand.
         turns = np.argsort(persons.own, kind="stable")
-        known, own = np.ascontiguousarray(persons.known), persons.own
+        known_values, own = np.ascontiguousarray(persons.known), persons.own
         stack = np.empty(STACK, dtype=np.int64)
-        _link(self.tree, known, own, turns, persons.low, persons.high, stack, found)
-        return found
+        _link(self.tree, known_values, own, turns, persons.low, persons.high, stack, probabilities)
+        return probabilities
 
 
 def nearest_distances(
     tree: PointTree,
-    known: Floats,
+    known_values: Floats,
     persons: Ints,
     low: Floats | None = None,
     high: Floats | None = None,
 ) -> Floats:
-    """Return how far the nearest record is from some `persons`, rows of `known`, (persons,).
+    """Return how far the nearest record is from some `persons`, rows of `known_values`, (persons,).
 
     In squares of the unit of the points; inf for whom no record lies between `low` and `high`,
     which are as in `links`.
     """
-    found = np.empty(len(persons))
+    distances = np.empty(len(persons))
     box = (_EVERYWHERE, _EVERYWHERE) if low is None or high is None else (low, high)
     stack = np.empty(STACK, dtype=np.int64)
-    _approach(tree, np.ascontiguousarray(known), persons, *box, stack, found)
-    return found
+    _approach(tree, np.ascontiguousarray(known_values), persons, *box, stack, distances)
+    return distances
 
 
 @compiled
-def _link(tree, known, own, turns, low, high, stack, found):  # type: ignore[no-untyped-def]
+def _link(tree, known_values, own, turns, low, high, stack, probabilities):  # type: ignore[no-untyped-def]
     for person in turns:
         place = own[person]
         if place >= 0 and _is_within(tree.points[place], person, low, high):
-            radius = _distance(known[person], tree.points[place])
-            ties = _search(tree, known[person], radius, person, low, high, stack)
+            radius = _distance(known_values[person], tree.points[place])
+            ties = _search(tree, known_values[person], radius, person, low, high, stack)
             if ties > 0:
-                found[person] = 1.0 / ties
+                probabilities[person] = 1.0 / ties
 
 
 @compiled
@@ -131,9 +131,9 @@ def _search(tree, point, radius, person, low, high, stack):  # type: ignore[no-u
 
 
 @compiled
-def _approach(tree, known, persons, low, high, stack, found):  # type: ignore[no-untyped-def]
+def _approach(tree, known_values, persons, low, high, stack, distances):  # type: ignore[no-untyped-def]
     for at in range(len(persons)):
-        found[at] = _least(tree, known[persons[at]], persons[at], low, high, stack)
+        distances[at] = _least(tree, known_values[persons[at]], persons[at], low, high, stack)
 
 
 @compiled

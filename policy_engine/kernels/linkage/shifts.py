@@ -59,18 +59,19 @@ class RankMoves:
         return len(self.shares[0]) // 2
 
 
-def drawn_by_matrix(known: Ints, released: Ints, matrix: Floats) -> ColumnLikelihood:
+def drawn_by_matrix(known_values: Ints, released: Ints, matrix: Floats) -> ColumnLikelihood:
     """Return a column of categories drawn by a matrix: by PRAM.
 
-    `known` (persons,) and `released` (records,) are categories of the matrix, numbered from 0.
+    `known_values` (persons,) and `released` (records,) are categories of the matrix, numbered from
+    0.
     """
     size = len(matrix)
     with np.errstate(divide="ignore"):
         logs = np.log(matrix / matrix.max(axis=1, keepdims=True)).reshape(-1)
-    start = np.zeros(len(known), dtype=np.int64)
+    start = np.zeros(len(known_values), dtype=np.int64)
     beyond, begins = np.full(size, -np.inf), np.arange(size + 1) * size
-    table = CellTransitions(logs, begins, beyond, known, start, released, released)
-    cells = (known.astype(np.float64), released.astype(np.float64))
+    table = CellTransitions(logs, begins, beyond, known_values, start, released, released)
+    cells = (known_values.astype(np.float64), released.astype(np.float64))
     return ColumnLikelihood("transitions", *cells, transitions=table)
 
 
@@ -157,14 +158,14 @@ def _moves(counts: Floats, class_of: Ints, most: int) -> RankMoves:
 
 
 def moved(
-    known: Floats, released: Floats, moves: RankMoves, *, is_middle: bool, missing: int = 0
+    known_values: Floats, released: Floats, moves: RankMoves, *, is_middle: bool, missing: int = 0
 ) -> ColumnLikelihood:
     """Return a column whose ranks moved, of values that may be equal.
 
-    `known` (persons,) and `released` (records,). The rank of a known value is any of its equals'
-    with the same probability, or if `is_middle` the one in their middle, as in `simulated_moves`.
-    A value that was not released is between its neighbours. Where rows are `missing` from the
-    release, left out after they were masked, ranks differ by so many more.
+    `known_values` (persons,) and `released` (records,). The rank of a known value is any of its
+    equals' with the same probability, or if `is_middle` the one in their middle, as in
+    `simulated_moves`. A value that was not released is between its neighbours. Where rows are
+    `missing` from the release, left out after they were masked, ranks differ by so many more.
     """
     order, rows = np.argsort(released), len(released)
     ordered = released[order]
@@ -174,11 +175,11 @@ def moved(
     first, last, points = np.empty_like(order), np.empty_like(order), np.empty(rows)
     first[order], last[order] = runs.first * cells // rows, runs.last * cells // rows
     points[order] = middles
-    asked = np.argsort(known)
-    left = np.empty(len(known), dtype=np.int64)
+    sorted_places = np.argsort(known_values)
+    left = np.empty(len(known_values), dtype=np.int64)
     right = np.empty_like(left)
-    left[asked] = np.searchsorted(ordered, known[asked], side="left")
-    right[asked] = np.searchsorted(ordered, known[asked], side="right") - 1
+    left[sorted_places] = np.searchsorted(ordered, known_values[sorted_places], side="left")
+    right[sorted_places] = np.searchsorted(ordered, known_values[sorted_places], side="right") - 1
     most = moves.most + missing
     low = middles[np.clip(left - most, 0, rows - 1)]
     high = middles[np.clip(right + most, 0, rows - 1)]
@@ -189,7 +190,7 @@ def moved(
     table = _table(moves, _Cells(begin * cells // rows, end * cells // rows), _Cells(first, last))
     scale = max(_spread(moves), 0.5)
     return ColumnLikelihood(
-        "transitions", known, points / scale, low / scale, high / scale, transitions=table
+        "transitions", known_values, points / scale, low / scale, high / scale, transitions=table
     )
 
 
@@ -214,11 +215,13 @@ def _spread(moves: RankMoves) -> float:
     return math.sqrt(float(moves.shares.mean(axis=0) @ distances**2))
 
 
-def _table(moves: RankMoves, known: _Cells, released: _Cells) -> CellTransitions:
+def _table(moves: RankMoves, known_cells: _Cells, released: _Cells) -> CellTransitions:
     """Return rows of transitions for each class, and for each run of cells that a value has."""
-    cells, row = len(moves.class_of), moves.class_of[known.first]
-    is_run = known.first < known.last
-    runs, run_of = np.unique(known.first[is_run] * cells + known.last[is_run], return_inverse=True)
+    cells, row = len(moves.class_of), moves.class_of[known_cells.first]
+    is_run = known_cells.first < known_cells.last
+    runs, run_of = np.unique(
+        known_cells.first[is_run] * cells + known_cells.last[is_run], return_inverse=True
+    )
     row[is_run] = len(moves.shares) + run_of
     shares = [*moves.shares, *(_mean_row(moves, *divmod(run, cells)) for run in runs.tolist())]
     peaks = np.array([one.max() for one in shares])
@@ -226,7 +229,7 @@ def _table(moves: RankMoves, known: _Cells, released: _Cells) -> CellTransitions
     logs = np.log(np.concatenate(shares) / np.repeat(peaks, np.diff(begins)))
     with np.errstate(divide="ignore"):
         beyond = np.log(moves.beyond / peaks)
-    start = known.first - moves.reach
+    start = known_cells.first - moves.reach
     return CellTransitions(logs, begins, beyond, row, start, released.first, released.last)
 
 

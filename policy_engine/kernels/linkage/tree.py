@@ -35,8 +35,8 @@ class PointTree(NamedTuple):
         """Return where rows are among the points, (rows,), -1 for -1."""
         places = np.full(len(self.rows) + 1, -1, dtype=np.int64)
         places[self.rows] = np.arange(len(self.rows))
-        found: Ints = places[rows]
-        return found
+        point_places: Ints = places[rows]
+        return point_places
 
 
 def plant(points: Floats, leaf: int = _LEAF) -> PointTree:

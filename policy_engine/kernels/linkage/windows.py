@@ -15,22 +15,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def windows(known: Floats, masked: Floats, most: int) -> tuple[Floats, Floats]:
+def windows(known_values: Floats, masked: Floats, most: int) -> tuple[Floats, Floats]:
     """Return the least and the greatest value that each known one may have become.
 
-    `known` (persons, columns), values of the file before masking; `masked` (rows, columns). Where a
-    value moved by at most `most` ranks, it became one that lies between those so many ranks
+    `known_values` (persons, columns), values of the file before masking; `masked` (rows, columns).
+    Where a value moved by at most `most` ranks, it became one that lies between those so many ranks
     before the first of its equals and behind the last; a value that no record has is between its
     neighbours. Returns two arrays (persons, columns).
     """
     ordered, last = np.sort(masked, axis=0), len(masked) - 1
-    low, high = np.empty(known.shape), np.empty(known.shape)
+    low, high = np.empty(known_values.shape), np.empty(known_values.shape)
     for column, values in enumerate(ordered.T):
         # What is looked for in ascending order is found in a sixth of the time.
-        order = np.argsort(known[:, column])
-        asked = known[order, column]
-        before = np.searchsorted(values, asked, side="left") - most
-        behind = np.searchsorted(values, asked, side="right") - 1 + most
+        order = np.argsort(known_values[:, column])
+        sorted_values = known_values[order, column]
+        before = np.searchsorted(values, sorted_values, side="left") - most
+        behind = np.searchsorted(values, sorted_values, side="right") - 1 + most
         low[order, column] = values[np.clip(before, 0, last)]
         high[order, column] = values[np.clip(behind, 0, last)]
     return low, high
@@ -42,31 +42,31 @@ def records_within(tree: PointTree, low: Floats, high: Floats, most: int | None 
     The ends belong to the boxes. Returns an array (persons,). Counting ends at `most`, if that is
     given: 2 tells whose record is the only one left, in a small part of the time.
     """
-    found, stack = np.zeros(len(low), dtype=np.int64), np.empty(STACK, dtype=np.int64)
+    counts, stack = np.zeros(len(low), dtype=np.int64), np.empty(STACK, dtype=np.int64)
     limit = len(tree.rows) if most is None else most
-    _count(tree, np.ascontiguousarray(low), np.ascontiguousarray(high), limit, stack, found)
-    return np.minimum(found, limit)
+    _count(tree, np.ascontiguousarray(low), np.ascontiguousarray(high), limit, stack, counts)
+    return np.minimum(counts, limit)
 
 
 @compiled
-def _count(tree, low, high, limit, stack, found):  # type: ignore[no-untyped-def]
+def _count(tree, low, high, limit, stack, counts):  # type: ignore[no-untyped-def]
     half = len(tree.starts) // 2
     for person in range(len(low)):
         waiting = 1
         stack[0] = 1
-        while waiting > 0 and found[person] < limit:
+        while waiting > 0 and counts[person] < limit:
             waiting -= 1
             node = stack[waiting]
             place = _place(tree.low[node], tree.high[node], low[person], high[person])
             if place == _INSIDE:
-                found[person] += tree.ends[node] - tree.starts[node]
+                counts[person] += tree.ends[node] - tree.starts[node]
             elif place == _ACROSS and node < half:
                 stack[waiting], stack[waiting + 1] = 2 * node, 2 * node + 1
                 waiting += 2
             elif place == _ACROSS:
                 for row in range(tree.starts[node], tree.ends[node]):
                     point = tree.points[row]
-                    found[person] += _place(point, point, low[person], high[person]) == _INSIDE
+                    counts[person] += _place(point, point, low[person], high[person]) == _INSIDE
 
 
 _APART, _ACROSS, _INSIDE = 0, 1, 2

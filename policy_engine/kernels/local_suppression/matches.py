@@ -53,15 +53,15 @@ def suppressed_matches(
 
     Each piece that has a mask matches at least k rows.
     """
-    search, found = _search(lattice, pieces), np.zeros(len(pieces.rows), np.int64)
-    search = _in_turn(search, np.flatnonzero(pieces.missing), _enter)
-    _count(search, k, found)
+    search, counts = _search(lattice, pieces), np.zeros(len(pieces.rows), np.int64)
+    search = _treat(search, np.flatnonzero(pieces.missing), _enter)
+    _count(search, k, counts)
     # Who matches the fewest rows is treated first: what it shows then, more of the others match.
-    needy = np.argsort(found, kind="stable")[: np.count_nonzero(found < k)]
-    has_enough = found >= k
-    search = _in_turn(search, needy, lambda *where: _suppress(*where, budget, k, has_enough))
-    _count(search, k, found)
-    return np.where(has_enough | (found >= k), search.choice, -1)
+    needy = np.argsort(counts, kind="stable")[: np.count_nonzero(counts < k)]
+    has_enough = counts >= k
+    search = _treat(search, needy, lambda *where: _suppress(*where, budget, k, has_enough))
+    _count(search, k, counts)
+    return np.where(has_enough | (counts >= k), search.choice, -1)
 
 
 def _search(lattice: MaskLattice, pieces: Pieces) -> _Search:
@@ -85,14 +85,14 @@ def _search(lattice: MaskLattice, pieces: Pieces) -> _Search:
     )
 
 
-def _places(masks: Ints, asked: Ints) -> Ints:
+def _places(masks: Ints, sought: Ints) -> Ints:
     """Return where in `masks` others are, of any shape, -1 for those that are not."""
     order = np.argsort(masks)
-    place = np.minimum(np.searchsorted(masks[order], asked), len(masks) - 1)
-    return np.where(masks[order][place] == asked, order[place], -1)
+    place = np.minimum(np.searchsorted(masks[order], sought), len(masks) - 1)
+    return np.where(masks[order][place] == sought, order[place], -1)
 
 
-def _in_turn(search: _Search, order: Ints, treat: Callable[[_Search, Ints, int], int]) -> _Search:
+def _treat(search: _Search, order: Ints, treat: Callable[[_Search, Ints, int], int]) -> _Search:
     """Treat pieces one after the other; return the search, its table as large as was needed."""
     at = 0
     while at < len(order):
@@ -184,9 +184,9 @@ def _matches(search, piece, mask, k):  # type: ignore[no-untyped-def]
     """
     if mask == len(search.masks) - 1:
         return search.total
-    found, groups = search.complete[search.group[mask, piece]], len(search.complete)
+    count, groups = search.complete[search.group[mask, piece]], len(search.complete)
     for one in range(search.filled[PATTERNS]):
-        if found >= k:
+        if count >= k:
             break
         pattern = search.patterns[one]
         union = search.union[mask, pattern]
@@ -195,16 +195,16 @@ def _matches(search, piece, mask, k):  # type: ignore[no-untyped-def]
             key = pattern * groups + search.group[union, piece]
             slot = _find(search.keys, key)
             if search.keys[slot] == key:
-                found += search.times[slot]
-    return found
+                count += search.times[slot]
+    return count
 
 
 @compiled
-def _count(search, k, found):  # type: ignore[no-untyped-def]
-    """Set in `found` how many rows each piece matches as it is, as far as that matters for k."""
-    for piece in range(len(found)):
+def _count(search, k, counts):  # type: ignore[no-untyped-def]
+    """Set in `counts` how many rows each piece matches as it is, as far as that matters for k."""
+    for piece in range(len(counts)):
         mask = search.choice[piece]
-        found[piece] = _matches(search, piece, mask, k) if mask >= 0 else 0
+        counts[piece] = _matches(search, piece, mask, k) if mask >= 0 else 0
 
 
 @compiled

@@ -79,8 +79,8 @@ def lattice(pieces: Pieces, weights: Ints) -> MaskLattice:
     group = np.zeros((len(masks), len(pieces.rows)), dtype=np.int32)
     groups = 0
     for place, mask in enumerate(is_null[order]):
-        shown = [column + np.int32(1) for column in pieces.codes.T[~mask]]
-        numbers, more = classes_of(shown) if shown else (np.zeros(1, np.int64), 1)
+        visible_codes = [column + np.int32(1) for column in pieces.codes.T[~mask]]
+        numbers, more = classes_of(visible_codes) if visible_codes else (np.zeros(1, np.int64), 1)
         group[place] = numbers + groups
         groups += more
     return MaskLattice(masks[order], cost[order], group, groups)
@@ -88,15 +88,15 @@ def lattice(pieces: Pieces, weights: Ints) -> MaskLattice:
 
 def _masks(columns: int, missing: list[int], room: int) -> set[int]:
     """Return the masks to try: all there are, or the most promising that there is room for."""
-    found: set[int] = set()
+    masks: set[int] = set()
     for reach in range(columns + 1):
         near = set(_near_chain(columns, reach))
         for pattern in [0, *missing]:
-            more = {mask | pattern for mask in near} - found
-            if found and len(found) + len(more) > room:
-                return found
-            found |= more
-    return found
+            more = {mask | pattern for mask in near} - masks
+            if masks and len(masks) + len(more) > room:
+                return masks
+            masks |= more
+    return masks
 
 
 def _near_chain(columns: int, reach: int) -> Iterator[int]:

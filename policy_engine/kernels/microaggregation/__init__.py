@@ -17,7 +17,7 @@ from policy_engine.kernels.microaggregation.code_blocks import CodeCut, choose_c
 from policy_engine.kernels.microaggregation.loss import (
     information_loss,
     lost_share,
-    within_classes,
+    within_class_moments,
 )
 from policy_engine.kernels.microaggregation.mdav import mdav
 from policy_engine.kernels.microaggregation.merging import Scopes, merge_until
@@ -61,5 +61,5 @@ __all__ = [
     "shares",
     "strata_needed",
     "stratified_mdav",
-    "within_classes",
+    "within_class_moments",
 ]

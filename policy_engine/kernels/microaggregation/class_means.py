@@ -31,15 +31,15 @@ def class_means(values: Floats, groups: Ints) -> Floats:
 
     `values` (rows, columns) are finite; `groups` (rows,) numbers the classes from 0.
     """
-    found = np.empty(values.shape)
+    means = np.empty(values.shape)
     for place, column in enumerate(values.T):
         # Halves of large numbers a power of 2 smaller: no sum of them is infinite.
         factor = 2.0**-64 if np.abs(column).max(initial=0) > _LARGE else 1.0
         order = np.lexsort((column, groups))
         made = np.empty(len(column))
         _average(column[order] * factor, groups[order], made)
-        found[order, place] = made / factor
-    return found
+        means[order, place] = made / factor
+    return means
 
 
 _LARGE = 1e280

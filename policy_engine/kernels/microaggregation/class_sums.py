@@ -52,14 +52,14 @@ def distances_from_means(shares: Floats, groups: Ints) -> Floats:
     # Whole numbers up to the division: rows equal to their class's mean are 0 away from it.
     units, unit = whole_units(shares)
     sums = class_sums(shares, groups)
-    sizes, found = sums.sizes[groups], np.empty(units.T.shape)
-    for above, column, total in zip(found, units.T, sums.totals.T, strict=True):
+    sizes, distances = sums.sizes[groups], np.empty(units.T.shape)
+    for above, column, total in zip(distances, units.T, sums.totals.T, strict=True):
         np.divide(column * sizes - total[groups], sizes, out=above)
-    return found.T * unit
+    return distances.T * unit
 
 
 def _added(numbers: Ints, class_of: Ints, count: int) -> Ints:
-    found = np.zeros((numbers.shape[1], count), dtype=np.int64)
-    for total, column in zip(found, numbers.T, strict=True):
+    sums = np.zeros((numbers.shape[1], count), dtype=np.int64)
+    for total, column in zip(sums, numbers.T, strict=True):
         np.add.at(total, class_of, column)
-    return found.T
+    return sums.T

@@ -52,9 +52,9 @@ def choose_cut(
     """
     pairs = enumerate(zip(counts, placements, strict=True))
     options = [_option(number, column, place, least) for number, (column, place) in pairs]
-    found = [one for one in options if one is not None]
+    feasible_options = [one for one in options if one is not None]
     # The first of equals: `max` takes it.
-    return max(found, key=lambda one: one.merit).cut if found else None
+    return max(feasible_options, key=lambda one: one.merit).cut if feasible_options else None
 
 
 class _Option(NamedTuple):

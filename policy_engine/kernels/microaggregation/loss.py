@@ -22,16 +22,16 @@ def information_loss(values: Floats, groups: Ints) -> float:
     if not len(values):
         return 0.0
     table = scale(values)
-    return lost_share(within_classes(values, groups, table), table)
+    return lost_share(within_class_moments(values, groups, table), table)
 
 
-def within_classes(values: Floats, groups: Ints, table: Scale) -> Moments:
+def within_class_moments(values: Floats, groups: Ints, table: Scale) -> Moments:
     """Return the moments of the rows' distances from their classes' means.
 
     Of a table's parts, in which classes are whole, they are added.
     """
-    found = shares(values, table.low, table.high)
-    return share_moments(distances_from_means(found, groups))
+    row_shares = shares(values, table.low, table.high)
+    return share_moments(distances_from_means(row_shares, groups))
 
 
 def lost_share(within: Moments, table: Scale) -> float:

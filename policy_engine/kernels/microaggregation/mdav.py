@@ -26,7 +26,7 @@ def mdav(points: Floats, words: Words, k: int) -> Ints:
     distance; O(rows**2 / k). `words` (rows,) decide which of equally distant rows comes first;
     where they are equal, the points do.
     """
-    order = _in_order(points, words)
+    order = _order_rows(points, words)
     columns, size = points.shape[1], len(points)
     labels = np.zeros(size, dtype=np.int64)
     work = _Work(
@@ -41,7 +41,7 @@ def mdav(points: Floats, words: Words, k: int) -> Ints:
     return labels
 
 
-def _in_order(points: Floats, words: Words) -> Ints:
+def _order_rows(points: Floats, words: Words) -> Ints:
     """Return the rows in an order that follows from what they hold."""
     # So the order of the rows given decides no sum and no tie. By their words alone it is found
     # four times as fast, and hardly ever have two rows the same.

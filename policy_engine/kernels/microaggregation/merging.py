@@ -88,21 +88,21 @@ def merge_until(groups: Ints, sums: ClassSums, spans: Floats, scopes: Scopes, ho
     """
     broken = ~holds(np.arange(len(groups)), groups, len(sums.sizes))
     while broken.any():
-        asked = np.flatnonzero(broken)
-        first, end = scopes.edges(asked)
+        broken_classes = np.flatnonzero(broken)
+        first, end = scopes.edges(broken_classes)
         has_others = end - first > 1
         if not has_others.any():
             break
-        asked, first, end = asked[has_others], first[has_others], end[has_others]
-        nearest, distances = nearest_classes(sums.means * spans, asked, first, end)
-        class_of = _paired(len(sums.sizes), asked, nearest, distances)
-        groups, broken = _after(groups, class_of, broken, holds)
+        broken_classes, first, end = broken_classes[has_others], first[has_others], end[has_others]
+        nearest, distances = nearest_classes(sums.means * spans, broken_classes, first, end)
+        class_of = _paired(len(sums.sizes), broken_classes, nearest, distances)
+        groups, broken = _merge(groups, class_of, broken, holds)
         sums = sums.merged(class_of)
         scopes = Scopes(scopes.part[np.unique(class_of, return_index=True)[1]], scopes.parent)
     return groups
 
 
-def _after(
+def _merge(
     groups: Ints, class_of: Ints, broken: NDArray[np.bool_], holds: Holds
 ) -> tuple[Ints, NDArray[np.bool_]]:
     """Return the classes once they are merged, and which of them do not hold."""

@@ -52,12 +52,12 @@ class Space:
     @cached_property
     def shares(self) -> tuple[Ints, ...]:
         """The points as whole numbers of `unit` of their range, by column, (codes, dimensions)."""
-        found = []
+        points = []
         for one in self.placements:
             low, span = one.points.min(axis=0), np.ptp(one.points, axis=0)
             part = (one.points - low) / np.where(span > 0, span, 1.0)
-            found.append(np.rint(part / self.unit).astype(np.int64))
-        return tuple(found)
+            points.append(np.rint(part / self.unit).astype(np.int64))
+        return tuple(points)
 
     @property
     def unit(self) -> float:

@@ -14,8 +14,8 @@ _MANY = 64
 """So many classes with neighbouring numbers, which are often near to each other, are in a box."""
 
 
-def nearest_classes(means: Floats, asked: Ints, first: Ints, end: Ints) -> tuple[Ints, Floats]:
-    """Return the class nearest to each of those `asked`, and its squared distance, (asked,) each.
+def nearest_classes(means: Floats, classes: Ints, first: Ints, end: Ints) -> tuple[Ints, Floats]:
+    """Return the class nearest to each of `classes`, and its squared distance, (classes,) each.
 
     `means` (classes, columns). Each looks among those numbered from its `first` to before its
     `end`, (asked,), two or more with itself. Of equally near ones it is that of the nearest number,
@@ -28,8 +28,8 @@ def nearest_classes(means: Floats, asked: Ints, first: Ints, end: Ints) -> tuple
         np.minimum.reduceat(means, starts),
         np.maximum.reduceat(means, starts),
     )
-    nearest, distances = np.empty(len(asked), dtype=np.int64), np.empty(len(asked))
-    _find(boxes, asked, first, end, nearest, distances)
+    nearest, distances = np.empty(len(classes), dtype=np.int64), np.empty(len(classes))
+    _find(boxes, classes, first, end, nearest, distances)
     return nearest, distances
 
 
@@ -42,14 +42,14 @@ class _Boxes(NamedTuple):
 
 
 @compiled
-def _find(boxes, asked, first, end, nearest, distances):  # type: ignore[no-untyped-def]
-    for one in range(len(asked)):
+def _find(boxes, classes, first, end, nearest, distances):  # type: ignore[no-untyped-def]
+    for one in range(len(classes)):
         distances[one], nearest[one] = np.inf, -1
-        home = asked[one] // _MANY
-        _search(boxes, home, asked[one], first[one], end[one], one, nearest, distances)
+        home = classes[one] // _MANY
+        _search(boxes, home, classes[one], first[one], end[one], one, nearest, distances)
         for box in range(first[one] // _MANY, (end[one] - 1) // _MANY + 1):
-            if box != home and _may_be_nearer(boxes, box, asked[one], distances[one]):
-                _search(boxes, box, asked[one], first[one], end[one], one, nearest, distances)
+            if box != home and _may_be_nearer(boxes, box, classes[one], distances[one]):
+                _search(boxes, box, classes[one], first[one], end[one], one, nearest, distances)
 
 
 @inlined
@@ -80,8 +80,8 @@ def _search(boxes, box, own, first, end, one, nearest, distances):  # type: igno
 
 
 @inlined
-def _is_nearer(distance, found, least, nearest, own):  # type: ignore[no-untyped-def]
+def _is_nearer(distance, candidate, least, nearest, own):  # type: ignore[no-untyped-def]
     if distance != least:
         return distance < least
-    steps, fewest = abs(found - own), abs(nearest - own)
-    return steps < fewest or (steps == fewest and found < nearest)
+    steps, fewest = abs(candidate - own), abs(nearest - own)
+    return steps < fewest or (steps == fewest and candidate < nearest)

@@ -17,16 +17,16 @@ def shares(values: Floats, low: Floats, high: Floats) -> Floats:
     """
     # Halves, whose difference is finite for all finite numbers. Columns lie in memory one after
     # another, as everything that follows reads them.
-    found = np.empty(values.shape[::-1])
-    for share, column, least, greatest in zip(found, values.T, low, high, strict=True):
+    column_shares = np.empty(values.shape[::-1])
+    for share, column, least, greatest in zip(column_shares, values.T, low, high, strict=True):
         width = greatest / 2 - least / 2
         np.divide(column / 2 - least / 2, width if width > 0 else 1.0, out=share)
-    return found.T
+    return column_shares.T
 
 
-def share_moments(found: Floats) -> Moments:
+def share_moments(row_shares: Floats) -> Moments:
     """Return the moments of shares, or of distances of shares; those of parts are added."""
-    return Moments.of(found, np.ones(found.shape[1], dtype=np.int64))
+    return Moments.of(row_shares, np.ones(row_shares.shape[1], dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,16 @@ class Scale:
 
         The divisor of the variance is the number of rows. 0 where a column is constant.
         """
-        found, means = shares(values, self.low, self.high), self.moments.means
-        found -= means
-        found /= self.deviations
-        return found
+        points, means = shares(values, self.low, self.high), self.moments.means
+        points -= means
+        points /= self.deviations
+        return points
 
     @property
     def deviations(self) -> Floats:
         """The standard deviations of the shares, (columns,); 1 where a column is constant."""
-        found = np.sqrt(np.diag(self.moments.covariance))
-        return np.where(found > 0, found, 1.0)
+        deviations = np.sqrt(np.diag(self.moments.covariance))
+        return np.where(deviations > 0, deviations, 1.0)
 
 
 def scale(values: Floats) -> Scale:

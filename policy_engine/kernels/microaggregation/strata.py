@@ -73,7 +73,7 @@ def stratified_mdav(points: Floats, words: Words, sensitive: Codes, strata: int)
         turn = np.argsort(sensitive[order], kind="stable")
         stratum = np.empty(size, dtype=np.int64)
         stratum[turn] = np.arange(size) * strata // size
-        found = np.full(size, -1, dtype=np.int64)
+        class_of = np.full(size, -1, dtype=np.int64)
         work = _Work(
             points=np.ascontiguousarray(ordered.T),
             rows=np.arange(size),
@@ -83,9 +83,9 @@ def stratified_mdav(points: Floats, words: Words, sensitive: Codes, strata: int)
             total=np.array([_ordered_sum(column) for column in ordered.T]),
             centre=np.empty((2, points.shape[1])),
         )
-        _form_classes(work, size, count, found)
-        _place_others(ordered, found, count)
-        labels[order] = found
+        _form_classes(work, size, count, class_of)
+        _place_others(ordered, class_of, count)
+        labels[order] = class_of
     return labels
 
 

@@ -44,10 +44,10 @@ class AttributeInference(BaseModel):
     @property
     def keys(self) -> tuple[InferenceKey, ...]:
         """What its measurements are about, column by column."""
-        known = frozenset(self.known)
-        return tuple(InferenceKey(self.bound, name, known) for name in self.learned)
+        names = frozenset(self.known)
+        return tuple(InferenceKey(self.bound, name, names) for name in self.learned)
 
-    def in_one_order(self) -> "AttributeInference":
+    def sorted_copy(self) -> "AttributeInference":
         """Return it with the columns in one order."""
         changes = {"known": tuple(sorted(self.known)), "learned": tuple(sorted(self.learned))}
         return self.model_copy(update=changes)

@@ -35,15 +35,15 @@ class PopulationRisk(BaseModel):
     @property
     def keys(self) -> tuple[RiskKey, ...]:
         """What its measurements are about, bound by bound."""
-        known = frozenset(self.known)
-        return tuple(RiskKey(bound, known, self.population) for bound in self.bounds)
+        names = frozenset(self.known)
+        return tuple(RiskKey(bound, names, self.population) for bound in self.bounds)
 
     @property
     def compared(self) -> tuple[str, ...]:
         """The columns whose values are compared with those released."""
         return self.known
 
-    def in_one_order(self) -> "PopulationRisk":
+    def sorted_copy(self) -> "PopulationRisk":
         """Return it with the bounds and the known columns in one order."""
         bounds = tuple(sorted(self.bounds, key=str))
         return self.model_copy(update={"bounds": bounds, "known": tuple(sorted(self.known))})

@@ -41,10 +41,10 @@ class RecordLinkage(BaseModel):
         """The columns whose values are compared with those released."""
         return self.known
 
-    def in_one_order(self) -> "RecordLinkage":
+    def sorted_copy(self) -> "RecordLinkage":
         """Return it with the known columns and the attacks in one order."""
-        known, attacks = tuple(sorted(self.known)), tuple(sorted(self.attacks))
-        return self.model_copy(update={"known": known, "attacks": attacks})
+        names, attacks = tuple(sorted(self.known)), tuple(sorted(self.attacks))
+        return self.model_copy(update={"known": names, "attacks": attacks})
 
     def __str__(self) -> str:
         return str(self.bound)

@@ -56,9 +56,9 @@ class CorrelatedNoise(Perturbation):
     variant: Literal["plain", "kim"] = "plain"
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that the scale is missing (M002), or given twice (M003)."""
-        yield from one_of_conflicts(cls.notation, given, SCALES)
+        yield from one_of_conflicts(cls.notation, values, SCALES)
 
     @model_validator(mode="after")
     def _has_one_scale(self) -> "CorrelatedNoise":
@@ -112,14 +112,14 @@ class CorrelatedNoise(Perturbation):
             noise_shares,
             with_pairs,
         )
-        from policy_engine.kernels.tallies import in_deviations, noise_tally  # noqa: PLC0415
+        from policy_engine.kernels.tallies import noise_tally, standardised_noise  # noqa: PLC0415
 
         assert facts.moments is not None  # noqa: S101 (numbers have them)
         means, sds = facts.moments.means, noise_sds(facts, self._share)
         noise = (after - means) * self._shrinkage - (before - means)
         errors = noise_errors(self._roundings(facts), facts.moments.exponents, sds)
         covariance = facts.moments.covariance
-        seen, limits = with_pairs(in_deviations(noise, sds), errors, covariance)
+        seen, limits = with_pairs(standardised_noise(noise, sds), errors, covariance)
         return {**noise_tally(before, after, noise, sds), "shares": noise_shares(seen, limits)}
 
     def count_broken(
@@ -138,15 +138,17 @@ class CorrelatedNoise(Perturbation):
 
         noise = least_noise(tally, self._roundings(facts), noise_sds(facts, self._share))
         draws = max(facts.rows, int(tally["rows"][0]))
-        found = [unlikely_share(cells, draws) for cells in tally["shares"]]
-        told = [lack_of_noise(*one) or other for one, other in zip(noise, found, strict=False)]
+        unlikely = [unlikely_share(cells, draws) for cells in tally["shares"]]
+        shortfalls = [
+            lack_of_noise(*one) or other for one, other in zip(noise, unlikely, strict=False)
+        ]
         for place, pair in enumerate(noise_pairs(len(noise))):
             start = len(noise) + 2 * place
-            ways = zip(("sum", "difference"), found[start : start + 2], strict=True)
+            ways = zip(("sum", "difference"), unlikely[start : start + 2], strict=True)
             of_both = [f"in the {way} with another column, {one}" for way, one in ways if one]
             for column in pair if of_both else ():
-                told[column] = told[column] or of_both[0]
-        return told
+                shortfalls[column] = shortfalls[column] or of_both[0]
+        return shortfalls
 
     def _roundings(self, facts: ColumnFacts) -> Sequence[float]:
         return [self._shrinkage * one for one in facts.roundings]

@@ -50,9 +50,9 @@ class Noise(Perturbation):
     distribution: Literal["normal", "laplace"] = "normal"
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that the scale is missing (M002), or given twice (M003)."""
-        yield from one_of_conflicts(cls.notation, given, SCALES)
+        yield from one_of_conflicts(cls.notation, values, SCALES)
 
     @model_validator(mode="after")
     def _has_one_scale(self) -> "Noise":
@@ -91,12 +91,12 @@ class Noise(Perturbation):
         """Return how much noise there is, how many values were negative, and how many of the others
         became so."""
         from policy_engine.kernels.noise_shares import noise_errors, noise_shares  # noqa: PLC0415
-        from policy_engine.kernels.tallies import in_deviations, noise_tally  # noqa: PLC0415
+        from policy_engine.kernels.tallies import noise_tally, standardised_noise  # noqa: PLC0415
 
         assert facts.moments is not None  # noqa: S101 (numbers have them)
         noise, sds = after - before, self._sds(facts)
         errors = noise_errors(facts.roundings, facts.moments.exponents, sds)
-        shares = noise_shares(in_deviations(noise, sds), errors, self.distribution)
+        shares = noise_shares(standardised_noise(noise, sds), errors, self.distribution)
         return {**noise_tally(before, after, noise, sds), "shares": shares}
 
     def count_broken(

@@ -28,14 +28,14 @@ class Pixelation(ImageMasking):
     padding: Threshold = 0.0
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that a part of the shape is missing (M002), or smaller than a block (M003)."""
-        shape = {name: given[name] for name in ("height", "width", "channels") if name in given}
+        shape = {name: values[name] for name in ("height", "width", "channels") if name in values}
         for name in ("height", "width"):
             if shape and name not in shape:
                 message = f"The shape of images has no {name}. Given: {', '.join(shape)}."
                 yield Finding("M002", next(iter(shape)), message)
-            length, size = given.get(name), given.get("blockSize")
+            length, size = values.get(name), values.get("blockSize")
             if isinstance(length, int) and isinstance(size, int) and length < size:
                 message = f"blockSize is {size}, larger than the {name}, which is {length}."
                 yield Finding("M003", "blockSize", message)

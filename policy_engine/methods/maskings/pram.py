@@ -69,9 +69,9 @@ class Pram(Perturbation):
     _given: GivenMatrix | None = PrivateAttr(default=None)
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield that the probabilities are missing (M002), or given twice (M003)."""
-        yield from one_of_conflicts(cls.notation, given, ("keep", "matrix"))
+        yield from one_of_conflicts(cls.notation, values, ("keep", "matrix"))
 
     @model_validator(mode="after")
     def _has_probabilities(self) -> "Pram":

@@ -75,20 +75,20 @@ class Shuffling(Perturbation):
     ) -> Sequence[str]:
         """Return of each column that its order is more like that before than is likely."""
         return [
-            f"normal scores have a correlation of {found:.3g} with those before, where "
+            f"normal scores have a correlation of {correlation:.3g} with those before, where "
             f"{likely:.3g} or less is expected"
-            if found > likely
+            if correlation > likely
             else ""
-            for found, likely in tally.get("alike", ())
+            for correlation, likely in tally.get("alike", ())
         ]
 
     def count_disordered(
-        self, before: "NDArray[Any]", after: "NDArray[Any]", given: "NDArray[Any]"
+        self, before: "NDArray[Any]", after: "NDArray[Any]", given_values: "NDArray[Any]"
     ) -> "NDArray[Any]":
         """Return all cells of each column whose order does not follow from the columns given."""
         from policy_engine.kernels.shuffling import disordered_columns  # noqa: PLC0415 (compiled)
 
-        return len(before) * disordered_columns(before, after, given)
+        return len(before) * disordered_columns(before, after, given_values)
 
     def paired_figures(
         self,

@@ -25,9 +25,9 @@ class LDiversity(PrivacyModel):
     l: Several  # noqa: E741
 
     @classmethod
-    def conflicts(cls, given: Mapping[str, Any]) -> Iterator[Finding]:
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Finding]:
         """Yield an l above k."""
-        k, l = given.get("k"), given.get("l")  # noqa: E741
+        k, l = values.get("k"), values.get("l")  # noqa: E741
         if isinstance(k, int) and isinstance(l, int) and l > k >= 2:
             message = f"l is {l}, above k, which is {k}. A class of k rows holds at most k values."
             yield Finding("M003", "l", message)

@@ -23,8 +23,8 @@ class Masking(Method):
     notation: ClassVar[str] = "masking"
 
     @classmethod
-    def lacking(cls, given: Collection[str]) -> Iterator[Finding]:
+    def lacking(cls, roles: Collection[str]) -> Iterator[Finding]:
         """Yield that nothing is masked or sampled (M002)."""
-        if not {*_REASONS} & {*given}:
+        if not {*_REASONS} & {*roles}:
             named = join_names(_REASONS, "or")
             yield Finding("M002", _REASONS[0], f"{cls.notation} needs a parameter: {named}.")

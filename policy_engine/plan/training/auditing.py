@@ -110,20 +110,19 @@ class AuditReader:
 
     def _check_method(self, parts: _Parts, action: Action) -> None:
         """Note an audit by no method or an unknown one; membership inference names itself."""
-        known = terms.audit_methods()
+        notations = terms.audit_methods()
         if "method" in parts:
             part = parts["method"]
             notation = str(part.right_operands[0].value).removeprefix(terms.PE)
-            if notation not in known:
-                message = (
-                    f"The method {notation!r} is not one of audits. Known are {join_names(known)}."
-                )
-                self.refinements.add("M013", message, did_you_mean(notation, known), part.place)
+            if notation not in notations:
+                names = join_names(notations)
+                message = f"The method {notation!r} is not one of audits. Known are {names}."
+                self.refinements.add("M013", message, did_you_mean(notation, notations), part.place)
             elif notation != METHODS.get(action.iri, notation):
                 message = f"{terms.compact(action.iri)} is not the method {notation!r}."
                 self.refinements.add("M013", message, "Leave the method out.", part.place)
         elif action.iri == AUDIT:
-            message = f"The audit names no method. Known are {join_names(known)}."
+            message = f"The audit names no method. Known are {join_names(notations)}."
             hint = "Add a refinement with the leftOperand mosaicrown:method."
             self.refinements.add("M013", message, hint, action.place)
 
@@ -223,12 +222,16 @@ class AuditReader:
         return [one for one, _ in _notations(part) if one in terms.attacks()]
 
     def _attacks(self, part: Constraint) -> Iterator[str]:
-        known = terms.attacks()
+        attack_terms = terms.attacks()
         attack_names: set[str] = set()
         for notation, value in _notations(part):
-            if notation not in known:
-                message = f"The attack {notation!r} is not known. Known are {join_names(known)}."
-                self.refinements.add("M013", message, _attack_hint(notation, known), value.place)
+            if notation not in attack_terms:
+                message = (
+                    f"The attack {notation!r} is not known. Known are {join_names(attack_terms)}."
+                )
+                self.refinements.add(
+                    "M013", message, _attack_hint(notation, attack_terms), value.place
+                )
             elif notation in attack_names:
                 message = f"The attack {notation!r} is asked for twice."
                 self.refinements.add("M013", message, "", value.place)

@@ -45,7 +45,7 @@ def _bound(name: str) -> tuple[str, str]:
     return f"a bound from {lowest} on, below 1", "none"
 
 
-def _of_linkage() -> dict[str, tuple[str, str]]:
+def _linkage_parameters() -> dict[str, tuple[str, str]]:
     """Return what record linkage takes by name: what it may be, and what it is otherwise."""
     return {
         "linked": ("a bound above 0 and below 1", "required"),
@@ -54,7 +54,7 @@ def _of_linkage() -> dict[str, tuple[str, str]]:
     }
 
 
-def _of_risk() -> dict[str, tuple[str, str]]:
+def _risk_parameters() -> dict[str, tuple[str, str]]:
     """Return what bounds on risk take by name."""
     bounds: dict[str, tuple[str, str]]
     bounds = dict.fromkeys(RISK_MEASURES, ("a bound above 0 and below 1", "none"))
@@ -67,7 +67,7 @@ def _of_risk() -> dict[str, tuple[str, str]]:
     }
 
 
-def _of_inference() -> dict[str, tuple[str, str]]:
+def _inference_parameters() -> dict[str, tuple[str, str]]:
     """Return what attribute inference takes by name."""
     return {
         "inferred": ("a bound above 0 and below 1", "required"),
@@ -77,9 +77,9 @@ def _of_inference() -> dict[str, tuple[str, str]]:
 
 
 _OF_TABLES = {
-    RecordLinkage.notation: _of_linkage,
-    PopulationRisk.notation: _of_risk,
-    AttributeInference.notation: _of_inference,
+    RecordLinkage.notation: _linkage_parameters,
+    PopulationRisk.notation: _risk_parameters,
+    AttributeInference.notation: _inference_parameters,
 }
 
 

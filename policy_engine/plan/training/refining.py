@@ -76,8 +76,8 @@ class Refinements:
                 continue
             name, operand = terms.local_name(part.left_operand), terms.compact(part.left_operand)
             if part.left_operand not in takes:
-                known = join_names(map(terms.compact, takes))
-                message = f"{terms.compact(action.iri)} takes no {operand}. It takes {known}."
+                operands = join_names(map(terms.compact, takes))
+                message = f"{terms.compact(action.iri)} takes no {operand}. It takes {operands}."
                 self.add("M013", message, "", part.place)
             elif name in constraints:
                 self.add("M013", f"{operand} is given twice.", "", part.place)

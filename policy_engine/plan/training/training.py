@@ -195,13 +195,13 @@ class TrainingReader:
         if text in get_args(EstimatorName):
             return Estimator.model_validate({"name": text})
         if not text.lstrip().startswith("{") and not _is_file_name(text):
-            known = ("network", *get_args(EstimatorName))
-            message = f"There is no model {text!r}. Known are {join_names(known)}; "
+            models = ("network", *get_args(EstimatorName))
+            message = f"There is no model {text!r}. Known are {join_names(models)}; "
             message += "or it is described in JSON, or in a .json file beside the policy."
-            self.refinements.add("M012", message, did_you_mean(text, known), part.place)
+            self.refinements.add("M012", message, did_you_mean(text, models), part.place)
             return None
         try:
-            return read_architecture(self._beside(text) if _is_file_name(text) else text)
+            return read_architecture(self._read_beside(text) if _is_file_name(text) else text)
         except PolicyEngineError as error:
             for problem in error.problems:
                 self.refinements.add(
@@ -209,7 +209,7 @@ class TrainingReader:
                 )
         return None
 
-    def _beside(self, name: str) -> bytes:
+    def _read_beside(self, name: str) -> bytes:
         return read_file(Path(self.refinements.policy.source).parent / name)
 
 

@@ -184,17 +184,17 @@ class PolicyCollector:
         parents = [_bare(one) for _, one in earlier if one.uid not in current]
         policies = self._heirs([*texts.values()], parents)
         self._add_listed(path, entries, chosen, policies)
-        known = {one.uid: one for one in (*policies, *(draft for _, draft in earlier))}
-        texts_ = [(file, self._whole(path.parent / file, one, known)) for file, one in earlier]
+        by_uid = {one.uid: one for one in (*policies, *(draft for _, draft in earlier))}
+        texts_ = [(file, self._whole(path.parent / file, one, by_uid)) for file, one in earlier]
         over = [one for one, _ in skipped if one.has_begun(self.time)]
         problems = [*_unknown(over, texts_)]
         if problems:
             raise PolicyError(*problems, source=str(path))
         self._found.ended += _ended_policy(over, texts_)
 
-    def _whole(self, path: Path, draft: Policy, known: Mapping[str, Policy]) -> Policy:
+    def _whole(self, path: Path, draft: Policy, by_uid: Mapping[str, Policy]) -> Policy:
         """Return a policy that is over with all that it inherited, as far as that is known."""
-        beside = [one for uid, one in known.items() if uid != draft.uid]
+        beside = [one for uid, one in by_uid.items() if uid != draft.uid]
         try:
             read = self._read(self._text(path), beside) if draft.inherits else (draft,)
         except PolicyEngineError:

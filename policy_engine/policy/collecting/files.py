@@ -75,7 +75,7 @@ class Reading:
 
         Raises as `load_policy`, and PolicyError (P012) where every one was replaced.
         """
-        policies = self.in_force(*sources)
+        policies = self.policies_in_force(*sources)
         if not policies and policies.notes:
             for source in sources:
                 self._refuse_replaced(source)
@@ -86,9 +86,9 @@ class Reading:
         """Raise PolicyError (P012) where a text says of its policies that they were replaced."""
         if not isinstance(source, Policy) and not is_collection(source):
             text, name, syntax = text_of(source)
-            read_policies(text, source=name, parents=self._above, syntax=syntax, **self._how)
+            read_policies(text, source=name, parents=self._parents, syntax=syntax, **self._how)
 
-    def in_force(self, *sources: Source, time: datetime | None = None) -> InForce:
+    def policies_in_force(self, *sources: Source, time: datetime | None = None) -> InForce:
         """Return the policies of files, folders and registries that are in force at a moment.
 
         Without `time` that is now. One that was replaced or withdrawn is skipped, with a note that
@@ -148,7 +148,7 @@ class Reading:
         return read_vocabulary(text, source=name, syntax=syntax, **self._how_vocabularies)
 
     @cached_property
-    def _above(self) -> tuple[Policy, ...]:
+    def _parents(self) -> tuple[Policy, ...]:
         """The parents, each read once."""
         return tuple(draft for parent in self.parents for draft in self._parent(parent))
 
@@ -156,7 +156,7 @@ class Reading:
         """Return the policies of a text, replaced ones among them."""
         text, name, syntax = source
         options = {**self._how, "syntax": syntax, "keep_replaced": True}
-        return read_policies(text, source=name, parents=self._above, beside=beside, **options)
+        return read_policies(text, source=name, parents=self._parents, beside=beside, **options)
 
     def _drafts(self, source: Text) -> tuple[Policy, ...]:
         text, name, syntax = source

@@ -98,10 +98,10 @@ class _CatalogReader(Walker):
         """Note the terms of the language that state nothing here, and misspelt ones of DCMI."""
         properties = {terms.canonical(prop): prop for prop in node.data}
         for prop in (one for one in properties if one.startswith(_DCT)):
-            name, known = prop.removeprefix(_DCT), DCT_PROPERTIES
-            if name not in known:
+            name, names = prop.removeprefix(_DCT), DCT_PROPERTIES
+            if name not in names:
                 message = f"{prop!r} is not a term of DCMI, so that it states nothing."
-                self.add("D004", message, "", node, prop, of_key=True, given=name, known=known)
+                self.add("D004", message, "", node, prop, of_key=True, word=name, allowed=names)
         foreign = {prop for prop in properties if not has_known_namespace(prop)}
         super().check_properties(node, {*allowed, *_STATEMENT_PROPERTIES, *foreign}, subject)
 

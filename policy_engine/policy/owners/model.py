@@ -166,14 +166,14 @@ class Standing:
             speakers = self._known[asset] = self._speakers(asset)
         return speakers
 
-    def within(self, asset: str) -> Sequence[str]:
+    def known_parts(self, asset: str) -> Sequence[str]:
         """Return the assets of which something is known that are parts of an asset."""
-        return self._below.get(asset, ())
+        return self._parts_by_whole.get(asset, ())
 
     def all_of(self, asset: str) -> Iterator[Speakers]:
         """Yield whose rules count for an asset, and for each part of it that is known."""
         yield self.of(asset)
-        yield from map(self.of, self.within(asset))
+        yield from map(self.of, self.known_parts(asset))
 
     def _speakers(self, asset: str) -> Speakers:
         owner: list[OwnerStatement] = []
@@ -213,7 +213,7 @@ class Standing:
         return [one for one in self._wider.get(name, ()) if name in self._wider.get(one, ())]
 
     @cached_property
-    def _below(self) -> Mapping[str, Sequence[str]]:
+    def _parts_by_whole(self) -> Mapping[str, Sequence[str]]:
         below: dict[str, list[str]] = defaultdict(list)
         for name in dict.fromkeys((*self._stated, *self._wider)):
             for level in self._levels(name):

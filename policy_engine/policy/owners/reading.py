@@ -46,7 +46,7 @@ def load_owners(
 
 
 def read_owners(
-    given: str | bytes | Mapping[str, Any],
+    content: str | bytes | Mapping[str, Any],
     source: str = "",
     policies: Sequence[Policy] = (),
     contexts: Mapping[str, Any] | None = None,
@@ -60,8 +60,8 @@ def read_owners(
     that is wrong, each with its place: what is not a whole IRI, and what is stated of one asset
     twice.
     """
-    if not isinstance(given, Mapping):
-        raw = given.encode() if isinstance(given, str) else given
+    if not isinstance(content, Mapping):
+        raw = content.encode() if isinstance(content, str) else content
         syntax = syntax_of(source, raw)
         document = _document(raw, source) if syntax == "json-ld" else None
         if document is None or _is_linked(document.value):
@@ -69,11 +69,11 @@ def read_owners(
 
             return read_catalog(raw, source, contexts, syntax)
         return _Reader(document.value, source, policies, document).owners()
-    if _is_linked(given):
+    if _is_linked(content):
         from policy_engine.policy.owners.described import catalog_of  # noqa: PLC0415 (rare)
 
-        return catalog_of(given, contexts)
-    return _Reader(given, source, policies, None).owners()
+        return catalog_of(content, contexts)
+    return _Reader(content, source, policies, None).owners()
 
 
 def _is_linked(value: Any) -> bool:

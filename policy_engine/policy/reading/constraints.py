@@ -145,8 +145,10 @@ class ConstraintReader:
             self.walker.add("J003", message, "", node)
         elif not {*LOGICAL, *CONSTRAINT_PROPERTIES} & node.data.keys():
             names = sorted(prop for prop in node.data if not prop.startswith("@"))
-            given = join_names(map(terms.compact, names)) if names else "nothing"
-            message = f"{_capitalized(kind)} has a leftOperand and an operator. Given: {given}."
+            names_text = join_names(map(terms.compact, names)) if names else "nothing"
+            message = (
+                f"{_capitalized(kind)} has a leftOperand and an operator. Given: {names_text}."
+            )
             self.walker.add("P007", message, "", node)
         else:
             self._check_type(node, kind)
@@ -237,26 +239,30 @@ class ConstraintReader:
             hint = f"For several, use the operator {sets}."
             self.walker.add_strict("P007", message, hint, node, prop)
 
-    def _left_operand(self, node: Node, capital: str, known: Mapping[str, terms.Term]) -> str:
+    def _left_operand(self, node: Node, capital: str, operands: Mapping[str, terms.Term]) -> str:
         """Return a known left operand, or an IRI of the profile's: a column, an attribute."""
-        given = self._single_iri(node, "leftOperand", capital)
-        if given and (not is_absolute(given) or has_known_namespace(given)) and given not in known:
-            self._add_unknown_term(node, "leftOperand", given, known)
+        operand = self._single_iri(node, "leftOperand", capital)
+        if (
+            operand
+            and (not is_absolute(operand) or has_known_namespace(operand))
+            and operand not in operands
+        ):
+            self._add_unknown_term(node, "leftOperand", operand, operands)
             return ""
-        if given and given not in known:
-            self.own_terms.append((given, self.walker.graph.place(node, LEFT)))
-        return given
+        if operand and operand not in operands:
+            self.own_terms.append((operand, self.walker.graph.place(node, LEFT)))
+        return operand
 
     def _operator(self, node: Node, capital: str) -> str:
         return self._term(node, "operator", terms.instances(f"{_ODRL}Operator"), capital)
 
-    def _term(self, node: Node, part: str, known: Mapping[str, Any], capital: str) -> str:
+    def _term(self, node: Node, part: str, allowed: Mapping[str, Any], capital: str) -> str:
         """Return the one known term that a constraint has as its operand or operator."""
-        given = self._single_iri(node, part, capital)
-        if given and given not in known:
-            self._add_unknown_term(node, part, given, known)
+        term = self._single_iri(node, part, capital)
+        if term and term not in allowed:
+            self._add_unknown_term(node, part, term, allowed)
             return ""
-        return given
+        return term
 
     def _single_iri(self, node: Node, part: str, capital: str) -> str:
         iris = self.walker.iris(node, f"{_ODRL}{part}", terms_too=True)
@@ -270,12 +276,12 @@ class ConstraintReader:
         return ""
 
     def _add_unknown_term(
-        self, node: Node, part: str, given: str, known: Mapping[str, Any]
+        self, node: Node, part: str, word: str, allowed: Mapping[str, Any]
     ) -> None:
         """Note a name that is not known, with those that may be meant, or all of them."""
-        prop, name = f"{_ODRL}{part}", terms.compact(given)
+        prop, name = f"{_ODRL}{part}", terms.compact(word)
         message = f"{name!r} is not a known {part}."
-        same_name = [term for term in known if terms.local_name(term) == given]
+        same_name = [term for term in allowed if terms.local_name(term) == word]
         if same_name:
             full_name = terms.compact(same_name[0])
             self.walker.add(
@@ -284,19 +290,19 @@ class ConstraintReader:
                 f"Write {full_name!r}.",
                 node,
                 prop,
-                given=given,
+                word=word,
                 corrected=full_name,
             )
             return
-        names = [*map(terms.compact, known)]
-        is_short = name == given
-        suggestion = terms.local_name(given) if is_short else name
-        candidates = [*map(terms.local_name, known)] if is_short else names
+        names = [*map(terms.compact, allowed)]
+        is_short = name == word
+        suggestion = terms.local_name(word) if is_short else name
+        candidates = [*map(terms.local_name, allowed)] if is_short else names
         if not did_you_mean(suggestion, candidates):
             message += " " + self.walker.abbreviate_repeated(
                 f"Known are {join_names(names)}.", "known", node, prop
             )
-        self.walker.add("P005", message, "", node, prop, given=suggestion, known=candidates)
+        self.walker.add("P005", message, "", node, prop, word=suggestion, allowed=candidates)
 
     def _status(self, node: Node) -> Value | None:
         items = node.data.get(STATUS, [])

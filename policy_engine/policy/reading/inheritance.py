@@ -58,11 +58,11 @@ def inherited(
     """
     own = {policy.uid for policy in drafts}
     neighbours = [policy for policy in neighbours if policy.uid not in own]
-    known = {policy.uid: policy for policy in (*parents, *neighbours, *drafts)}
-    policies_by_uid = _with_ancestors(drafts, known)
+    by_uid = {policy.uid: policy for policy in (*parents, *neighbours, *drafts)}
+    policies_by_uid = _with_ancestors(drafts, by_uid)
     problems = [*_duplicate_uids((*parents, *neighbours, *drafts), policies_by_uid)]
     problems += [
-        *_missing_parents(policies_by_uid, known, places, replace_text),
+        *_missing_parents(policies_by_uid, by_uid, places, replace_text),
         *_circles(policies_by_uid, places),
     ]
     problems += _excess_rules(policies_by_uid, limits)
@@ -147,13 +147,13 @@ def _duplicate_uids(
 
 def _missing_parents(
     policies_by_uid: Mapping[str, Policy],
-    known: Mapping[str, Policy],
+    by_uid: Mapping[str, Policy],
     places: Places,
     replace_text: ReplaceText,
 ) -> Iterator[Problem]:
     for policy in policies_by_uid.values():
-        for uid in (uid for uid in dict.fromkeys(policy.inherits) if uid not in known):
-            other_uids = sorted(known.keys() - {policy.uid})
+        for uid in (uid for uid in dict.fromkeys(policy.inherits) if uid not in by_uid):
+            other_uids = sorted(by_uid.keys() - {policy.uid})
             names = join_names(other_uids) if other_uids else "no other policy"
             message = f"{policy.uid!r} inherits from {uid!r}, which is not given. Given: {names}."
             hint = did_you_mean(uid, other_uids) or PARENT_HINT

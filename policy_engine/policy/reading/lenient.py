@@ -119,8 +119,8 @@ def _policy_nodes(nodes: Sequence[Node]) -> list[Node]:
 
 def _parent_nodes(nodes: Sequence[Node], own: Sequence[Node]) -> list[Node]:
     """Return what others inherit from, and has neither rules nor the type of a policy itself."""
-    parents, known = _referenced_ids(nodes, (INHERIT,)), {node.data["@id"] for node in own}
-    return [node for node in nodes if node.data["@id"] in parents - known]
+    parents, inner = _referenced_ids(nodes, (INHERIT,)), {node.data["@id"] for node in own}
+    return [node for node in nodes if node.data["@id"] in parents - inner]
 
 
 def _refuse_loose_rules(walker: Walker) -> None:

@@ -42,19 +42,21 @@ def parameters() -> dict[str, terms.Term]:
     return {iri: term for iri, term in operands if "operator" in term.facts}
 
 
-def typed_number(given: Any, datatype: str) -> Any:
+def typed_number(number: Any, datatype: str) -> Any:
     """Return a number of JSON that names its type as the literal that it is in RDF.
 
     So `5` of the type `xsd:decimal` is read as `"5"` is (JSON-LD 1.1 API, section 8.6).
     """
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        return given
-    is_text = datatype == f"{terms.XSD}decimal" or (isinstance(given, int) and datatype in _DOUBLES)
-    return lexical(Decimal(repr(given))) if is_text else given
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return number
+    is_text = datatype == f"{terms.XSD}decimal" or (
+        isinstance(number, int) and datatype in _DOUBLES
+    )
+    return lexical(Decimal(repr(number))) if is_text else number
 
 
 def read_operand(
-    given: Any,
+    raw: Any,
     datatype: str,
     operand: str,
     vocabulary: Vocabulary = NONE,
@@ -67,7 +69,7 @@ def read_operand(
     `names_type` stays one where decimals are taken. Raises ValueError with a sentence for what is
     not a value of these types.
     """
-    value = read_literal(given, datatype)
+    value = read_literal(raw, datatype)
     is_integer = names_type and type(value) is int
     term = terms.vocabulary().get(operand) or vocabulary.operands.get(operand)
     takes = term.iris("takes") if term else ()
@@ -75,10 +77,10 @@ def read_operand(
         return value  # what 0.5 in JSON becomes in other syntaxes
     for kind in (*({datatype} & set(takes)), *takes):
         try:
-            return read_literal(value if is_integer and kind in _NUMBERS else given, kind)
+            return read_literal(value if is_integer and kind in _NUMBERS else raw, kind)
         except ValueError:
             continue
     if takes:
         kinds = " or ".join(map(terms.compact, takes))
-        raise ValueError(f"{terms.compact(operand)} takes {kinds}. Given: {given!r:.80}")
+        raise ValueError(f"{terms.compact(operand)} takes {kinds}. Given: {raw!r:.80}")
     return value

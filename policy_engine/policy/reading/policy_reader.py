@@ -119,7 +119,7 @@ class PolicyReader:
         shared = self.rule_reader.shared(node)
         rules = {name: self._shared_rules(node, name, kind, shared) for name in KINDS}
         ends_with, accepted = self._ending(node)
-        is_in_profile = bool(set(profiles) & _PROFILES) or self._in_profile(node)
+        is_in_profile = bool(set(profiles) & _PROFILES) or self._uses_profile(node)
         if not (is_in_profile or self.walker.is_lenient):
             self._refuse_own_terms(self.rule_reader.constraints.own_terms[own:])
         return Policy(
@@ -164,7 +164,7 @@ class PolicyReader:
         return tuple(with_shared(rule, shared) for rule in rules)
 
     def _hints(self, node: Node, profiles: tuple[str, ...]) -> Iterator[Problem]:
-        if self._in_profile(node) and not set(profiles) & _PROFILES:
+        if self._uses_profile(node) and not set(profiles) & _PROFILES:
             message = "The policy uses the MOSAICrOWN profile without naming it."
             place = self.walker.graph.place(node)
             fix = self.walker.first_member_fix(node, f'"profile": "{_MC}"')
@@ -180,12 +180,12 @@ class PolicyReader:
             types = [one for one in types if one != _POLICY] or types or [SET]
         if len(types) == 1 and types[0] in allowed:
             return str(types[0])
-        given = join_names(map(terms.compact, types)) if types else "nothing"
-        known = sorted(map(terms.local_name, allowed))
-        message = f"A policy has one type. Given: {given}. Allowed: {join_names(known)}."
+        types_text = join_names(map(terms.compact, types)) if types else "nothing"
+        names = sorted(map(terms.local_name, allowed))
+        message = f"A policy has one type. Given: {types_text}. Allowed: {join_names(names)}."
         local_name = terms.local_name(types[0]) if len(types) == 1 else ""
         self.walker.add(
-            "P001", message, "", node, "@type", of_key=not types, given=local_name, known=known
+            "P001", message, "", node, "@type", of_key=not types, word=local_name, allowed=names
         )
         return ""
 
@@ -203,25 +203,32 @@ class PolicyReader:
         return terms.canonical(uid)
 
     def _conflict(self, node: Node, *, is_in_profile: bool) -> Strategy:
-        given = self.walker.iris(node, CONFLICT, terms_too=True)
-        if not given:
+        strategies = self.walker.iris(node, CONFLICT, terms_too=True)
+        if not strategies:
             return "prohibit" if is_in_profile else "invalid"
-        name = given[0][0].removeprefix(_ODRL)
-        if len(given) == 1 and name in get_args(Strategy):
+        name = strategies[0][0].removeprefix(_ODRL)
+        if len(strategies) == 1 and name in get_args(Strategy):
             return name  # type: ignore[return-value]
-        names = [terms.compact(iri) for iri, _ in given]
+        names = [terms.compact(iri) for iri, _ in strategies]
         message = f"A policy has one conflict strategy. Given: {join_names(names)}."
-        known = get_args(Strategy)
-        hint = f"Allowed are {join_names(known)}."
-        candidate = name if len(given) == 1 else ""
+        allowed = get_args(Strategy)
+        hint = f"Allowed are {join_names(allowed)}."
+        candidate = name if len(strategies) == 1 else ""
         self.walker.add(
-            "P007", message, hint, node, CONFLICT, len(given) - 1, given=candidate, known=known
+            "P007",
+            message,
+            hint,
+            node,
+            CONFLICT,
+            len(strategies) - 1,
+            word=candidate,
+            allowed=allowed,
         )
         return "invalid"
 
     # -- the profile --------------------------------------------------------------------------
 
-    def _in_profile(self, node: Node) -> bool:
+    def _uses_profile(self, node: Node) -> bool:
         """Tell whether a policy uses the profile's terms, even where it does not name it."""
         context = self.walker.graph.context_at(node.pointer)
         return "belongsTo" in context.definitions or self.walker.mentions(node, _MC)
@@ -234,7 +241,7 @@ class PolicyReader:
         unknown = [one for one in enumerate(profiles) if one[1] not in {*_PROFILES, *names}]
         for place, profile in unknown:
             message = f"The profile {profile!r} is not known. Known are {join_names(names)}."
-            self.walker.add("P009", message, "", node, PROFILE, place, given=profile, known=names)
+            self.walker.add("P009", message, "", node, PROFILE, place, word=profile, allowed=names)
         return bool(unknown)
 
     def _refuse_own_terms(self, own: Sequence[tuple[str, Place]]) -> None:
@@ -249,12 +256,12 @@ class PolicyReader:
         Where there are other problems, that may follow from them.
         """
         first = dict(reversed(self.rule_reader.own_actions))
-        known = TOPS | self.walker.vocabulary.actions.keys()
+        tops = TOPS | self.walker.vocabulary.actions.keys()
         is_open = bool(self.walker.problems) or self.walker.is_lenient
         for iri, place in () if is_open else reversed(first.items()):
             wider = hierarchy.wider("action", iri)
             is_dpv = any(terms.is_in_dpv(one, "Processing") for one in wider)
-            if not is_dpv and wider.keys().isdisjoint(known):
+            if not is_dpv and wider.keys().isdisjoint(tops):
                 name = terms.compact(iri)
                 message = f"The action {name!r} is not included in use or transfer."
                 hint = f'Write {{"uid": "{name}", "includedIn": "use"}}, or what it is a kind of, '

@@ -117,8 +117,8 @@ def _drafts(
 def _reader(text: str | bytes, source: str, how: _How) -> PolicyReader:
     contexts, limits, syntax, vocabulary = how
     document = read_document(text, source, syntax, limits)
-    known = vocabulary.contexts(contexts, document.value)
-    return PolicyReader(expand(document, known, limits), limits, vocabulary)
+    known_contexts = vocabulary.contexts(contexts, document.value)
+    return PolicyReader(expand(document, known_contexts, limits), limits, vocabulary)
 
 
 def read_hierarchy(

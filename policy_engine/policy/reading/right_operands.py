@@ -90,14 +90,14 @@ class RightOperandReader:
     ) -> Literals | None:
         """Return a literal of the given type that is also of one that the left operand takes."""
         own = _type_of(item)
-        given = typed_number(item["@value"], own)
+        raw = typed_number(item["@value"], own)
         if TEXT_OF_A_LANGUAGE in (datatype, own) and not self.walker.is_lenient:
-            message = f"A text of a language compares with nothing. Given: {given!r:.80}."
+            message = f"A text of a language compares with nothing. Given: {raw!r:.80}."
             self.walker.add("P007", message, "Write it without one.", node, prop, index)
             return None
         try:
-            known = self.walker.vocabulary
-            return read_operand(given, datatype, operand, known, names_type=bool(own))
+            vocabulary = self.walker.vocabulary
+            return read_operand(raw, datatype, operand, vocabulary, names_type=bool(own))
         except ValueError as error:
             self.walker.add("P007", f"{error}.", "", node, prop, index)
             return None
@@ -105,14 +105,14 @@ class RightOperandReader:
     def _settings(self, node: Node, parameter: str) -> dict[str, Value]:
         """Return the settings of a column: one literal or IRI for each property, or several IRIs
         for one that takes several."""
-        known = {
+        properties = {
             iri for iri, term in terms.vocabulary().items() if parameter in term.iris("domain")
         }
         is_column = terms.names_columns(parameter)
         subject = f"a column under {terms.compact(parameter)}" if is_column else "a name"
-        self.walker.check_properties(node, known, subject)
+        self.walker.check_properties(node, properties, subject)
         settings = {}
-        for prop in sorted(known & node.data.keys()):
+        for prop in sorted(properties & node.data.keys()):
             several = terms.vocabulary()[prop].flag("several")
             value = self._names(node, prop) if several else self._setting(node, prop)
             if value is not None:
@@ -140,8 +140,8 @@ class RightOperandReader:
     def _setting(self, node: Node, prop: str) -> Value | None:
         items, place = node.data[prop], self.walker.graph.place(node, prop)
         if len(items) != 1 or not {"@value", "@id"} & items[0].keys():
-            given = format_value(items[0]) if len(items) == 1 else len(items)
-            message = f"{terms.compact(prop)} takes one value. Given: {given}."
+            values_text = format_value(items[0]) if len(items) == 1 else len(items)
+            message = f"{terms.compact(prop)} takes one value. Given: {values_text}."
             self.walker.add("P007", message, "", node, prop)
             return None
         if "@id" in items[0]:

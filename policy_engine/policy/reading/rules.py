@@ -73,8 +73,8 @@ class RuleReader:
     def _rule(self, node: Node, kind: Kind) -> Rule:
         nested_properties = {name: f"{_ODRL}{name}" for name in INNER_KINDS[kind]}
         is_duty = kind not in ("permission", "prohibition")
-        misplaced = sorted((_DUTIES - set(nested_properties.values())) & node.data.keys())
-        for prop in misplaced:
+        wrong_duties = sorted((_DUTIES - set(nested_properties.values())) & node.data.keys())
+        for prop in wrong_duties:
             allowed = (
                 f"It may have a {next(iter(nested_properties))}."
                 if nested_properties
@@ -85,7 +85,7 @@ class RuleReader:
             )
             self.walker.add("P013", message, "", node, prop, of_key=True)
         self.walker.check_properties(
-            node, {*rule_properties(kind), *misplaced}, _KINDS_WITH_ARTICLE[kind].lower()
+            node, {*rule_properties(kind), *wrong_duties}, _KINDS_WITH_ARTICLE[kind].lower()
         )
         self._check_rule(node, kind)
         nested = {name: tuple(self.rules(node, name)) for name in INNER_KINDS[kind]}
@@ -152,12 +152,12 @@ class RuleReader:
     def _collection(self, node: Node, kind: type[_Member]) -> _Member | None:
         """Return the members of a collection that meet its refinements (section 2.5.3)."""
         is_lenient = self.walker.is_lenient
-        known = COLLECTION_PROPERTIES | {PART_OF} if is_lenient else COLLECTION_PROPERTIES
+        properties = COLLECTION_PROPERTIES | {PART_OF} if is_lenient else COLLECTION_PROPERTIES
         uid = self.walker.read_uid(node)
         check = (
             self.walker.check_odrl_properties if is_absolute(uid) else self.walker.check_properties
         )
-        check(node, known, "a collection")
+        check(node, properties, "a collection")
         self.walker.check_types(node, _ROLES[kind])
         self.walker.check_unique(node, "P015", "Two collections have")
         sources: list[str] = [iri for iri, _ in self.walker.iris(node, SOURCE)]
@@ -203,11 +203,13 @@ class RuleReader:
     def _refined(self, node: Node) -> Action | None:
         uid = self.walker.read_uid(node)
         name = uid if self.walker.is_lenient else ""
-        known = REFINED_ACTION_PROPERTIES | ACTION_PROPERTIES if name else REFINED_ACTION_PROPERTIES
+        properties = (
+            REFINED_ACTION_PROPERTIES | ACTION_PROPERTIES if name else REFINED_ACTION_PROPERTIES
+        )
         check = (
             self.walker.check_odrl_properties if is_absolute(name) else self.walker.check_properties
         )
-        check(node, known, "a refined action")
+        check(node, properties, "a refined action")
         if not self._has_own_name(node, uid):
             self.walker.check_unique(node, "P006", "Two refined actions have")
         actions = self.walker.iris(node, VALUE, role="action")
@@ -235,36 +237,36 @@ class RuleReader:
         self.walker.add("P006", message, hint, node, "@id")
         return True
 
-    def _action_iri(self, given: str, node: Node, prop: str, index: int = 0) -> str:
-        iri = self.walker.canonical_action(terms.canonical(given))
-        known = terms.instances(f"{_ODRL}Action")
+    def _action_iri(self, name: str, node: Node, prop: str, index: int = 0) -> str:
+        iri = self.walker.canonical_action(terms.canonical(name))
+        actions = terms.instances(f"{_ODRL}Action")
         is_foreign = (
             is_absolute(iri) and not has_known_namespace(iri) and not iri.startswith(terms.DPV)
         )
         if iri in self.walker.vocabulary.actions or terms.is_in_dpv(iri, "Processing"):
             return iri
         is_foreign = is_foreign or (self.walker.is_lenient and not iri.startswith(_ODRL))
-        if not is_foreign and iri not in known:
+        if not is_foreign and iri not in actions:
             self._unknown_action(iri, node, prop, index)
             return iri
-        if iri not in known:
+        if iri not in actions:
             self.constraints.own_terms.append((iri, self.walker.graph.place(node, prop, index)))
-        if iri not in known or "deprecated" in known[iri].facts:
+        if iri not in actions or "deprecated" in actions[iri].facts:
             self.own_actions.append((iri, self.walker.graph.place(node, prop, index)))
         return iri
 
     def _unknown_action(self, iri: str, node: Node, prop: str, index: int) -> None:
         scheme = "ODRL or of the MOSAICrOWN profile"
-        known = {**terms.instances(f"{_ODRL}Action"), **self.walker.vocabulary.actions}
+        candidates = {**terms.instances(f"{_ODRL}Action"), **self.walker.vocabulary.actions}
         if iri.startswith(terms.DPV):
-            scheme, known = "the Data Privacy Vocabulary", {**terms.dpv_terms("Processing")}
+            scheme, candidates = "the Data Privacy Vocabulary", {**terms.dpv_terms("Processing")}
         message = f"{terms.compact(iri)!r} is not an action of {scheme}."
         local_name = terms.local_name(iri)
-        same_name = [one for one in known if terms.local_name(one) == local_name]
+        same_name = [one for one in candidates if terms.local_name(one) == local_name]
         hint = f"Write {terms.compact(same_name[0])!r}." if same_name else ""
-        local_names = [] if hint else map(terms.local_name, known)
+        local_names = [] if hint else map(terms.local_name, candidates)
         self.walker.add(
-            "P005", message, hint, node, prop, index, given=local_name, known=local_names
+            "P005", message, hint, node, prop, index, word=local_name, allowed=local_names
         )
 
 

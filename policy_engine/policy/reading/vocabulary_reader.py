@@ -99,16 +99,18 @@ def check_wider(vocabulary: Vocabulary) -> None:
 
     What others are included in by a misspelt name would be found by no rule about it.
     """
-    known = {**terms.instances(ACTION), **vocabulary.actions}
+    known_actions = {**terms.instances(ACTION), **vocabulary.actions}
     actions = (
-        (vocabulary.action(given), source, place) for given, source, place in vocabulary.wider
+        (vocabulary.action(action), source, place) for action, source, place in vocabulary.wider
     )
     undefined = [
-        one for one in actions if one[0] not in known and not terms.is_in_dpv(one[0], "Processing")
+        one
+        for one in actions
+        if one[0] not in known_actions and not terms.is_in_dpv(one[0], "Processing")
     ]
     source = undefined[0][1] if undefined else ""
     reported = [(iri, place) for iri, other, place in undefined if other == source][:MAX_PROBLEMS]
-    names = [*map(terms.compact, known)] if reported else []
+    names = [*map(terms.compact, known_actions)] if reported else []
     problems: list[Problem] = []
     for iri, place in reported:
         message = f"The action {terms.compact(iri)!r} is not defined by ODRL or a vocabulary given."
@@ -178,16 +180,16 @@ class _VocabularyReader(Walker):
 
     def _kinds(self, node: Node) -> set[str]:
         """Return what an object defines, by its types or, without any, by what it says."""
-        matched, given = set(), []
+        matched, properties = set(), []
         for index, name in enumerate(node.data.get("@type", [])):
             iri = terms.canonical(name)
             kinds = {kind for kind, types in _KINDS.items() if iri in types}
             matched |= kinds
-            given.append(iri)
+            properties.append(iri)
             if not kinds and (has_known_namespace(iri) or not is_absolute(iri)):
                 message = f"{_DEFINABLE} is defined by a vocabulary. Given: {terms.compact(iri)!r}."
                 types = [terms.local_name(one) for iris in _KINDS.values() for one in iris[:1]]
-                self.add("P007", message, "", node, "@type", index, known=types, given=name)
+                self.add("P007", message, "", node, "@type", index, allowed=types, word=name)
         if matched:
             return matched - {_NOTHING} or matched
         implied = {
@@ -196,7 +198,7 @@ class _VocabularyReader(Walker):
         implied -= {OPERAND}
         if _PARTY in implied and f"{_MC}belongsTo" in node.data:
             implied.discard(_ASSET)
-        return implied or ({PURPOSE} if f"{_SKOS}Concept" in given else set())
+        return implied or ({PURPOSE} if f"{_SKOS}Concept" in properties else set())
 
     def _define(self, node: Node, iri: str, kinds: set[str]) -> None:
         for prop in _SCHEMES if kinds - {_NOTHING} else ():
@@ -247,11 +249,11 @@ class _VocabularyReader(Walker):
         if not has_known_namespace(iri) or is_new or not kinds or kinds == {_PROFILE}:
             return
         if term is None:
-            known = [one for one in terms.vocabulary() if has_known_namespace(one)]
+            language_terms = [one for one in terms.vocabulary() if has_known_namespace(one)]
             message = f"{terms.compact(iri)!r} is not a term of ODRL or of the profile."
-            names = map(terms.local_name, known)
-            given = terms.local_name(iri)
-            self.add("P005", message, "", node, "@id", given=given, known=names)
+            names = map(terms.local_name, language_terms)
+            word = terms.local_name(iri)
+            self.add("P005", message, "", node, "@id", word=word, allowed=names)
             return
         for kind in kinds - {_NOTHING}:
             if kind not in term.types:
@@ -277,10 +279,10 @@ class _VocabularyReader(Walker):
         schemes = {kind: terms.dpv_terms(name) for kind, name in _DPV_SCHEMES.items()}
         for kind, scheme in schemes.items():
             if kind in kinds and iri not in scheme:
-                known = map(terms.local_name, scheme)
+                names = map(terms.local_name, scheme)
                 message = f"{terms.compact(iri)!r} is not {_NAMES[kind]} of the DPV."
-                given = terms.local_name(iri)
-                self.add("P005", message, "", node, "@id", given=given, known=known)
+                word = terms.local_name(iri)
+                self.add("P005", message, "", node, "@id", word=word, allowed=names)
         for prop in (
             _PROPERTIES_BY_KIND[PURPOSE] if PURPOSE in kinds and iri in schemes[PURPOSE] else ()
         ):

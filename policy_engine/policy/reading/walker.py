@@ -113,8 +113,8 @@ class Walker:
                 node,
                 prop,
                 index,
-                given=iri,
-                known=local_names,
+                word=iri,
+                allowed=local_names,
             )
         elif role == "purpose" and self.is_unknown_purpose(iri):
             self.add_unknown_purpose(iri, node, prop, index)
@@ -178,8 +178,8 @@ class Walker:
                 message = (
                     f"The type must be {join_names(names, 'or')}. Given: {terms.compact(iri)!r}."
                 )
-                given = terms.local_name(iri)
-                self.add("P007", message, "", node, "@type", index, given=given, known=names)
+                word = terms.local_name(iri)
+                self.add("P007", message, "", node, "@type", index, word=word, allowed=names)
 
     def read_unreferenced(self, node: Node) -> None:
         """Read the memberships of a node that nothing refers to."""
@@ -221,12 +221,12 @@ class Walker:
 
     def add_unknown_purpose(self, iri: str, node: Node, prop: str, index: int = 0) -> None:
         """Note a purpose that its namespace does not have."""
-        scheme, known = "the MOSAICrOWN profile", self.purposes()
+        scheme, purposes = "the MOSAICrOWN profile", self.purposes()
         if iri.startswith(terms.DPV):
-            scheme, known = "the Data Privacy Vocabulary", (*terms.dpv_terms("Purpose"),)
+            scheme, purposes = "the Data Privacy Vocabulary", (*terms.dpv_terms("Purpose"),)
         message = f"{terms.compact(iri)!r} is not a purpose of {scheme}."
-        given, locals_ = terms.local_name(iri), map(terms.local_name, known)
-        self.add("P005", message, "", node, prop, index, given=given, known=locals_)
+        word, locals_ = terms.local_name(iri), map(terms.local_name, purposes)
+        self.add("P005", message, "", node, prop, index, word=word, allowed=locals_)
 
     def resolve(self, data: Mapping[str, Any]) -> Node:
         """Return the node that a value is, or that is described elsewhere under its name."""
@@ -268,25 +268,25 @@ class Walker:
             allowed = allowed | {prop for prop in node.data if says_something_else(prop)}
         self.check_properties(node, allowed, subject)
 
-    def check_properties(self, node: Node, known: AbstractSet[str], subject: str) -> None:
+    def check_properties(self, node: Node, properties: AbstractSet[str], subject: str) -> None:
         """Note every property of a node that is neither known nor a mere description."""
         self._read_pointers.add(node.pointer)
         for prop in map(terms.canonical, node.data):
-            if prop in known or prop.startswith(("@", *self.descriptions)):
+            if prop in properties or prop.startswith(("@", *self.descriptions)):
                 continue
             name = terms.compact(prop)
             if prop.startswith(_ODRL) and prop.removeprefix(_ODRL) in odrl_properties():
                 message = f"{name} is not allowed on {subject}."
                 self.add("P006", message, "", node, prop, of_key=True)
             else:
-                names = sorted(map(terms.compact, known))
+                names = sorted(map(terms.compact, properties))
                 sentence = f"Allowed are {join_names(names)}." if names else "None is allowed."
                 sentence = (
                     self.abbreviate_repeated(sentence, "allowed", node, prop) if names else sentence
                 )
                 message = f"{name!r} is not a property of {subject}. {sentence}"
-                given, locals_ = terms.local_name(prop), map(terms.local_name, known)
-                self.add("P005", message, "", node, prop, of_key=True, given=given, known=locals_)
+                word, locals_ = terms.local_name(prop), map(terms.local_name, properties)
+                self.add("P005", message, "", node, prop, of_key=True, word=word, allowed=locals_)
 
     def read_uid(self, node: Node) -> str:
         """Return the name of a node, empty where it has none or one for this text alone."""
@@ -360,22 +360,22 @@ class Walker:
         index: int = 0,
         *,
         of_key: bool = False,
-        given: str = "",
-        known: Iterable[str] = (),
+        word: str = "",
+        allowed: Iterable[str] = (),
         corrected: str = "",
     ) -> None:
         """Note a problem at a node, or at the nth value (or the key) of one of its properties.
 
-        The fix replaces what was `given` by what is `corrected`, or by the nearest of the `known`
-        names. At most MAX_PROBLEMS are noted.
+        The fix replaces `word` by what is `corrected`, or by the nearest of the names that are
+        `allowed`. At most MAX_PROBLEMS are noted.
         """
         if len(self.problems) >= MAX_PROBLEMS:
             return
         place = self.graph.place(node, prop, index, of_key=of_key)
-        names = list(known) if given else []
-        hint = did_you_mean(given, names) or hint
-        replacement = corrected or nearest(given, names)
-        fix = self._fix(place.pointer, given, replacement, of_key=of_key) if replacement else None
+        names = list(allowed) if word else []
+        hint = did_you_mean(word, names) or hint
+        replacement = corrected or nearest(word, names)
+        fix = self._fix(place.pointer, word, replacement, of_key=of_key) if replacement else None
         self.problems.append(Problem(code, message, hint, place, fix))
 
     def abbreviate_repeated(self, sentence: str, role: str, node: Node, prop: str) -> str:
@@ -384,12 +384,12 @@ class Walker:
         first = self._first_lines.setdefault(sentence, line)
         return sentence if first == line else f"See line {first} for what is {role}."
 
-    def _fix(self, pointer: str, given: str, replacement: str, *, of_key: bool) -> Fix | None:
+    def _fix(self, pointer: str, word: str, replacement: str, *, of_key: bool) -> Fix | None:
         """Return the fix that replaces a name at a pointer, with its prefix kept."""
         current = self.graph.document.string(pointer, of_key=of_key)
-        if current is None or not current.endswith(given):
+        if current is None or not current.endswith(word):
             return None
-        text = current.removesuffix(given) + replacement
+        text = current.removesuffix(word) + replacement
         return replacement_fix(self.graph.document, pointer, text, of_key=of_key)
 
     def first_member_fix(self, node: Node, text: str) -> Fix | None:

@@ -23,7 +23,7 @@ _SPACE = re.compile(r"[\x00-\x20]")
 _PREFIX_ENDS = (":", "/", "?", "#", "[", "]", "@")
 # A name such as `ex:T` is an IRI of the scheme `ex` by its form. These words before a colon are
 # prefixes wherever RDF is written, and no schemes.
-_USUAL_CONTEXTS = (
+_DEFAULT_CONTEXTS = (
     "http://www.w3.org/ns/odrl.jsonld",
     "https://www.mosaicrown.eu/ns/mosaicrown.jsonld",
 )
@@ -97,7 +97,7 @@ class Context(NamedTuple):
         """Return the prefixes that are declared."""
         return [name for name, definition in self.definitions.items() if definition.is_prefix]
 
-    def within(self, definition: Definition) -> "Context":
+    def value_scope(self, definition: Definition) -> "Context":
         """Return the terms in force inside the values of a term (property-scoped)."""
         if not definition.scoped:
             return self
@@ -108,15 +108,15 @@ def read_contexts(
     document: Document,
     top: Mapping[str, Any],
     pointer: str,
-    given: Mapping[str, Any],
+    own_contexts: Mapping[str, Any],
     limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Context, list[Problem]]:
     """Return the terms that an object at the top of a document declares, and what is wrong.
 
-    `given` are contexts by URL beyond the bundled ones.
+    `own_contexts` are contexts by URL beyond the bundled ones.
     """
-    given = {terms.bundled_url(url): one for url, one in given.items()}
-    known = {**terms.bundled_contexts(), **given}
+    own_contexts = {terms.bundled_url(url): one for url, one in own_contexts.items()}
+    contexts = {**terms.bundled_contexts(), **own_contexts}
     context, problems = Context({}), []
     urls: tuple[str, ...] = ()
     for number, (entry_pointer, entry) in enumerate(_entries(top, pointer)):
@@ -125,16 +125,16 @@ def read_contexts(
             message = f"The text has too many contexts. {limits.contexts} are allowed."
             problems.append(Problem("J003", message, "", place))
             break
-        if isinstance(entry, str) and terms.bundled_url(entry) in known:
-            definitions = _definitions(known[terms.bundled_url(entry)])
-            is_given = terms.bundled_url(entry) in given
+        if isinstance(entry, str) and terms.bundled_url(entry) in contexts:
+            definitions = _definitions(contexts[terms.bundled_url(entry)])
+            is_given = terms.bundled_url(entry) in own_contexts
             entry_problems = (
                 list(_unreadable_entries(entry, definitions, place)) if is_given else []
             )
         elif isinstance(entry, str):
             definitions, entry_problems = (
                 {},
-                [_unknown_context_problem(entry, known, document, entry_pointer)],
+                [_unknown_context_problem(entry, contexts, document, entry_pointer)],
             )
         elif isinstance(entry, dict):
             definitions, entry_problems = (
@@ -145,7 +145,7 @@ def read_contexts(
             message = f"A context is a URL or an object. {entry!r} was given."
             definitions, entry_problems = {}, [Problem("L005", message, "", place)]
         problems += entry_problems
-        urls += (terms.bundled_url(entry),) if isinstance(entry, str) and not given else ()
+        urls += (terms.bundled_url(entry),) if isinstance(entry, str) and not own_contexts else ()
         if len(urls) == number + 1 and not problems:
             context = _bundled_context(urls)
         else:
@@ -153,7 +153,7 @@ def read_contexts(
             names = () if entry_problems else definitions
             problems += _length_problems(document, entry_pointer, context, names, limits)
     if "@context" not in top and not all(map(_needs_no_context, _keys(top))):
-        hint = f'Add "@context": [{", ".join(map(repr, _USUAL_CONTEXTS))}].'.replace("'", '"')
+        hint = f'Add "@context": [{", ".join(map(repr, _DEFAULT_CONTEXTS))}].'.replace("'", '"')
         message = "The text has no @context, so its keys mean nothing."
         problems.append(Problem("L001", message, hint, document.place(pointer)))
     return context, problems
@@ -192,8 +192,8 @@ def _needs_no_context(key: str) -> bool:
     return key.startswith("@") or ":" in key
 
 
-def _definitions(given: Any) -> Any:
-    return given.get("@context") if isinstance(given, Mapping) else None
+def _definitions(context: Any) -> Any:
+    return context.get("@context") if isinstance(context, Mapping) else None
 
 
 def _entries(top: Mapping[str, Any], pointer: str) -> Iterator[tuple[str, Any]]:
@@ -243,15 +243,15 @@ def is_compact(text: str) -> bool:
 
 
 def _unknown_context_problem(
-    url: str, known: Mapping[str, Any], document: Document, at: str
+    url: str, contexts: Mapping[str, Any], document: Document, at: str
 ) -> Problem:
     return Problem(
         "L001",
         f"The context {url!r} is not bundled, and nothing is fetched. "
-        f"Bundled are {join_names(sorted(known))}.",
-        did_you_mean(url, known) or "Give your own copy of it: contexts={URL: FILE}.",
+        f"Bundled are {join_names(sorted(contexts))}.",
+        did_you_mean(url, contexts) or "Give your own copy of it: contexts={URL: FILE}.",
         document.place(at),
-        replacement_fix(document, at, nearest(url, known)),
+        replacement_fix(document, at, nearest(url, contexts)),
     )
 
 

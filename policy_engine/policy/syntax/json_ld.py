@@ -161,7 +161,7 @@ def _node(source: Mapping[str, Any], pointer: str, context: Context) -> dict[str
             node["@type"] = [context.term(name) for name in names]
         elif not definition.iri.startswith("@"):
             definition = _operand_definition(source, definition, context)
-            inner_context = context.within(definition)
+            inner_context = context.value_scope(definition)
             at = f"{pointer}/{escape(key)}"
             if definition.is_list and not _has(value, "@list", context):
                 values = [{"@list": _members(value, at, inner_context, definition)}]
@@ -192,7 +192,7 @@ def _operand_definition(
 
 def _terms_under(key: str, value: Any, context: Context) -> list[str]:
     """Return the IRIs of the names that a key has as its value."""
-    inner_context = context.within(context.key(key))
+    inner_context = context.value_scope(context.key(key))
     return [inner_context.term(name) for name in _written_names(value, inner_context)]
 
 
@@ -299,13 +299,13 @@ def _name_problems(
         return
     prefix = context.undeclared(name)
     if prefix:
-        known = context.prefixes()
-        nearest_prefix = nearest(prefix, known)
+        prefixes = context.prefixes()
+        nearest_prefix = nearest(prefix, prefixes)
         message, hint = undeclared_prefix(prefix, name, has_contexts=document.has_contexts)
         place = document.place(pointer, of_key=of_key)
         corrected = nearest_prefix and nearest_prefix + name.removeprefix(prefix)
         fix = replacement_fix(document, pointer, corrected, of_key=of_key)
-        yield Problem("L007", message, did_you_mean(prefix, known) or hint, place, fix)
+        yield Problem("L007", message, did_you_mean(prefix, prefixes) or hint, place, fix)
 
 
 def _name_like_problems(
@@ -378,7 +378,7 @@ def _check_object(
                 is_name=is_name,
             )
             yield from _check(
-                document, item, value_pointer, context.within(definition), value_definition
+                document, item, value_pointer, context.value_scope(definition), value_definition
             )
 
 

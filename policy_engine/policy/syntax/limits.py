@@ -28,6 +28,6 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-def limits_with(given: Mapping[str, int]) -> Limits:
+def limits_with(limits: Mapping[str, int]) -> Limits:
     """Return the usual limits but for those given."""
-    return replace(DEFAULT_LIMITS, **given)
+    return replace(DEFAULT_LIMITS, **limits)

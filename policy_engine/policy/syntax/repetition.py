@@ -24,5 +24,5 @@ def repeated_names(values: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, s
 
 def repetition_message(prop: str, name: str) -> str:
     """Return the sentence on a constraint that a logical property names again."""
-    given = "a constraint without a name" if name.startswith("_:") else repr(name)
-    return f"{terms.compact(prop)} names each constraint once. Given twice: {given}."
+    constraint_text = "a constraint without a name" if name.startswith("_:") else repr(name)
+    return f"{terms.compact(prop)} names each constraint once. Given twice: {constraint_text}."

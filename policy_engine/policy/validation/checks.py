@@ -136,7 +136,7 @@ def _derived_problems(policy: Policy) -> Iterator[Problem]:
 def _all_rules(rules: tuple[Rule, ...]) -> Iterator[Rule]:
     for rule in rules:
         yield rule
-        yield from _all_rules(rule.within)
+        yield from _all_rules(rule.nested_rules)
 
 
 def _unassigned_obligations(policy: Policy) -> Iterator[Problem]:

@@ -92,9 +92,9 @@ def _order_moments(left: datetime, right: datetime, zone: tzinfo) -> int | None:
             left if left.tzinfo else left.replace(tzinfo=zone),
             right if right.tzinfo else right.replace(tzinfo=zone),
         )
-    rights = [_instant(moment) for moment in _in_zone(right, zone)]
+    rights = [_instant(moment) for moment in _zoned_times(right, zone)]
     return _agreed(
-        _sign(_instant(moment), other) for moment in _in_zone(left, zone) for other in rights
+        _sign(_instant(moment), other) for moment in _zoned_times(left, zone) for other in rights
     )
 
 
@@ -102,7 +102,9 @@ def _order_moment_and_day(moment: datetime, day: date, zone: tzinfo) -> int | No
     if moment.tzinfo is None and not isinstance(day, ZonedDate):
         return _sign(moment.date(), day)
     there = _zone_of(day, zone)
-    return _agreed(_sign(_local_day(at, there), day.toordinal()) for at in _in_zone(moment, zone))
+    return _agreed(
+        _sign(_local_day(at, there), day.toordinal()) for at in _zoned_times(moment, zone)
+    )
 
 
 def _order_day_and_moment(day: date, moment: datetime, zone: tzinfo) -> int | None:
@@ -119,11 +121,11 @@ def _order_days(left: date, right: date, zone: tzinfo) -> int | None:
 def _order_times(left: time, right: time, zone: tzinfo) -> int | None:
     if left.utcoffset() is None and right.utcoffset() is None:
         return _sign(left.replace(tzinfo=None), right.replace(tzinfo=None))
-    one, other = _of_day(left, zone), _of_day(right, zone)
+    one, other = _utc_time_of_day(left, zone), _utc_time_of_day(right, zone)
     return None if one is None or other is None else _sign(one, other)
 
 
-def _of_day(value: time, zone: tzinfo) -> timedelta | None:
+def _utc_time_of_day(value: time, zone: tzinfo) -> timedelta | None:
     """Return a time of day in UTC; None where its offset depends on the day."""
     own = value.utcoffset()
     offset = zone.utcoffset(None) if own is None else own
@@ -164,7 +166,7 @@ def _agreed(compared: Iterable[int | None]) -> int | None:
     return every.pop() if len(every) == 1 else None
 
 
-def _in_zone(moment: datetime, zone: tzinfo) -> tuple[datetime, ...]:
+def _zoned_times(moment: datetime, zone: tzinfo) -> tuple[datetime, ...]:
     """Return a dateTime in a zone: two where the clocks there are set at it."""
     if moment.utcoffset() is not None:
         return (moment,)

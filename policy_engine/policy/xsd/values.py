@@ -58,7 +58,7 @@ def kind_of(value: Any) -> str:
     kind = _KINDS.get(type(value))
     if kind is not None or value != value:  # noqa: PLR0124 - what is not a number, time or text
         return kind or ""
-    return next((kind for known, kind in _KINDS.items() if isinstance(value, known)), "")
+    return next((kind for types, kind in _KINDS.items() if isinstance(value, types)), "")
 
 
 _KINDS: Mapping[type, str] = MappingProxyType(

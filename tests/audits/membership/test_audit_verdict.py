@@ -9,7 +9,7 @@ from policy_engine.audits.membership.figures import AtPrior, TprAtFpr
 from policy_engine.audits.membership.intervals import beats_guessing
 from policy_engine.audits.membership.measuring import figures as measured
 from policy_engine.audits.membership.result import Slice
-from policy_engine.audits.membership.verdict import shown_if_turned, slice_text, verdict
+from policy_engine.audits.membership.verdict import inverted_accuracy, slice_text, verdict
 from policy_engine.audits.membership.wording import format_signed, share_text
 from policy_engine.errors import format_count
 
@@ -120,7 +120,7 @@ def test_an_attack_that_ranks_members_below_others_is_told_first():
 )
 def test_what_a_turned_score_is_shown_to_reach_follows_from_its_auc(high, right):
     one = made("loss", (0.5, 0.48, 0.52), auc=estimate(min(high, 0.5), 0.0, high))
-    assert shown_if_turned([one]) == pytest.approx(right)
+    assert inverted_accuracy([one]) == pytest.approx(right)
 
 
 def test_counts_of_one_and_differences_of_nothing_are_written_as_such():

@@ -439,9 +439,9 @@ def test_counts_of_logged_answers_are_those_of_then(tmp_path):
 def test_sets_of_policies_are_compared_with_what_is_in_force(tmp_path):
     (tmp_path / "a.jsonld").write_text(json.dumps({**RULES, "permission": GRANTS}))
     gone = {"uid": RULES["uid"], "version": 1, "file": "a.jsonld", "status": "withdrawn"}
-    before = Reading().in_force(tmp_path)
+    before = Reading().policies_in_force(tmp_path)
     (tmp_path / "registry.json").write_text(json.dumps({"policies": [gone]}))
-    found = compare_policies(before, Reading().in_force(tmp_path))
+    found = compare_policies(before, Reading().policies_in_force(tmp_path))
     assert [(one.what, one.tendency) for one in found.changes] == [("policy removed", "narrows")]
 
 

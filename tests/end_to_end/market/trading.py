@@ -107,7 +107,7 @@ def groups():
 @cache
 def usual():
     """Return the market with all its policies and certificates."""
-    policies = {one.uid: one for one in Reading().in_force(HERE / "policies", time=JUNE)}
+    policies = {one.uid: one for one in Reading().policies_in_force(HERE / "policies", time=JUNE)}
     named = {uid.removeprefix(f"{NS}policy/"): one for uid, one in policies.items()}
     release = proof_of(named["release"])
     totals = HERE / "data" / "Claims.csv"  # what a person vouches for may be any file

@@ -29,10 +29,10 @@ def members(alternatives):
     return [np.flatnonzero(one).tolist() for one in alternatives.sets]
 
 
-def unchanged(table, pool, most, statistic, known=None):
+def unchanged(table, pool, most, statistic, is_known=None):
     """Return the modifications that leave the result of a table as it is."""
     expected = result_of(statistic, table)
-    return consistent_modifications(table, pool, most, statistic, expected, known)
+    return consistent_modifications(table, pool, most, statistic, expected, is_known)
 
 
 def test_removals_from_five_salaries_that_keep_their_mean():

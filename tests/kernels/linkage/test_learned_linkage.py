@@ -248,7 +248,7 @@ def test_families_learned_in_turn_link_ever_more():
 def test_what_is_learned_in_no_time_links_no_fewer_than_what_was_known():
     given_files, families = noisy(60, 3), [weighted_mean(3), choquet_of_pairs(3)]
     known = held_out(*given_files, families, np.arange(60) % 2, seconds=1).learned
-    found = learn_in_turn(*given_files, families, seconds=0, known=known)
+    found = learn_in_turn(*given_files, families, seconds=0, earlier=known)
     for number, (family, best) in enumerate(zip(families, found, strict=True)):
         by_half = [linked(*given_files, family, one[number].parameters).sum() for one in known]
         assert best.linked >= max(by_half)

@@ -8,7 +8,7 @@ from policy_engine.kernels.microaggregation import (
     information_loss,
     lost_share,
     scale,
-    within_classes,
+    within_class_moments,
 )
 
 
@@ -50,6 +50,6 @@ def test_parts_in_which_classes_are_whole_are_added():
     values = np.random.default_rng(0).normal(size=(60, 2))
     groups = (random_words(60) >> np.uint64(40)).astype(np.int64) // 7
     table, is_first = scale(values), groups < 4
-    first = within_classes(values[is_first], groups[is_first], table)
-    second = within_classes(values[~is_first], groups[~is_first], table)
+    first = within_class_moments(values[is_first], groups[is_first], table)
+    second = within_class_moments(values[~is_first], groups[~is_first], table)
     assert lost_share(first + second, table) == pytest.approx(information_loss(values, groups))

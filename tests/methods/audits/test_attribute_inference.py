@@ -47,5 +47,5 @@ def test_what_is_known_is_not_learned():
 def test_the_order_of_columns_means_nothing():
     one = AttributeInference(bound=BOUND, known=("age", "city"), learned=("ill", "pay"))
     other = AttributeInference(bound=BOUND, known=("city", "age"), learned=("pay", "ill"))
-    assert one.in_one_order() == other.in_one_order()
+    assert one.sorted_copy() == other.sorted_copy()
     assert {*one.keys} == {*other.keys}

@@ -57,5 +57,5 @@ def test_the_order_of_bounds_and_columns_means_nothing():
     bounds = bound("uniques"), bound("meanRisk")
     one = PopulationRisk(bounds=bounds, known=("age", "city"))
     other = PopulationRisk(bounds=bounds[::-1], known=("city", "age"))
-    assert one.in_one_order() == other.in_one_order()
+    assert one.sorted_copy() == other.sorted_copy()
     assert {*one.keys} == {*other.keys}

@@ -35,7 +35,7 @@ def entry(uid, version, file, **keys):
 
 def collected(*sources, time=MAY):
     """Return the names of what is in force, and the notes."""
-    found = Reading().in_force(*sources, time=time)
+    found = Reading().policies_in_force(*sources, time=time)
     return [(one.uid, one.permissions[0].targets[0].iri) for one in found], found.notes
 
 
@@ -119,7 +119,7 @@ def test_what_is_inherited_from_a_replaced_policy_are_its_prohibitions(tmp_path)
     written(tmp_path, "house.jsonld", "ex:house", prohibition=barred, **replaced)
     child = {"inheritFrom": "ex:house", "permission": {"action": "print", "target": "ex:U"}}
     written(tmp_path, "ward.jsonld", "ex:ward", **child)
-    [ward] = Reading().in_force(tmp_path, time=MAY)
+    [ward] = Reading().policies_in_force(tmp_path, time=MAY)
     assert [len(ward.permissions), len(ward.prohibitions)] == [1, 1]
 
 
@@ -161,7 +161,7 @@ def test_nobody_replaces_anothers_policy_by_inheriting_from_it(tmp_path, inherit
     reading = Reading(parents=[house] if apart else [])
     given = (house, mine, hers) if apart else (tmp_path,)
     with pytest.raises(RequestError, match="D002 Two policies have the uid"):
-        reading.in_force(*given, time=MAY)
+        reading.policies_in_force(*given, time=MAY)
 
 
 def test_of_two_policies_of_one_uid_that_name_nobody_neither_replaces_the_other(tmp_path):
@@ -190,12 +190,12 @@ def test_what_lies_beside_a_policy_speaks_for_its_assigner_where_it_is_his_too(
     written(tmp_path, "house.jsonld", "ex:house", assigner=assigner, assignee="ex:Eve")
     ward = {"inheritFrom": "ex:house", "assigner": "ex:A", **version("U")}
     written(tmp_path, "ward.jsonld", "ex:ward", **ward)
-    _, found = Reading().in_force(tmp_path, time=MAY)
+    _, found = Reading().policies_in_force(tmp_path, time=MAY)
     assert [rule.issued_by for rule in found.permissions] == [issuers, issuers]
     given = Reading(parents=[tmp_path / "house.jsonld"])
-    _, found = given.in_force(tmp_path, time=MAY)
+    _, found = given.policies_in_force(tmp_path, time=MAY)
     assert [rule.issued_by for rule in found.permissions] == [{ex("A")}] * 2
-    [alone] = given.in_force(tmp_path / "ward.jsonld", time=MAY)
+    [alone] = given.policies_in_force(tmp_path / "ward.jsonld", time=MAY)
     assert alone.permissions == found.permissions
 
 
@@ -238,7 +238,7 @@ def test_a_version_that_ended_brings_no_older_one_back_and_voids_what_it_made(tm
     path = registry(
         tmp_path, entry("policy", 1, "1.jsonld"), entry("policy", 2, "2.jsonld", **keys)
     )
-    found = Reading().in_force(path, time=MAY)
+    found = Reading().policies_in_force(path, time=MAY)
     assert found == ()
     assert len(found.notes) == 2
     assert [outputs(one) for one in found.ended] == [[""], [ex("Safe")]]
@@ -265,11 +265,11 @@ def test_of_a_version_that_is_over_what_it_made_is_known_by_its_text_or_stated(t
     path = registry(
         tmp_path, entry("policy", 1, "gone.jsonld", **gone), entry("policy", 2, "2.jsonld")
     )
-    [one] = Reading().in_force(path, time=MAY).ended
+    [one] = Reading().policies_in_force(path, time=MAY).ended
     assert (outputs(one), one.issued_by) == ([ex("Safe")], set())  # ex:A may be a stranger
     assert one.is_lost
     written(tmp_path, "gone.jsonld", assigner="ex:B")
-    *_, one = Reading().in_force(path, time=MAY).ended
+    *_, one = Reading().policies_in_force(path, time=MAY).ended
     assert (outputs(one), one.issued_by, one.is_lost) == ([ex("Safe")], {ex("B")}, False)
 
 
@@ -279,7 +279,7 @@ def test_what_a_version_that_is_over_inherited_is_known_too(tmp_path):
     written(tmp_path, "ward.jsonld", "ex:ward", inheritFrom="ex:house")
     over = entry("ward", 1, "ward.jsonld", status="withdrawn")
     path = registry(tmp_path, over, entry("house", 1, "house.jsonld"))
-    [ward] = Reading().in_force(path, time=MAY).ended
+    [ward] = Reading().policies_in_force(path, time=MAY).ended
     assert ex("Safe") in outputs(ward)
     written(tmp_path, "ward.jsonld", "ex:ward", inheritFrom="ex:lost", permission=RULE)
     with pytest.raises(PolicyError, match="nobody knows what that is"):

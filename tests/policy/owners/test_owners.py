@@ -46,7 +46,7 @@ def test_a_nearer_statement_takes_a_column_from_the_owner_of_its_dataset():
     found = standing({VISITS: H, NAME: B})
     assert found.of(NAME).permit([B])
     assert not found.of(NAME).permit([H])
-    assert found.within(VISITS) == [NAME]
+    assert found.known_parts(VISITS) == [NAME]
     assert [one.owners for one in found.all_of(VISITS)] == [(H,), (B,)]
 
 
@@ -75,7 +75,7 @@ def test_what_is_in_the_collections_of_two_owners_is_known_to_be_nobodys():
 def test_a_circle_of_parts_has_an_end():
     found = standing({VISITS: H}, (VISITS, "urn:a"), ("urn:a", VISITS))
     assert found.of("urn:a").owners == (H,)
-    assert found.within("urn:a") == [VISITS]
+    assert found.known_parts("urn:a") == [VISITS]
 
 
 def test_of_an_asset_without_an_owner_no_permission_counts_and_every_prohibition_does():

@@ -238,7 +238,7 @@ def test_what_a_stranger_puts_beside_as_a_parent_narrows_nothing_of_the_child(
     def found():
         for one in (grand, house, child):
             (tmp_path / f"{one['uid'][4:]}.jsonld").write_text(json.dumps(one))
-        known = {one.uid: one for one in Reading().in_force(tmp_path)}
+        known = {one.uid: one for one in Reading().policies_in_force(tmp_path)}
         one = known["urn:child"]
         [rule] = [rule for rule in one.rules if rule.uid == BARS["uid"]]
         return [party.iri for party in rule.assignees]
@@ -257,7 +257,7 @@ def test_a_rule_whose_target_a_stranger_would_say_is_not_complete(tmp_path):
     for one in (hers, child):
         (tmp_path / f"{one['uid'][4:]}.jsonld").write_text(json.dumps(one))
     with pytest.raises(PolicyError, match="has no target"):
-        Reading().in_force(tmp_path)
+        Reading().policies_in_force(tmp_path)
 
 
 def test_a_child_is_issued_by_whom_its_own_text_names():

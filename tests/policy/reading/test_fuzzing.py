@@ -238,7 +238,7 @@ def bounds(rule):
     """Return how many constraints, refinements and duties a rule has, those of duties too."""
     parties = [party for of in rule.functions.values() for party in of]
     parts = [*rule.targets, *rule.assignees, *rule.assigners, *rule.actions, *parties]
-    inner = sum(1 + bounds(one) for one in rule.within)
+    inner = sum(1 + bounds(one) for one in rule.nested_rules)
     return leaves(rule.constraints) + sum(leaves(part.refinements) for part in parts) + inner
 
 

@@ -150,7 +150,7 @@ def test_policy_is_fine_before_it_is_mutated(policy):
 
 def bounds(policy):
     """Return how many constraints and refinements the rules of a policy have."""
-    rules = [inner for rule in policy.rules for inner in (rule, *rule.within)]
+    rules = [inner for rule in policy.rules for inner in (rule, *rule.nested_rules)]
     parts = [part for rule in rules for part in (*rule.targets, *rule.assignees, *rule.actions)]
     return sum(len(rule.constraints) for rule in rules) + sum(len(one.refinements) for one in parts)
 

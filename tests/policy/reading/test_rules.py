@@ -131,7 +131,7 @@ def test_prohibition_has_remedies_and_an_obligation_consequences():
     )
     assert [one.kind for one in policy.prohibitions[0].remedies] == ["remedy", "remedy"]
     assert [one.kind for one in policy.obligations[0].consequences] == ["consequence"]
-    assert policy.obligations[0].within == policy.obligations[0].consequences
+    assert policy.obligations[0].nested_rules == policy.obligations[0].consequences
 
 
 @pytest.mark.parametrize(

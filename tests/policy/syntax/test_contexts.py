@@ -49,9 +49,9 @@ def test_purpose_as_a_key_is_the_profiles_own():
 
 def test_purpose_as_a_left_operand_is_that_of_odrl():
     found = context(ODRL_URL, MOSAICROWN_URL)
-    inside = found.within(found.key("leftOperand"))
+    inside = found.value_scope(found.key("leftOperand"))
     assert inside.term("purpose") == f"{terms.ODRL}purpose"
-    assert found.within(found.key("operator")).term("purpose") == f"{terms.MOSAICROWN}purpose"
+    assert found.value_scope(found.key("operator")).term("purpose") == f"{terms.MOSAICROWN}purpose"
 
 
 def test_purpose_is_that_of_odrl_without_the_profile():

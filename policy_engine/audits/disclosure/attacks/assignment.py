@@ -27,5 +27,5 @@ def assignment_linkage(
         reason = f"it takes long for more than {MOST_PERSONS_UNNAMED:,} rows"
         return NotApplicable(reason=f"{reason}, unless it is asked for by name")
     costs = -log_likelihoods([distance_column(one) for one in files.columns])
-    found = assignment_links(costs, files.own)
-    return found if isinstance(found, NotApplicable) else found.linked
+    assignment = assignment_links(costs, files.own)
+    return assignment if isinstance(assignment, NotApplicable) else assignment.linked

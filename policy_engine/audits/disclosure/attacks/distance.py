@@ -21,14 +21,14 @@ def distance_linkage(files: TwoFiles, search: Search = search_here) -> Floats:
     cells by the expected distance of their values. `search` says where records are looked for.
     """
     if are_points(files):
-        known, released = points(files)
-        return links(plant(released), known, files.own, search=search)
+        known_values, released = points(files)
+        return links(plant(released), known_values, files.own, search=search)
     return links_by_likelihood([distance_column(one) for one in files.columns], files.own, search)
 
 
 def distance_taken(files: TwoFiles, persons: Ints) -> Floats:
     """Return how far the record is that is taken for some persons, (persons,)."""
     if are_points(files):
-        known, released = points(files)
-        return nearest_distances(plant(released), known, persons)
+        known_values, released = points(files)
+        return nearest_distances(plant(released), known_values, persons)
     return -greatest_likelihoods([distance_column(one) for one in files.columns], persons)

@@ -41,12 +41,14 @@ def joint_likelihood_linkage(releases: Sequence[TwoFiles]) -> Floats | NotApplic
     own = np.full(persons, -1)
     own[present] = np.arange(len(present))
     columns = [
-        _of_rows(column, one.own[present]) for one in releases for column in column_likelihoods(one)
+        _rows_column(column, one.own[present])
+        for one in releases
+        for column in column_likelihoods(one)
     ]
     return links_by_likelihood(columns, own)
 
 
-def _of_rows(column: ColumnLikelihood, rows: Ints) -> ColumnLikelihood:
+def _rows_column(column: ColumnLikelihood, rows: Ints) -> ColumnLikelihood:
     """Return what is known of a column of some released rows, in their order."""
     moves = column.transitions
     if moves is not None:

@@ -82,14 +82,14 @@ def _learned(
     # A quarter of the time is for each half of the persons, half of it for all of them together,
     # who are linked no less well than by what was learned from a half.
     others = held_out(apart, own, families, halves, seconds / 4)
-    best = learn_in_turn(apart, own, families, seconds / 2, known=others.learned)
+    best = learn_in_turn(apart, own, families, seconds / 2, earlier=others.learned)
     return tuple(
-        LearnedLinks(links.astype(np.float64), _told(one))
+        LearnedLinks(links.astype(np.float64), _learned_distance(one))
         for one, links in zip(best, others.links, strict=True)
     )
 
 
-def _told(one: LearnedLinkage) -> LearnedDistance:
+def _learned_distance(one: LearnedLinkage) -> LearnedDistance:
     return LearnedDistance(
         distance=one.distances,
         in_sample=round(one.linked / one.persons, 5),

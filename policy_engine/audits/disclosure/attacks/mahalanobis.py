@@ -33,14 +33,14 @@ def mahalanobis_linkage(files: TwoFiles, search: Search = search_here) -> Floats
     reason = _why_not(files)
     if reason:
         return NotApplicable(reason=reason)
-    known, released = _uncorrelated(files)
-    return links(plant(released), known, files.own, search=search)
+    known_values, released = _uncorrelated(files)
+    return links(plant(released), known_values, files.own, search=search)
 
 
 def mahalanobis_taken(files: TwoFiles, persons: Ints) -> Floats:
     """Return how far the record is that is taken for some persons, (persons,)."""
-    known, released = _uncorrelated(files)
-    return nearest_distances(plant(released), known, persons)
+    known_values, released = _uncorrelated(files)
+    return nearest_distances(plant(released), known_values, persons)
 
 
 def _why_not(files: TwoFiles) -> str:
@@ -62,12 +62,12 @@ def _uncorrelated(files: TwoFiles) -> tuple[Floats, Floats]:
     Both files are in the standard deviations of the original: each in its own would hide that
     values moved together.
     """
-    known, released = points(files, scale_by_original=True)
+    known_values, released = points(files, scale_by_original=True)
     is_paired = files.own >= 0
-    moved = known[is_paired] - released[files.own[is_paired]]
+    moved = known_values[is_paired] - released[files.own[is_paired]]
     variances, directions = np.linalg.eigh(np.cov(moved, rowvar=False))
     least = LEAST_SHARE * variances[-1]
     if least <= 0:  # nothing was moved
-        return known, released
+        return known_values, released
     scaled = directions / np.sqrt(np.maximum(variances, least))
-    return known @ scaled, released @ scaled
+    return known_values @ scaled, released @ scaled

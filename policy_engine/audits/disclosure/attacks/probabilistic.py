@@ -34,25 +34,25 @@ def probabilistic_taken(
     files: TwoFiles, persons: Ints, settings: AttackSettings = DEFAULTS
 ) -> NDArray[np.float64]:
     """Return minus the weight of the record that is taken for some persons, (persons,)."""
-    known, released = _compared(files, settings.agreement)
-    _, agreement = probabilistic_links(known, released, files.own)
-    return -greatest_weights(known[persons], released, agreement)
+    known_codes, released = _compared(files, settings.agreement)
+    _, agreement = probabilistic_links(known_codes, released, files.own)
+    return -greatest_weights(known_codes[persons], released, agreement)
 
 
 def _compared(files: TwoFiles, agreement: Agreement) -> tuple[Ints, Ints]:
-    known, released = zip(*(_codes(one, agreement) for one in files.columns), strict=True)
-    return np.column_stack(known), np.column_stack(released)
+    known_codes, released = zip(*(_codes(one, agreement) for one in files.columns), strict=True)
+    return np.column_stack(known_codes), np.column_stack(released)
 
 
 def _codes(column: KnownColumn, agreement: Agreement) -> tuple[Ints, Ints]:
     if not column.is_number or agreement == "equal":
         return column.before.astype(np.int64), column.released_codes()
-    known, (released, _) = column.known_numbers(), column.released_numbers()
-    present = known[column.present]
+    known_values, (released, _) = column.known_numbers(), column.released_numbers()
+    present = known_values[column.present]
     present = present[~np.isnan(present)]
     inner = np.arange(1, agreement) / agreement
     ends = np.quantile(present, inner) if len(present) else np.zeros(0)
-    return _bin(known, ends), _bin(released, ends)
+    return _bin(known_values, ends), _bin(released, ends)
 
 
 def _bin(values: NDArray[np.float64], ends: NDArray[np.float64]) -> Ints:

@@ -59,14 +59,14 @@ def intersection_linkage(files: TwoFiles, search: Search = search_here) -> Float
     reason = _why_no_windows(files)
     if reason:
         return NotApplicable(reason=reason)
-    known, released, low, high = _in_windows(files)
-    return links(plant(released), known, files.own, low, high, search)
+    known_values, released, low, high = _windowed_numbers(files)
+    return links(plant(released), known_values, files.own, low, high, search)
 
 
 def intersection_taken(files: TwoFiles, persons: Ints) -> Floats:
     """Return how far the record is that is taken for some persons, (persons,), inf for none."""
-    known, released, low, high = _in_windows(files)
-    return nearest_distances(plant(released), known, persons, low, high)
+    known_values, released, low, high = _windowed_numbers(files)
+    return nearest_distances(plant(released), known_values, persons, low, high)
 
 
 MOST_PERSONS_ALONE = 50_000
@@ -75,7 +75,7 @@ MOST_PERSONS_ALONE = 50_000
 
 def windows_left(files: TwoFiles) -> Windows:
     """Return what the windows of rank swapping leave of the records."""
-    _, released, low, high = _in_windows(files)
+    _, released, low, high = _windowed_numbers(files)
     is_paired = files.own >= 0
     own = released[files.own[is_paired]]
     is_within = ((low[is_paired] <= own) & (own <= high[is_paired])).all(axis=1)
@@ -93,11 +93,11 @@ def _why_no_windows(files: TwoFiles) -> str:
     return ""
 
 
-def _in_windows(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
+def _windowed_numbers(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the known and the released numbers, and between which the own record lies."""
-    known, released, _ = (np.column_stack(part) for part in
+    known_values, released, _ = (np.column_stack(part) for part in
                           zip(*map(standardised, files.columns), strict=True))  # fmt: skip
-    low, high = np.full(known.shape, -np.inf), np.full(known.shape, np.inf)
+    low, high = np.full(known_values.shape, -np.inf), np.full(known_values.shape, np.inf)
     for place, column in enumerate(files.columns):
         if isinstance(column.masking, RankSwapping):
             before, after = column.known_numbers(), column.released_numbers()[0]
@@ -106,7 +106,7 @@ def _in_windows(files: TwoFiles) -> tuple[Floats, Floats, Floats, Floats]:
             missing, (mean, scale) = np.isnan(before), released_scale(column)
             low[:, place] = np.where(missing, -np.inf, (ends[0] - mean) / scale)
             high[:, place] = np.where(missing, np.inf, (ends[1] - mean) / scale)
-    return known, released, low, high
+    return known_values, released, low, high
 
 
 def _window(
@@ -175,15 +175,15 @@ def _cells(column: KnownColumn) -> list[ColumnLikelihood]:
     spread = column.after
     low = spread.low[spread.starts[:-1]][spread.cell_of]
     high = np.maximum.reduceat(spread.high, spread.starts[:-1])[spread.cell_of] - 1
-    known = column.before.astype(np.float64)
-    return intervals(known, low.astype(np.float64), high.astype(np.float64), "known")
+    known_codes = column.before.astype(np.float64)
+    return intervals(known_codes, low.astype(np.float64), high.astype(np.float64), "known")
 
 
 def _numbers(column: KnownColumn) -> tuple[Floats, Floats]:
     """Return the numbers known and released; those that are missing are the mean of all."""
-    known, (released, _) = column.known_numbers(), column.released_numbers()
+    known_values, (released, _) = column.known_numbers(), column.released_numbers()
     middle = float(np.nanmean(released)) if not np.isnan(released).all() else 0.0
-    return tuple(np.where(np.isnan(one), middle, one) for one in (known, released))  # type: ignore[return-value]
+    return tuple(np.where(np.isnan(one), middle, one) for one in (known_values, released))  # type: ignore[return-value]
 
 
 def _simulated(column: KnownColumn, files: TwoFiles) -> ColumnLikelihood:
@@ -200,31 +200,33 @@ def _swapped(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikeli
     assert isinstance(masking, RankSwapping)  # noqa: S101 (by the table of models)
     if not column.is_number:
         return [distance_column(column)]
-    known, released = _numbers(column)
+    known_values, released = _numbers(column)
     moves = rank_swaps(len(released), masking.p, masking.variant)
-    return [moved(known, released, moves, is_middle=False, missing=files.lost)]
+    return [moved(known_values, released, moves, is_middle=False, missing=files.lost)]
 
 
 def _noisy(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     [column] = group
     masking = column.masking
     assert isinstance(masking, Noise)  # noqa: S101 (likewise)
-    known, released = _numbers(column)
+    known_values, released = _numbers(column)
     share = noise_variance(masking.sd_share, masking.variance_share)
     # The variance of the original is not published; that of the release is larger by the noise.
     deviation = float(released.std() * np.sqrt(share / (1 + share))) or 1.0
-    return [added_noise(known, released, deviation, masking.distribution)]
+    return [added_noise(known_values, released, deviation, masking.distribution)]
 
 
 def _correlated(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
     masking = group[0].masking
     assert isinstance(masking, CorrelatedNoise)  # noqa: S101 (likewise)
-    known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
+    known_values, released = (
+        np.column_stack(part) for part in zip(*map(_numbers, group), strict=True)
+    )
     share = noise_variance(masking.sd_share, masking.variance_share)
     keeps = masking.variant == "kim"
     covariance = np.atleast_2d(np.cov(released, rowvar=False)) / (1 if keeps else 1 + share)
     return correlated_noise(
-        known,
+        known_values,
         released,
         released.mean(axis=0),
         covariance,
@@ -248,10 +250,10 @@ def _drawn(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikeliho
         return [distance_column(column)]
     place = {label: at for at, label in enumerate(drawn.categories)}
     places = np.array([place.get(str(label), -1) for label in column.labels], dtype=np.int64)
-    known, released = places[column.before], places[column.released_codes()]
-    if (known < 0).any() or (released < 0).any():
+    known_places, released = places[column.before], places[column.released_codes()]
+    if (known_places < 0).any() or (released < 0).any():
         return [distance_column(column)]
-    return [drawn_by_matrix(known, released, np.array(drawn.matrix))]
+    return [drawn_by_matrix(known_places, released, np.array(drawn.matrix))]
 
 
 def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
@@ -261,9 +263,11 @@ def _randomly_rounded(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnL
 
 
 def _averaged(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
-    known, released = (np.column_stack(part) for part in zip(*map(_numbers, group), strict=True))
-    scales = known[group[0].present].std(axis=0)
-    return nearest_means(known, released, np.where(scales > 0, scales, 1.0))
+    known_values, released = (
+        np.column_stack(part) for part in zip(*map(_numbers, group), strict=True)
+    )
+    scales = known_values[group[0].present].std(axis=0)
+    return nearest_means(known_values, released, np.where(scales > 0, scales, 1.0))
 
 
 def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
@@ -273,8 +277,8 @@ def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
         return _cells(column)
     if not isinstance(column.masking, Rounding):
         return [_coded(column, files)]
-    known, released = _numbers(column)
-    distinct, place = np.unique(known, return_inverse=True)
+    known_values, released = _numbers(column)
+    distinct, place = np.unique(known_values, return_inverse=True)
     made = [float(column.masking.mask(Decimal(repr(float(one))))) for one in distinct]
     return [became(np.array(made)[place.reshape(-1)], released)]
 
@@ -284,20 +288,20 @@ def _coded(column: KnownColumn, files: TwoFiles) -> ColumnLikelihood:
     simulation = files.again.get(column.name)
     if simulation is None or simulation.made is None:
         return distance_column(column)
-    known, released = _numbers(column)
-    return became(_like_the_nearest(known, column.present, simulation.made), released)
+    known_values, released = _numbers(column)
+    return became(_nearest_masked(known_values, column.present, simulation.made), released)
 
 
-def _like_the_nearest(known: Floats, present: slice, made: Floats) -> Floats:
+def _nearest_masked(known_values: Floats, present: slice, made: Floats) -> Floats:
     """Return what known values become, (persons,), if the `present` ones, (rows,), are `made`.
 
     A value that none of these has is kept if the next greater one is, or else becomes the same.
     """
-    order = np.argsort(known[present])
-    ordered, after = known[present][order], made[order]
-    place = np.searchsorted(ordered, known).clip(0, len(ordered) - 1)
+    order = np.argsort(known_values[present])
+    ordered, after = known_values[present][order], made[order]
+    place = np.searchsorted(ordered, known_values).clip(0, len(ordered) - 1)
     is_kept = (after == ordered) | np.isnan(after)
-    return np.where(is_kept[place], known, after[place])
+    return np.where(is_kept[place], known_values, after[place])
 
 
 _MODELS: dict[

@@ -54,14 +54,14 @@ def match_cells(
     """
     if any(is_nested_or_span(one.schema.field(name).type) for one in (original, release)):
         return None
-    known, released = (DistinctTexts.of(table, name) for table in (original, release))
+    own, released = (DistinctTexts.of(table, name) for table in (original, release))
     axis = column_axis(original, name)
-    are_values = released.axis == axis and (axis == "numbers" or released.kind == known.kind)
-    if not len(known.texts) or (axis is not None and are_values):
+    are_values = released.axis == axis and (axis == "numbers" or released.kind == own.kind)
+    if not len(own.texts) or (axis is not None and are_values):
         return None
     if axis is None:
-        return _categories(name, original, release, released, known.texts.to_pylist(), taxonomy)
-    return ReadCells(_on_axis(name, original, release, released, known.texts.to_pylist(), axis))
+        return _categories(name, original, release, released, own.texts.to_pylist(), taxonomy)
+    return ReadCells(_on_axis(name, original, release, released, own.texts.to_pylist(), axis))
 
 
 def _on_axis(
@@ -69,11 +69,11 @@ def _on_axis(
     original: pa.Table,
     release: pa.Table,
     released: DistinctTexts,
-    known: list[str],
+    own_texts: list[str],
     axis: Axis,
 ) -> MatchedColumn:
-    spelled = {_spelling(text) for text in known}
-    values = np.sort(_places(known, axis))
+    spelled = {_spelling(text) for text in own_texts}
+    values = np.sort(_places(own_texts, axis))
     shapes: dict[int, Shape] = {}
     texts = released.texts.to_pylist()
     for place, text in enumerate(texts):
@@ -83,9 +83,9 @@ def _on_axis(
         if axis == "numbers" and _is_number(shape):
             texts[place] = text if _PLAIN.fullmatch(text) else f"{shape.parts[0].low:.15g}"
         elif any(start < end for start, end in _runs(shape, values)):
-            shapes[place], texts[place] = shape, known[0]
+            shapes[place], texts[place] = shape, own_texts[0]
         else:
-            texts[place] = _middle(shape, known, axis)
+            texts[place] = _middle(shape, own_texts, axis)
     column = match_values(name, "", "masked", original, _with_texts(release, name, released, texts))
     first = int(column.has_missing)
     places = _places(column.labels[first:].tolist(), axis)
@@ -124,12 +124,12 @@ def _runs(shape: Shape, places: NDArray[np.float64]) -> Iterator[tuple[int, int]
         yield int(low), int(high)
 
 
-def _middle(shape: Shape, known: list[str], axis: Axis) -> str:
+def _middle(shape: Shape, own_texts: list[str], axis: Axis) -> str:
     """Return the middle of a range that no value of the original is in; of times, the nearest."""
     middle = float(np.mean([part.middle for part in shape.parts]))
     if axis == "numbers":
         return f"{middle:.15g}"
-    return known[int(np.argmin(np.abs(_places(known, axis) - middle)))]
+    return own_texts[int(np.argmin(np.abs(_places(own_texts, axis) - middle)))]
 
 
 def _categories(
@@ -137,23 +137,23 @@ def _categories(
     original: pa.Table,
     release: pa.Table,
     released: DistinctTexts,
-    known: list[str],
+    own_texts: list[str],
     taxonomy: Taxonomy | None,
 ) -> ReadCells | None:
-    values, texts = set(known), released.texts.to_pylist()
+    values, texts = set(own_texts), released.texts.to_pylist()
     others = [place for place, text in enumerate(texts) if text not in values]
     if not others:
         return None
-    replaced = [text if text in values else known[0] for text in texts]
+    replaced = [text if text in values else own_texts[0] for text in texts]
     column = match_values(
         name, "", "kept", original, _with_texts(release, name, released, replaced)
     )
     codes_of = _code_finder(column, taxonomy)
-    found = {place: codes_of(texts[place]) for place in others}
-    labels = tuple(texts[place] for place in others if not found[place])
+    codes_by_place = {place: codes_of(texts[place]) for place in others}
+    labels = tuple(texts[place] for place in others if not codes_by_place[place])
     if labels:
         return ReadCells(match_values(name, "", "kept", original, release), labels)
-    return ReadCells(_with_cells(column, released, found))
+    return ReadCells(_with_cells(column, released, codes_by_place))
 
 
 def _code_finder(column: MatchedColumn, taxonomy: Taxonomy | None) -> Callable[[str], Runs]:

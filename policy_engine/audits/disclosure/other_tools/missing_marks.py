@@ -96,18 +96,18 @@ def without_marks(
 
     The columns are those of the `names` that hold nothing but values and marks in the original.
     """
-    found, told = dict(tables), list[MissingMarks]()
-    for name in _columns(found["original"], names):
-        original, marks = _cleaned(found["original"], "original", name)
+    cleaned_tables, all_marks = dict(tables), list[MissingMarks]()
+    for name in _columns(cleaned_tables["original"], names):
+        original, marks = _cleaned(cleaned_tables["original"], "original", name)
         if column_axis(original, name) is None:
             continue
-        found["original"] = original
-        told += marks
-        for kind, table in found.items():
+        cleaned_tables["original"] = original
+        all_marks += marks
+        for kind, table in cleaned_tables.items():
             if kind != "original" and _columns(table, [name]):
-                found[kind], marks = _cleaned(table, kind, name)
-                told += marks
-    return found, tuple(told)
+                cleaned_tables[kind], marks = _cleaned(table, kind, name)
+                all_marks += marks
+    return cleaned_tables, tuple(all_marks)
 
 
 def unreadable_cells(
@@ -140,9 +140,9 @@ def _cleaned(
     if not gone.any():
         return table, ()
     marks = tuple(sorted(column.texts.filter(from_numpy(gone)).to_pylist()))
-    told = MissingMarks(table=kind, column=name, marks=marks, cells=column.rows(gone))
+    missing_marks = MissingMarks(table=kind, column=name, marks=marks, cells=column.rows(gone))
     texts = column.without(gone).cast(field.type)
-    return table.set_column(table.schema.get_field_index(name), field, texts), (told,)
+    return table.set_column(table.schema.get_field_index(name), field, texts), (missing_marks,)
 
 
 def _odd_cells(table: pa.Table, name: str, axis: Axis) -> Iterator[Problem]:

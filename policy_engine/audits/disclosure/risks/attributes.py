@@ -45,11 +45,11 @@ def homogeneous(classes: KnownClasses, sensitive: KnownColumn) -> Iterator[Risk 
         yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
         return
     values = sensitive.after.cell_of.astype(np.int32)
-    found = homogeneity(classes.class_of, values)
-    alone = 1.0 if found.baseline == found.rows else 0.0
+    figures = homogeneity(classes.class_of, values)
+    alone = 1.0 if figures.baseline == figures.rows else 0.0
     words = {"column": sensitive.name}
-    yield Risk.of("homogeneity", classes.known, found.certain / found.rows, alone, **words)
-    expected, overall = found.expected / found.rows, found.baseline / found.rows
+    yield Risk.of("homogeneity", classes.known, figures.certain / figures.rows, alone, **words)
+    expected, overall = figures.expected / figures.rows, figures.baseline / figures.rows
     yield Risk.of("commonest-of-class", classes.known, expected, overall, **words)
 
 
@@ -64,9 +64,9 @@ def inferred(columns: Sequence[KnownColumn], sensitive: KnownColumn) -> Risk | N
         many = f"{persons:,} persons are more than the {MOST_GUESSED:,} whose values are guessed"
         reason = few if persons < FEWEST else many
         return NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
-    known = np.column_stack([_places(column)[column.before] for column in columns])
+    points = np.column_stack([_places(column)[column.before] for column in columns])
     values, truth, tolerance = _asked(sensitive)
-    guesses = guess_values(known, _cells(columns), values, truth, tolerance)
+    guesses = guess_values(points, _cells(columns), values, truth, tolerance)
     reached = share_of_parts(math.fsum(guesses.informed.tolist()), persons)
     baseline = math.fsum(guesses.blind.tolist()) / persons
     names = tuple(column.name for column in columns)
@@ -114,8 +114,8 @@ def _asked(sensitive: KnownColumn) -> tuple[Floats, Floats, float]:
     values, truth = sensitive.released_numbers()[0], sensitive.known_numbers()
     deviation = float(np.sort(truth[~np.isnan(truth)]).std()) if len(truth) else 0.0
     filled = (np.where(np.isnan(one), absent, one) for one in (values, truth))
-    told, asked = filled
-    return told, asked, TOLERANCE * deviation
+    released, true_values = filled
+    return released, true_values, TOLERANCE * deviation
 
 
 @dataclass(frozen=True)
@@ -167,12 +167,12 @@ def interval_disclosure(numbers: MaskedNumbers) -> Iterator[Risk | NoRisk]:
         reason = f"{rows:,} persons with numbers are too few for an interval"
         yield NoRisk(measure="interval-disclosure", reason=reason)
         return
-    yield _within_deviations(numbers)
+    yield _deviation_risk(numbers)
     for place, name in enumerate(numbers.names):
-        yield _within_ranks(numbers, place, name)
+        yield _rank_risk(numbers, place, name)
 
 
-def _within_deviations(numbers: MaskedNumbers) -> Risk:
+def _deviation_risk(numbers: MaskedNumbers) -> Risk:
     inside = deviation_interval_disclosure(numbers.before, numbers.after, DEVIATIONS)
     # A width of the masked column, with the divisor n - 1, as for the figure itself.
     widths = DEVIATIONS * np.sort(numbers.after, axis=0).std(axis=0, ddof=1)
@@ -185,7 +185,7 @@ def _within_deviations(numbers: MaskedNumbers) -> Risk:
     )
 
 
-def _within_ranks(numbers: MaskedNumbers, place: int, name: str) -> Risk:
+def _rank_risk(numbers: MaskedNumbers, place: int, name: str) -> Risk:
     before, after = numbers.before[:, place], numbers.after[:, place]
     rows = len(before)
     shares = rank_interval_disclosure(before[:, None], after[:, None], RANKS)[:, 0].tolist()

@@ -58,13 +58,13 @@ def bounded_risks(
     files = tables.files
     chosen, reasons = class_columns(files)
     why = "; ".join(f"{one['column']} is {one['reason']}" for one in reasons)
-    found: dict[str, Figure | NotApplicable] = {}
+    figures: dict[str, Figure | NotApplicable] = {}
     if chosen and not why:
         inputs = _inputs(step, method, plan, tables, engine)
-        found = _figures(method, known_classes(chosen, inputs), inputs)
+        figures = _figures(method, known_classes(chosen, inputs), inputs)
     for bound in method.bounds:
         name = RISKS[bound.measure][bool(method.population)]
-        reached = found.get(name, NotApplicable(reason=why or "it was not measured"))
+        reached = figures.get(name, NotApplicable(reason=why or "it was not measured"))
         yield _measurement(method, bound, files, reached)
 
 
@@ -110,12 +110,12 @@ def _figures(
         counted = counted_population(classes, inputs.population, None)
         return _journalist(classes, counted)
     measured = [sample_uniques(classes), *prosecutor_risks(classes, THRESHOLD)]
-    found: dict[str, Figure | NotApplicable] = {
+    figures: dict[str, Figure | NotApplicable] = {
         one.measure: _figure(one) for one in measured if isinstance(one, Risk) and one.is_share
     }
     if any(one.measure == "populationUniques" for one in method.bounds):
-        found["population-uniques"] = _estimated(classes, inputs)
-    return found
+        figures["population-uniques"] = _estimated(classes, inputs)
+    return figures
 
 
 def _journalist(
@@ -124,13 +124,13 @@ def _journalist(
     if isinstance(counted, NotApplicable):
         return {name: counted for _, name in RISKS.values()}
     measured = [*journalist_risks(classes, THRESHOLD, counted)]
-    found: dict[str, Figure | NotApplicable] = {
+    figures: dict[str, Figure | NotApplicable] = {
         one.measure: _figure(one) for one in measured if isinstance(one, Risk) and one.is_share
     }
     for one in measured:
         if isinstance(one, NoRisk):
-            found |= {f"{one.measure}-largest": NotApplicable(reason=one.reason)}
-    return found
+            figures |= {f"{one.measure}-largest": NotApplicable(reason=one.reason)}
+    return figures
 
 
 def _estimated(classes: KnownClasses, inputs: RiskInputs) -> Figure | NotApplicable:

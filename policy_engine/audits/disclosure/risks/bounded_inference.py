@@ -15,19 +15,19 @@ def bounded_inference(
 ) -> Iterator[InferenceMeasurement]:
     """Yield how well each column is guessed by the known ones; `columns` are both, of as many
     released `records`."""
-    known = [one for one in columns if one.name in method.known]
+    known_columns = [one for one in columns if one.name in method.known]
     for column in columns:
         if column.name in method.learned:
-            found = inferred(known, column)
+            risk = inferred(known_columns, column)
             baseline, reached = 0.0, None
-            if isinstance(found, Risk) and found.low is not None and found.high is not None:
-                baseline = found.baseline or 0.0
-                reached = Estimate(value=found.value, low=found.low, high=found.high)
+            if isinstance(risk, Risk) and risk.low is not None and risk.high is not None:
+                baseline = risk.baseline or 0.0
+                reached = Estimate(value=risk.value, low=risk.low, high=risk.high)
             yield InferenceMeasurement(
                 bound=method.bound,
                 column=column.name,
-                known=tuple(one.name for one in known),
+                known=tuple(one.name for one in known_columns),
                 records=records,
                 baseline=baseline,
-                reached=reached or NotApplicable(reason=getattr(found, "reason", "")),
+                reached=reached or NotApplicable(reason=getattr(risk, "reason", "")),
             )

@@ -96,9 +96,9 @@ def _counted(numbers: Ints, size: int, counts: Ints | None) -> Ints:
     """Return how many rows have each number, or the sum of their counts."""
     if counts is None:
         return np.bincount(numbers, minlength=size)
-    found = np.zeros(size, dtype=np.int64)
-    np.add.at(found, numbers, counts)
-    return found
+    totals = np.zeros(size, dtype=np.int64)
+    np.add.at(totals, numbers, counts)
+    return totals
 
 
 def population_counts(
@@ -116,13 +116,13 @@ def population_counts(
     persons = _counted(point_of, count, counts)
     first = first_rows(classes.class_of, len(classes.sizes))
     if all(column.is_exact for column in columns):
-        asked = np.column_stack([column.released_codes()[first] for column in columns])
-        return _equal(points, persons, asked.astype(np.int32))
+        cells = np.column_stack([column.released_codes()[first] for column in columns])
+        return _equal(points, persons, cells.astype(np.int32))
     return _covered(points, persons, [_Runs.of(column, first) for column in columns])
 
 
-def _equal(points: NDArray[np.int32], persons: Ints, asked: NDArray[np.int32]) -> Ints:
-    numbers, count = classes_of(list(np.concatenate([points, asked]).T))
+def _equal(points: NDArray[np.int32], persons: Ints, cells: NDArray[np.int32]) -> Ints:
+    numbers, count = classes_of(list(np.concatenate([points, cells]).T))
     of_class = np.zeros(count, dtype=np.int64)
     of_class[numbers[: len(points)]] = persons
     return of_class[numbers[len(points) :]]
@@ -162,7 +162,7 @@ def _covered(
     chosen, owner = np.concatenate(boxes), np.concatenate(owners)
     low = np.column_stack([one.low[at] for one, at in zip(runs, chosen.T, strict=True)])
     high = np.column_stack([one.high[at] - 1 for one, at in zip(runs, chosen.T, strict=True)])
-    found = box_counts(points.astype(float), persons, low.astype(float), high.astype(float))
+    counts_by_box = box_counts(points.astype(float), persons, low.astype(float), high.astype(float))
     totals = np.zeros(len(parts), dtype=np.int64)
-    np.add.at(totals, owner, found)
+    np.add.at(totals, owner, counts_by_box)
     return totals

@@ -99,7 +99,7 @@ def file_risks(
 def prosecutor_risks(classes: KnownClasses, threshold: float) -> Iterator[Figure]:
     """Yield the risks of records to who knows who is in the release."""
     risks = 1 / classes.frequencies
-    yield from _of_records("prosecutor", classes, risks, threshold, 1 / classes.records)
+    yield from _record_risks("prosecutor", classes, risks, threshold, 1 / classes.records)
     yield RiskDistribution.of("prosecutor", classes.sizes, risks)
 
 
@@ -110,7 +110,7 @@ _NAMES: dict[str, tuple[Measure, Measure, Measure]] = {
 }
 
 
-def _of_records(
+def _record_risks(
     kind: str,
     classes: KnownClasses,
     risks: Floats,
@@ -153,11 +153,11 @@ def _uniques(
         yield NoRisk(measure="suda-dis", reason=_unknown(share))
         return
     pairs = int(classes.sizes[classes.frequencies == 2].sum())
-    found = intrusion_probability(uniques, pairs, classes.records / persons)
-    if isinstance(found, NotApplicable):
-        yield NoRisk(measure="suda-dis", reason=found.reason)
+    probability = intrusion_probability(uniques, pairs, classes.records / persons)
+    if isinstance(probability, NotApplicable):
+        yield NoRisk(measure="suda-dis", reason=probability.reason)
     else:
-        yield Risk.of("suda-dis", classes.known, found)
+        yield Risk.of("suda-dis", classes.known, probability)
 
 
 def _unknown(share: Share | NotApplicable) -> str:
@@ -175,9 +175,9 @@ def _special(classes: KnownClasses) -> Figure:
     if not largest:
         reason = f"{classes.records:,} records are too many for sets of {columns} columns"
         return NoRisk(measure="special-uniques", reason=reason)
-    found = special_uniques(classes.records_of_cells(), largest)
-    special = int(((found.smallest > 0) & (found.smallest < columns)).sum())
-    most = int(np.argmax(found.contributions))
+    uniques = special_uniques(classes.records_of_cells(), largest)
+    special = int(((uniques.smallest > 0) & (uniques.smallest < columns)).sum())
+    most = int(np.argmax(uniques.contributions))
     sets = "all sets" if largest == columns else f"sets of up to {largest} columns"
     by = f", most of all by {classes.known[most]}" if special else ""
     return Risk.of("special-uniques", classes.known, special / classes.records, detail=sets + by)
@@ -202,7 +202,7 @@ def journalist_risks(
             yield NoRisk(measure=name, reason=population.reason)
         return
     risks = 1 / population.by_class
-    yield from _of_records("journalist", classes, risks, threshold, 1 / population.persons)
+    yield from _record_risks("journalist", classes, risks, threshold, 1 / population.persons)
     yield RiskDistribution.of("journalist", classes.sizes, risks)
     yield Risk.of("k-map", classes.known, float(k_map(population.by_class)))
     is_single = (classes.frequencies == 1) & (population.by_class == 1)
@@ -230,7 +230,7 @@ def _individual(
         return
     risks = individual_risk(classes.frequencies, share.by_class)
     baseline = 1 / share.persons
-    yield from _of_records("individual", classes, risks, threshold, baseline, share.told_by)
+    yield from _record_risks("individual", classes, risks, threshold, baseline, share.told_by)
     yield RiskDistribution.of("individual", classes.sizes, risks)
 
 
@@ -252,13 +252,13 @@ def _modelled(classes: KnownClasses, share: Share | NotApplicable) -> Iterator[F
 def estimated_uniques(classes: KnownClasses, share: Share) -> Risk | NoRisk:
     """Return the share of the persons of a population who are estimated to be unique there, or why
     there is no estimate; classes do not overlap."""
-    model, found = population_uniques(SampledClasses.of(classes.sizes, share.persons))
-    if isinstance(found, NotApplicable):
-        return NoRisk(measure="population-uniques", reason=f"{_MODELS[model]}: {found.reason}")
-    if not math.isfinite(found) or found <= 0 or found > share.persons:
+    model, estimate = population_uniques(SampledClasses.of(classes.sizes, share.persons))
+    if isinstance(estimate, NotApplicable):
+        return NoRisk(measure="population-uniques", reason=f"{_MODELS[model]}: {estimate.reason}")
+    if not math.isfinite(estimate) or estimate <= 0 or estimate > share.persons:
         reason = f"{_MODELS[model]} gives no number of persons: there is no estimate"
         return NoRisk(measure="population-uniques", reason=reason)
-    figure = found / share.persons
+    figure = estimate / share.persons
     return Risk.of("population-uniques", classes.known, figure, detail=f"by {_MODELS[model]}")
 
 
@@ -268,11 +268,11 @@ def _log_linear(classes: KnownClasses, share: Share) -> Iterator[Figure]:
         yield NoRisk(measure="log-linear", reason=reason)
         return
     codes = classes.records_of_cells()
-    found = selected_risk(codes, classes.records / share.persons)
-    if isinstance(found, NotApplicable):
-        yield NoRisk(measure="log-linear", reason=found.reason)
+    selection = selected_risk(codes, classes.records / share.persons)
+    if isinstance(selection, NotApplicable):
+        yield NoRisk(measure="log-linear", reason=selection.reason)
         return
-    margins, risk = found
+    margins, risk = selection
     detail = _margins(margins, len(classes.known))
     links, uniques = (one / classes.records for one in (risk.right_links, risk.population_uniques))
     yield Risk.of("log-linear-links", classes.known, links, 1 / share.persons, detail=detail)

@@ -58,15 +58,15 @@ def measure_risks(
 
     Raises DataError (A024) where the population does not contain the release.
     """
-    asked = inputs or RiskInputs()
+    settings = inputs or RiskInputs()
     progress("counting classes", 0, 2)
     chosen, reasons = class_columns(files)
-    chosen, asked = with_suppressed(files, chosen, asked)
-    classes = known_classes(chosen, asked) if chosen else None
-    found = _risks_of(classes, reasons, asked)
+    chosen, settings = with_suppressed(files, chosen, settings)
+    classes = known_classes(chosen, settings) if chosen else None
+    risks = _risks_of(classes, reasons, settings)
     progress("learning values", 1, 2)
-    figures = list(_attributes(files, classes, chosen, asked))
-    return found + FileRisks(
+    figures = list(_attributes(files, classes, chosen, settings))
+    return risks + FileRisks(
         risks=tuple(one for one in figures if isinstance(one, Risk)),
         not_run=tuple(one for one in figures if isinstance(one, NoRisk)),
     )
@@ -85,12 +85,12 @@ def class_risks(files: TwoFiles, inputs: RiskInputs) -> FileRisks:
 def _risks_of(
     classes: KnownClasses | None, reasons: Sequence[dict[str, str]], inputs: RiskInputs
 ) -> FileRisks:
-    found = FileRisks(not_run=tuple(NoRisk(measure="classes", **one) for one in reasons))
+    risks = FileRisks(not_run=tuple(NoRisk(measure="classes", **one) for one in reasons))
     if classes is None:
-        return found
+        return risks
     population = [one for one in inputs.population if one.name in classes.known]
     counted = counted_population(classes, population, inputs.persons)
-    return found + file_risks(classes, inputs.threshold, counted, _share(classes, inputs))
+    return risks + file_risks(classes, inputs.threshold, counted, _share(classes, inputs))
 
 
 def class_columns(files: TwoFiles) -> tuple[tuple[KnownColumn, ...], list[dict[str, str]]]:
@@ -145,8 +145,8 @@ def _looks_perturbed(column: KnownColumn, own: Ints) -> bool:
     ranges = column.after.cell_of[own[paired]].astype(np.int64)[wide]
     if not column.covers(ranges, before[wide]).all():
         return True
-    told = after >= int(column.has_missing)  # a missing cell is suppressed, not perturbed
-    before, after = before[told], after[told]
+    is_visible = after >= int(column.has_missing)  # a missing cell is suppressed, not perturbed
+    before, after = before[is_visible], after[is_visible]
     if not column.is_number and not np.isin(after, column.before).all():
         return False  # labels that no value has are cells of other values
     pairs = np.unique(np.column_stack([before, after]), axis=0)
@@ -167,10 +167,10 @@ def with_suppressed(
     if files.is_published:
         return tuple(columns), inputs
     wide = {column.name for column in columns if _is_suppressed(column)}
-    found = tuple(_widened(one) if one.name in wide else one for one in columns)
+    widened = tuple(_widened(one) if one.name in wide else one for one in columns)
     population = tuple(_widened(one) if one.name in wide else one for one in inputs.population)
-    suppresses = inputs.suppresses or any(map(_has_suppressed, found))
-    return found, replace(inputs, population=population, suppresses=suppresses)
+    suppresses = inputs.suppresses or any(map(_has_suppressed, widened))
+    return widened, replace(inputs, population=population, suppresses=suppresses)
 
 
 def _is_suppressed(column: KnownColumn) -> bool:
@@ -295,10 +295,12 @@ def _attributes(
         else:
             reason = "no column is known whose cells hold what is true of their persons"
             yield NoRisk(measure="homogeneity", column=sensitive.name, reason=reason)
-        known = [one for one in files.columns if one.name != sensitive.name and one.is_readable]
+        known_columns = [
+            one for one in files.columns if one.name != sensitive.name and one.is_readable
+        ]
         if not sensitive.is_readable:
             reason = "its cells are labels that the original lacks, and no taxonomy is given"
             yield NoRisk(measure="attribute-inference", column=sensitive.name, reason=reason)
-        elif known:
-            yield inferred(known, sensitive)
+        elif known_columns:
+            yield inferred(known_columns, sensitive)
     yield from interval_disclosure(MaskedNumbers.of(files.columns, files.own))

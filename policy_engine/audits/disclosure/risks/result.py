@@ -80,7 +80,7 @@ class Risk(_Frozen):
     def of(
         cls,
         measure: Measure,
-        known: tuple[str, ...],
+        names: tuple[str, ...],
         figure: float | Estimate,
         baseline: float | None = None,
         **words: str,
@@ -92,7 +92,7 @@ class Risk(_Frozen):
             ends, figure = {"low": figure.low, "high": figure.high}, figure.value
         base = None if baseline is None else round(min(baseline, 1.0), _BASELINE_DECIMALS)
         value = round(figure, _BASELINE_DECIMALS)
-        return cls(measure=measure, known=known, value=value, baseline=base, **ends, **words)
+        return cls(measure=measure, known=names, value=value, baseline=base, **ends, **words)
 
     @property
     def is_share(self) -> bool:

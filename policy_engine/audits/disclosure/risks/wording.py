@@ -80,25 +80,25 @@ def risk_sentences(risk: Risk, columns: Sequence[str]) -> str:
     For measures of how many persons are found or whose values are learned, by some of the columns
     that are known.
     """
-    known = columns_words(risk.known, columns)
-    who = _WHO[risk.measure].format(known=known, column=repr(risk.column))
+    columns_text = columns_words(risk.known, columns)
+    who = _WHO[risk.measure].format(known=columns_text, column=repr(risk.column))
     share = share_words(risk.value)
     if risk.low is not None:
         share += f" ({interval_words(risk)})"
-    told = f"An intruder who {who} {share} of the "
-    told += "records." if risk.measure in FINDING else "persons."
+    sentence = f"An intruder who {who} {share} of the "
+    sentence += "records." if risk.measure in FINDING else "persons."
     base = share_words(risk.baseline or 0.0)
     against = _BASELINE.get(risk.measure, "Guessing finds {base}.").format(base=base)
     doubt = "" if risk.beats_baseline else " More than that is not shown."
-    return f"{told} {against}{doubt}"
+    return f"{sentence} {against}{doubt}"
 
 
-def columns_words(known: Sequence[str], of: Sequence[str]) -> str:
+def columns_words(count: Sequence[str], of: Sequence[str]) -> str:
     """Return which of the columns are known, or how many if they are too many to be named."""
-    if len(known) <= _MOST_NAMED:
-        return joined_names(known)
-    are_all = len(known) == len(of)
-    return f"all {len(of)} columns" if are_all else f"{len(known)} of {len(of)} columns"
+    if len(count) <= _MOST_NAMED:
+        return joined_names(count)
+    are_all = len(count) == len(of)
+    return f"all {len(of)} columns" if are_all else f"{len(count)} of {len(of)} columns"
 
 
 _MOST_NAMED = 8
@@ -121,7 +121,7 @@ def name_of(one: Risk | NoRisk) -> str:
     return f"{one.measure} of {one.column}" if one.column else one.measure
 
 
-def by_reason(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def group_by_reason(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return names and reasons, those of one reason together."""
     names: dict[str, list[str]] = {}
     for name, reason in pairs:

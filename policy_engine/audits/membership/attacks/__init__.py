@@ -53,6 +53,6 @@ def _attack_class(notation: str) -> type[Attack] | None:
 
 
 def _unknown(notation: str) -> Problem:
-    known = (*notations(), *_GROUPS)
-    message = f"The attack {notation!r} is not known. Known are {join_names(known)}."
-    return Problem("A012", message, did_you_mean(notation, known))
+    names = (*notations(), *_GROUPS)
+    message = f"The attack {notation!r} is not known. Known are {join_names(names)}."
+    return Problem("A012", message, did_you_mean(notation, names))

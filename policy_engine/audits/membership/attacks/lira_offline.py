@@ -41,10 +41,10 @@ class LiraOffline:
 
 def _has_deviations(evidence: Evidence[Any]) -> bool:
     """Tell whether of every shadow's own records some are unseen by two others or more."""
-    known = [
+    peer_sets = [
         shadow.other_shadows for shadow in evidence.shadows if shadow.other_shadows is not None
     ]
-    return all(int((~peers.is_member).sum(axis=0).max()) > 1 for peers in known)
+    return all(int((~peers.is_member).sum(axis=0).max()) > 1 for peers in peer_sets)
 
 
 def _score(margin: Floats, margins: Floats, counts: Bools) -> Floats:

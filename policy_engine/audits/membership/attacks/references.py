@@ -56,10 +56,10 @@ def left_out_scores(evidence: Evidence[Any], score: Comparison) -> tuple[Floats,
         if shadow.other_shadows is None:
             continue
         counts = ~shadow.other_shadows.is_member
-        known = counts.any(axis=0)
-        signals = shadow.other_shadows.signals[:, known]
-        scores.append(score(shadow.own.signal[known], signals, counts[:, known]))
-        truths.append(shadow.is_member[known])
+        has_counts = counts.any(axis=0)
+        signals = shadow.other_shadows.signals[:, has_counts]
+        scores.append(score(shadow.own.signal[has_counts], signals, counts[:, has_counts]))
+        truths.append(shadow.is_member[has_counts])
     return (np.concatenate(scores), np.concatenate(truths)) if scores else None
 
 

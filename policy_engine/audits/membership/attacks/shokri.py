@@ -80,13 +80,13 @@ class _Refitting:
 
     def __init__(
         self,
-        known: AttackerKnowledge,
+        knowledge: AttackerKnowledge,
         sets: Sequence[Rows],
         own: Rows,
         choices: Sequence[ModelChoice],
     ) -> None:
-        self.knowledge, self.sets, self.choices = known, sets, choices
-        target = known.evidence.target
+        self.knowledge, self.sets, self.choices = knowledge, sets, choices
+        target = knowledge.evidence.target
         self.audited_rows = [np.flatnonzero(own[target.labels] == n) for n in range(len(sets))]
         self.rank = [0] * len(sets)
         self.flaws = [dict(one.flaws) for one in choices]

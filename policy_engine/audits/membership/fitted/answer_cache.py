@@ -77,11 +77,11 @@ def cached_trainer(
     numbers = count(1)
 
     def trained(rows: Rows, seed: int) -> list[Logits]:
-        known = kept.with_facts(digest_of(rows), seed)
+        kept_answers = kept.with_facts(digest_of(rows), seed)
 
         def ask() -> ViewAnswers:
             return ViewAnswers(train(rows, seed), is_settled())
 
-        return known.answers(shape, ask, (next(numbers), models))
+        return kept_answers.answers(shape, ask, (next(numbers), models))
 
     return trained

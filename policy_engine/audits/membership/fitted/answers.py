@@ -65,10 +65,8 @@ def class_numbers(labels: Sequence[str], classes: Sequence[str]) -> NDArray[np.i
     place = {_class_key(one, classes): number for number, one in enumerate(classes)}
     numbers = np.array([place.get(_class_key(one, classes), -1) for one in labels], dtype=np.int64)
     if (numbers < 0).any():
-        wrong, known = int((numbers < 0).sum()), len(classes)
-        message = (
-            f"{wrong:,} records have a label that is not one of the model's {known:,} classes."
-        )
+        wrong, size = int((numbers < 0).sum()), len(classes)
+        message = f"{wrong:,} records have a label that is not one of the model's {size:,} classes."
         hint = "Name the classes in the order of the model's answers: classes=(CLASS, ...)."
         raise AuditError.of("A002", message, hint)
     return numbers

@@ -60,21 +60,21 @@ def number_categories(block: pa.Table, categories: Categories) -> pa.Table:
 
     Raises AuditError (A003) where no value of a column is a category that the model knows.
     """
-    for place, known in categories.items():
-        codes = codes_of(block, place, known)
+    for place, labels in categories.items():
+        codes = codes_of(block, place, labels)
         values = pa.array(np.where(codes < 0, np.nan, codes))
         block = block.set_column(place, block.column_names[place], values)
     return block
 
 
-def codes_of(block: pa.Table, place: int, known: Sequence[Any]) -> NDArray[np.int64]:
+def codes_of(block: pa.Table, place: int, labels: Sequence[Any]) -> NDArray[np.int64]:
     """Return the numbers (n,) of a column's categories, -1 of missing and of unknown ones.
 
     Raises AuditError (A003) where there are values, and none is known.
     """
     name, column = block.column_names[place], block.column(place)
     rows, texts = index_texts(name, column)
-    numbers = {_text(one): number for number, one in enumerate(known)}
+    numbers = {_text(one): number for number, one in enumerate(labels)}
     codes = [-1 if one is None else numbers.get(_key(one, column.type), -1) for one in texts]
     if max(codes) < 0 and any(one is not None for one in texts):
         message = f"No value of the column {name!r} is a category that the model was fitted on."

@@ -120,8 +120,8 @@ def _categorical(block: pa.Table, categories: Categories) -> Any:
     import pandas as pd  # noqa: PLC0415 (slow to import, an extra; such a classifier needs it)
 
     frame = as_frame(block)
-    for place, known in categories.items():
-        frame.isetitem(place, pd.Categorical.from_codes(codes_of(block, place, known), known))
+    for place, labels in categories.items():
+        frame.isetitem(place, pd.Categorical.from_codes(codes_of(block, place, labels), labels))
     return frame
 
 

@@ -69,5 +69,5 @@ def two_class_logits(raw: NDArray[Any]) -> NDArray[Any]:
 
 def versions_of(*packages: str) -> dict[str, str]:
     """Return the versions of those packages that are installed."""
-    known = {name: version_of(name) for name in packages}
-    return {name: one for name, one in known.items() if one != "not installed"}
+    versions = {name: version_of(name) for name in packages}
+    return {name: one for name, one in versions.items() if one != "not installed"}

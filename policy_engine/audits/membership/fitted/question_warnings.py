@@ -89,10 +89,10 @@ def _fill_missing(table: pa.Table) -> pa.Table:
 
 def _replace_missing(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numbers (n, d); missing or infinite ones become less than the least of the column."""
-    known = np.isfinite(values)
-    least = np.min(values, axis=0, where=known, initial=np.inf)
+    is_finite = np.isfinite(values)
+    least = np.min(values, axis=0, where=is_finite, initial=np.inf)
     least = np.where(np.isfinite(least), least - 1, 0)
-    return np.where(known, values, least)
+    return np.where(is_finite, values, least)
 
 
 def _numbers(records: NDArray[np.generic]) -> tuple[NDArray[np.generic], tuple[EncodedColumn, ...]]:

@@ -76,12 +76,12 @@ def fit_integral(estimator: Any, features: Floats, labels: Ints, k: int, fewest:
     """
     trees = generated_trees(estimator, features, labels, k)
     cells = features.astype(np.float64)
-    found = most_accurate([one for one in trees if _least(one.model, cells) >= fewest], k)
-    if isinstance(found, NotApplicable):
-        message = f"No tree can be released: {found.reason}."
+    choice = most_accurate([one for one in trees if _least(one.model, cells) >= fewest], k)
+    if isinstance(choice, NotApplicable):
+        message = f"No tree can be released: {choice.reason}."
         raise AuditError.of("A026", message, "Give more records, or ask for fewer generators.")
-    assert isinstance(found.model, Leaf | Split)  # noqa: S101 (scikit-learn's are binary)
-    return _classifier(found.model, estimator, features, labels)
+    assert isinstance(choice.model, Leaf | Split)  # noqa: S101 (scikit-learn's are binary)
+    return _classifier(choice.model, estimator, features, labels)
 
 
 def count_generators(model: Any, estimator: Any, features: Floats, labels: Ints, k: int) -> int:
@@ -90,8 +90,8 @@ def count_generators(model: Any, estimator: Any, features: Floats, labels: Ints,
     0 if a record is in all of them, or if there are fewer than k.
     """
     tree = _tree_of(model.tree_, model.tree_.children_left, model.classes_)
-    found = generated_trees(estimator, features, labels, k)
-    return next((one.generators for one in found if one.model == tree and not one.common), 0)
+    trees = generated_trees(estimator, features, labels, k)
+    return next((one.generators for one in trees if one.model == tree and not one.common), 0)
 
 
 def _least(tree: Hashable, cells: NDArray[np.float64]) -> int:
@@ -116,9 +116,9 @@ def _levels(estimator: Any, features: Floats, labels: Ints) -> set[Tree]:
     """Return the tree that grows on a sample, and the trees that its first levels are."""
     from sklearn.base import clone  # noqa: PLC0415 (slow to import, an extra)
 
-    given = estimator.get_params()["max_depth"]
+    depth = estimator.get_params()["max_depth"]
     model = clone(estimator)
-    model.set_params(max_depth=MOST_LEVELS if given is None else given, random_state=0)
+    model.set_params(max_depth=MOST_LEVELS if depth is None else depth, random_state=0)
     tree = model.fit(features, labels).tree_
     depths = _depths(tree)
     most = min(int(depths.max()), MOST_LEVELS)

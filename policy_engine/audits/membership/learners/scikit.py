@@ -144,9 +144,9 @@ class EstimatorLearner:
 
     def _fit_one(self, records: Records, rows: NDArray[np.int64], seed: int) -> Any:
         if self.generators:
-            given = records.features[rows].astype(np.float32), records.labels[rows]
+            inputs = records.features[rows].astype(np.float32), records.labels[rows]
             own = (self.generators, self.fewest)
-            model = _call_model(fit_integral, self.estimator, *given, *own)
+            model = _call_model(fit_integral, self.estimator, *inputs, *own)
         else:
             model = _fit(self.estimator, records, rows, seed)
         if not self.fewest:
@@ -225,15 +225,17 @@ def _need_sklearn() -> None:
 def make_estimator(architecture: Estimator) -> Any:
     """Return an unfitted classifier. Raises AuditError (A009) on unknown parameters."""
     kind = getattr(import_module(f"sklearn.{_MODULES[architecture.name]}"), architecture.name)
-    known = kind().get_params()
-    unknown = [name for name in architecture.parameters if name not in known]
+    defaults = kind().get_params()
+    unknown = [name for name in architecture.parameters if name not in defaults]
     if unknown:
-        raise AuditError(*[_unknown_parameter(architecture.name, name, known) for name in unknown])
+        raise AuditError(
+            *[_unknown_parameter(architecture.name, name, defaults) for name in unknown]
+        )
     return kind(**architecture.parameters)
 
 
-def _unknown_parameter(kind: str, name: str, known: dict[str, Any]) -> Problem:
-    return Problem("A009", f"{kind} has no parameter {name!r}.", did_you_mean(name, known))
+def _unknown_parameter(kind: str, name: str, defaults: dict[str, Any]) -> Problem:
+    return Problem("A009", f"{kind} has no parameter {name!r}.", did_you_mean(name, defaults))
 
 
 def _fit(estimator: Any, records: Records, rows: NDArray[np.int64], seed: int) -> Any:

@@ -212,13 +212,13 @@ def _renumber(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {**arrays, "schema.json": json.dumps(schema, indent=1).encode()}
 
 
-def _replace_values(part: Any, key: str, known: dict[Any, Any], fresh: Iterator[Any]) -> None:
+def _replace_values(part: Any, key: str, names: dict[Any, Any], fresh: Iterator[Any]) -> None:
     """Replace each value of a key by a fresh name, the same wherever that value occurs."""
     if isinstance(part, dict):
         if part.get(key) is not None:
-            if part[key] not in known:
-                known[part[key]] = next(fresh)
-            part[key] = known[part[key]]
+            if part[key] not in names:
+                names[part[key]] = next(fresh)
+            part[key] = names[part[key]]
         part = list(part.values())
     for one in part if isinstance(part, list) else ():
-        _replace_values(one, key, known, fresh)
+        _replace_values(one, key, names, fresh)

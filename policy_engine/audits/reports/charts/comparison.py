@@ -31,13 +31,13 @@ def class_sizes_chart(sizes: ClassSizes) -> str:
 
 def losses_chart(columns: Sequence[ColumnChange]) -> str:
     """Return the loss of every column that has one, the largest on top, as SVG."""
-    known = sorted((one.loss, one.name) for one in columns if one.loss is not None)
-    with canvas(0.7 + 0.26 * len(known)) as (figure, axes):
-        places = range(len(known))
-        bars = axes.barh(places, [loss for loss, _ in known], color=AFTER, height=0.7)
-        axes.bar_label(bars, [f"{loss:.3f}" for loss, _ in known], padding=3, color=INK)
-        axes.set_yticks(places, [shorten(name) for _, name in known])
-        axes.set_xlim(0, max([loss for loss, _ in known], default=0) * 1.15 or 1)
+    losses = sorted((one.loss, one.name) for one in columns if one.loss is not None)
+    with canvas(0.7 + 0.26 * len(losses)) as (figure, axes):
+        places = range(len(losses))
+        bars = axes.barh(places, [loss for loss, _ in losses], color=AFTER, height=0.7)
+        axes.bar_label(bars, [f"{loss:.3f}" for loss, _ in losses], padding=3, color=INK)
+        axes.set_yticks(places, [shorten(name) for _, name in losses])
+        axes.set_xlim(0, max([loss for loss, _ in losses], default=0) * 1.15 or 1)
         axes.set_xlabel("normalised certainty penalty, 0 (as it was) to 1 (all hidden)")
         axes.grid(axis="y", visible=False)
         return render_svg(figure, "losses")

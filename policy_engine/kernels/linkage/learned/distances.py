@@ -80,11 +80,11 @@ def ordered_weighted_mean(columns: int) -> Distances:
         squares: Floats = np.square(_descending(np.abs(differences)))
         return squares
 
-    def by_size(values: Floats) -> Floats:
+    def mean_differences(values: Floats) -> Floats:
         sizes = sets_of(columns).sum(axis=1)
         return np.diff(np.bincount(sizes, values) / np.bincount(sizes))
 
-    return mean_of("ordered weighted mean", columns, features, by_size, _descending)
+    return mean_of("ordered weighted mean", columns, features, mean_differences, _descending)
 
 
 def sets_of(columns: int) -> Bools:

@@ -28,20 +28,20 @@ def learn_in_turn(
     own: Ints,
     families: Sequence[Distances],
     seconds: float = 10.0,
-    known: Sequence[Sequence[LearnedLinkage]] = (),
+    earlier: Sequence[Sequence[LearnedLinkage]] = (),
 ) -> tuple[LearnedLinkage, ...]:
     """Return the linkage by the best distance of each family, in so many seconds each.
 
     Each starts from the best distances of those before it. So a family that holds another one,
-    later in the order, links no fewer. Of `known` linkages by the same families, such as those
+    later in the order, links no fewer. Of `earlier` linkages by the same families, such as those
     learned from some of the persons, each distance is a start, too, and links no more.
     """
-    found: list[LearnedLinkage] = []
+    own_linkages: list[LearnedLinkage] = []
     for number, distances in enumerate(families):
-        starts = [(families[at], linkage.parameters) for at, linkage in enumerate(found)]
-        starts += [(distances, linkages[number].parameters) for linkages in known]
-        found.append(learn(differences, own, distances, starts, seconds))
-    return tuple(found)
+        starts = [(families[at], linkage.parameters) for at, linkage in enumerate(own_linkages)]
+        starts += [(distances, linkages[number].parameters) for linkages in earlier]
+        own_linkages.append(learn(differences, own, distances, starts, seconds))
+    return tuple(own_linkages)
 
 
 def held_out(
@@ -57,14 +57,14 @@ def held_out(
     others, among all records. That is what an intruder reaches who knows the right links of the
     others, where `learn` tells what the very same persons would tell.
     """
-    found = np.zeros((len(families), len(own)), dtype=bool)
+    is_linked = np.zeros((len(families), len(own)), dtype=bool)
     by_fold = []
     for fold in np.unique(folds):
         inside, outside = folds == fold, folds != fold
         learned = learn_in_turn(differences[outside], own[outside], families, seconds)
         by_fold.append(learned)
         for which, (distances, linkage) in enumerate(zip(families, learned, strict=True)):
-            found[which, inside] = linked(
+            is_linked[which, inside] = linked(
                 differences[inside], own[inside], distances, linkage.parameters
             )
-    return HeldOutLinks(found, tuple(by_fold))
+    return HeldOutLinks(is_linked, tuple(by_fold))

@@ -131,13 +131,13 @@ def _suggested(differences: Floats, own: Ints, distances: Distances) -> list[Flo
     # A column that is not masked has none, and would weigh all.
     least = float(np.trace(moments)) * _LEAST_MOMENT or 1.0
     weights = 1 / np.maximum(np.diag(moments), least)
-    found = [distances.from_sets(sets_of(distances.columns) @ (weights / weights.sum()))]
+    members = [distances.from_sets(sets_of(distances.columns) @ (weights / weights.sum()))]
     if distances.ordered is None:
         inverse = np.asarray(
             np.linalg.inv(moments + least * np.eye(len(moments))), dtype=np.float64
         )
-        found.append(semidefinite(inverse[np.triu_indices(len(inverse))]))
-    return found
+        members.append(semidefinite(inverse[np.triu_indices(len(inverse))]))
+    return members
 
 
 _LEAST_MOMENT = 1e-6
@@ -232,13 +232,13 @@ class _Search:
         chosen = self.chosen & is_linked
         for _ in range(_WIDENINGS):
             left = deadline - time.monotonic()
-            found = widest(self._rows(chosen), self.members, left) if left > 0 else None
-            if found is None:
+            member = widest(self._rows(chosen), self.members, left) if left > 0 else None
+            if member is None:
                 return
-            values = self.consider(found[0])
-            is_short = is_linked & ~chosen & (values < found[1] * self.margins)
+            values = self.consider(member[0])
+            is_short = is_linked & ~chosen & (values < member[1] * self.margins)
             chosen |= self._nearest(np.where(is_short, values, np.inf), _MORE_ROWS)
-            if not self._cut(found[0]) and not is_short.any():
+            if not self._cut(member[0]) and not is_short.any():
                 return
 
     def _cut(self, parameters: Floats) -> bool:

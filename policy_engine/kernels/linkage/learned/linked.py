@@ -19,7 +19,7 @@ def linked(differences: Floats, own: Ints, distances: Distances, parameters: Flo
     more than rounding (see `MARGIN`): an unresolved tie is not a link. -1 is a person without a
     record. All pairs are counted, whatever was left out while the distance was learned.
     """
-    found = np.zeros(len(own), dtype=bool)
+    is_linked = np.zeros(len(own), dtype=bool)
     for person in np.flatnonzero(own >= 0):
         mine, others = (
             differences[person, own[person]],
@@ -27,8 +27,8 @@ def linked(differences: Floats, own: Ints, distances: Distances, parameters: Flo
         )
         margin = margin_of(mine, reach(mine, others, distances)[1])
         nearer = distances.features(others) @ parameters - distances.features(mine) @ parameters
-        found[person] = margin > 0 and bool((nearer >= margin).all())
-    return found
+        is_linked[person] = margin > 0 and bool((nearer >= margin).all())
+    return is_linked
 
 
 def apart(rivals: Rivals, distances: Distances, parameters: Floats) -> Floats:

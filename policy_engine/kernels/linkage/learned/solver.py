@@ -90,26 +90,28 @@ def fewest_missed(
     is_short = rows.apart @ start < margins
     missed = np.bincount(rows.persons[is_short], minlength=persons) > 0
     deadline, first = time.monotonic() + seconds, np.append(start, missed.astype(np.float64))
-    found = _solved(problem, size, seconds, first, is_start=True)
-    if found.is_optimal and found.is_missed.sum() > found.least_missed + 0.5:
+    solution = _solved(problem, size, seconds, first, is_start=True)
+    if solution.is_optimal and solution.is_missed.sum() > solution.least_missed + 0.5:
         # HiGHS 1.16 may improve a start while it simplifies the programme, and return it as it was.
-        found = _solved(problem, size, max(deadline - time.monotonic(), 0.0), first, is_start=False)
-    return found
+        solution = _solved(
+            problem, size, max(deadline - time.monotonic(), 0.0), first, is_start=False
+        )
+    return solution
 
 
-def _solved(problem: Any, size: int, seconds: float, known: Floats, *, is_start: bool) -> Solution:
+def _solved(problem: Any, size: int, seconds: float, start: Floats, *, is_start: bool) -> Solution:
     """Return the solution found, or the known one where none is."""
     import highspy  # noqa: PLC0415 (an extra)
 
     solver = _solver(problem, seconds)
     if is_start:
         first = highspy.HighsSolution()
-        first.col_value = known
+        first.col_value = start
         solver.setSolution(first)
     solver.run()
     info, feasible = solver.getInfo(), highspy.SolutionStatus.kSolutionStatusFeasible
     is_found = info.primal_solution_status == int(feasible)
-    values = np.array(solver.getSolution().col_value) if is_found else known
+    values = np.array(solver.getSolution().col_value) if is_found else start
     return Solution(
         parameters=values[:size],
         is_missed=values[size:] > 0.5,

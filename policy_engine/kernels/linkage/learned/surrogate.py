@@ -40,8 +40,8 @@ def climb(
         value, gradient = _missed(mine, theirs, persons, parameters, power)
         return value, back(gradient)
 
-    found = minimize(missed, first, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
-    return move(found.x)[0]
+    solution = minimize(missed, first, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
+    return move(solution.x)[0]
 
 
 def _missed(

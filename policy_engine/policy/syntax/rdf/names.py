@@ -33,13 +33,13 @@ class TermNames:
         self._terms = {one.iri: name for name, one in definitions.items() if not one.is_prefix}
         self._prefixes = {one.namespace: name for name, one in definitions.items() if one.is_prefix}
 
-    def within(self, key: str) -> "TermNames":
+    def value_scope(self, key: str) -> "TermNames":
         """Return the names in force in the values of a key."""
         definition = self._context.key(key)
         if not definition.scoped:
             return self
         if key not in self._scoped:
-            inner_context = self._context.within(definition)
+            inner_context = self._context.value_scope(definition)
             self._scoped[key] = TermNames(inner_context, self.own, self.used)
         return self._scoped[key]
 

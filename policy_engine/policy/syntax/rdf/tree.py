@@ -172,7 +172,7 @@ class _Tree:
     ) -> None:
         is_one_list = len(values) == 1 and self._is_list(values[0], pointer)
         key = "rdf:type" if predicate == TYPE else names.key(predicate, is_one_list=is_one_list)
-        definition, inner_names = names.definition(key), names.within(key)
+        definition, inner_names = names.definition(key), names.value_scope(key)
         at = f"{pointer}/{escape(key)}"
         self.key_spots[at] = self.spots[at] = values[0].key
         embeds = terms.canonical(predicate).startswith(_STRUCTURE)
