@@ -1,6 +1,8 @@
 import pytest
 from places import ROOT, TESTS
+from typer.testing import CliRunner
 
+from policy_engine.cli.commands import make_app
 from policy_engine.plan.making import make_plan
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.products import check_plannable
@@ -26,3 +28,8 @@ def test_there_is_a_plan_for_each_policy_and_no_other():
     plans = {path.stem for path in (TESTS / "plans").glob("*.json")}
     assert plans == {path.stem for path in POLICIES}
     assert {"customer", "adult", "diabetes"} <= plans
+
+
+def test_shipped_policies_are_valid_together():
+    told = CliRunner().invoke(make_app("validate"), ["validate", *map(str, POLICIES)])
+    assert told.exit_code == 0, told.output

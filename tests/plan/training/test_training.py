@@ -69,7 +69,7 @@ def test_the_shipped_policy_is_read_field_by_field():
     rule, training, audits = modelling(load_policy(SHIPPED))
     features = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex")
     how = {
-        "asset": "http://example.com/anonAdult",
+        "asset": "http://example.com/trainingAdult",
         "label": "income",
         "features": (*features, "native-country"),
         "architecture": Estimator(name="RandomForestClassifier"),
