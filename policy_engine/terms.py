@@ -361,6 +361,8 @@ def _strip_default_port(host: str, default: str) -> str:
 
 def remove_dot_segments(path: str) -> str:
     """Return a path, a query and a fragment without dot segments (RFC 3986, section 5.2.4)."""
+    if "/." not in path and path[:1] != ".":
+        return path
     end = re.search(r"[?#]|$", path).start()  # type: ignore[union-attr]
     segments: list[str] = []
     parts = path[:end].split("/")

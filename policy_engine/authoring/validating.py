@@ -4,19 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from policy_engine.data.catalog import Catalog, make_catalog
 from policy_engine.errors import DataError, PolicyEngineError, Problem, place_order
 from policy_engine.plan.products import check_plannable
-from policy_engine.plan.spelling import column_problems, respell_hierarchies
 from policy_engine.policy import InForce, Policy, Reading
+from policy_engine.policy.claims import Claims, Problems
 from policy_engine.policy.collecting.files import is_collection, kind_of
 from policy_engine.policy.collecting.registry import files_of
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.hierarchy import Edge
-from policy_engine.policy.owners import Claims, OwnersSource, load_owners
-from policy_engine.policy.owners.hearing import unheard
+
+if TYPE_CHECKING:
+    from policy_engine.authoring.data_columns import DataColumns
 
 
 class Checked(NamedTuple):
@@ -36,40 +36,54 @@ class Checked(NamedTuple):
 
 
 def check_files(
-    paths: Sequence[Path],
-    reading: Reading,
-    data: Mapping[str, Any] | None = None,
-    owners: OwnersSource | None = None,
+    paths: Sequence[Path], reading: Reading, data: Mapping[str, Any] | None = None
 ) -> list[Checked]:
     """Return the problems of files, of each by itself and of all together, as `check_path` does.
 
-    Policies that meet in one decision are checked together: their outputs must belong to them. With
-    `owners`, rules that do not count are among the hints. Raises RequestError (D004) for owners
-    that cannot be understood.
+    Policies that meet in one decision are checked together: their outputs must belong to them.
+    All are one owner's; `check_owned_files` knows of several.
     """
-    checked = [one for path in paths for one in check_path(path, reading, data)]
-    policies = InForce(
+    checked = check_each(paths, reading, data)
+    policies = in_force(checked)
+    problems = Claims(policies).problems(edges_of(policies), data_iris(data, checked))
+    return add_problems(checked, problems)
+
+
+def check_each(
+    paths: Iterable[Path], reading: Reading, data: Mapping[str, Any] | None
+) -> list[Checked]:
+    """Return the problems of files, of each by itself."""
+    return [one for path in paths for one in check_path(path, reading, data)]
+
+
+def in_force(checked: Sequence[Checked]) -> InForce:
+    """Return the policies of files that were checked, and those that are no longer in force."""
+    return InForce(
         (policy for one in checked for policy in one.policies),
         ended=(policy for one in checked for policy in one.ended),
     )
-    known_owners = load_owners(owners, policies, reading.contexts)
-    data_iris = _data_iris(data, checked)
-    claims = Claims(policies)
-    owners_known, edges = known_owners.known_by(policies), _edges(policies)
-    problems = _group_by_file(claims.problems(owners_known, edges, data_iris))
-    hints = _group_by_file(unheard(policies, owners_known, edges))
-    return [_add_problems(one, problems[str(one.path)], hints[str(one.path)]) for one in checked]
 
 
-def _data_iris(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
+def data_iris(data: Mapping[str, Any] | None, checked: Sequence[Checked]) -> list[str]:
     """Return the IRIs of data, which may be named differently in each file."""
     data_by_file = (named_data(data, one.policies) for one in checked if data and one.policies)
     return [*dict.fromkeys(iri for iris in data_by_file for iri in iris)]
 
 
-def _edges(policies: Iterable[Policy]) -> tuple[Edge, ...]:
+def edges_of(policies: Iterable[Policy]) -> tuple[Edge, ...]:
     """Return what the vocabularies say about parts of assets."""
     return tuple(dict.fromkeys(e for p in policies for e in p.vocabulary.hierarchy.asset))
+
+
+def add_problems(
+    checked: Iterable[Checked], problems: Problems, hints: Iterable[tuple[Policy, Problem]] = ()
+) -> list[Checked]:
+    """Return files with problems of several of them, and with hints where they have none."""
+    problems_by_file, hints_by_file = _group_by_file(problems), _group_by_file(hints)
+    return [
+        _add_to_file(one, problems_by_file[str(one.path)], hints_by_file[str(one.path)])
+        for one in checked
+    ]
 
 
 def _group_by_file(problems: Iterable[tuple[Policy, Problem]]) -> Mapping[str, list[Problem]]:
@@ -80,7 +94,7 @@ def _group_by_file(problems: Iterable[tuple[Policy, Problem]]) -> Mapping[str, l
     return by_file
 
 
-def _add_problems(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
+def _add_to_file(one: Checked, problems: list[Problem], hints: list[Problem]) -> Checked:
     if problems:
         all_problems = tuple(sorted((*one.problems, *problems), key=place_order))
         return one._replace(problems=all_problems, hints=(), exit_code=one.exit_code or 1)
@@ -122,7 +136,9 @@ def check_file(path: Path, reading: Reading, data: Mapping[str, Any] | None = No
     try:
         kind = kind_of(path, reading.limits)
         if kind == "hierarchy":
-            respell_hierarchies(_catalog(data), [], [reading.hierarchy([path])])
+            columns, hierarchy = _columns_of(data), reading.hierarchy([path])
+            if columns:
+                columns.check_hierarchy(hierarchy)
             return Checked(path, what=" (who and what belongs to what)")
         if kind == "vocabulary":
             _ = replace(reading, vocabularies=(*reading.vocabularies, path)).vocabulary
@@ -141,12 +157,10 @@ def _check_policies(
 ) -> Checked:
     """Return the problems of the policies in a file, which are given among others."""
     try:
-        catalog = _catalog(data, among)
+        columns = _columns_of(data, among)
         for policy in policies:
             check_plannable(policy)
-        problems = [
-            problem for policy in policies for problem in column_problems(policy, catalog, among)
-        ]
+        problems = columns.problems(policies, among) if columns else []
     except PolicyEngineError as error:
         return Checked(path, error.problems, exit_code=_exit_code(error))
     if problems:
@@ -162,5 +176,12 @@ def _exit_code(error: PolicyEngineError) -> int:
     return error.exit_code
 
 
-def _catalog(data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()) -> Catalog:
-    return make_catalog(named_data(data, policies), in_buckets=True) if data else Catalog()
+def _columns_of(
+    data: Mapping[str, Any] | None, policies: Sequence[Policy] = ()
+) -> "DataColumns | None":
+    """Return the columns of data, None where none is given."""
+    if not data:
+        return None
+    from policy_engine.authoring.data_columns import DataColumns  # noqa: PLC0415 (slow to import)
+
+    return DataColumns(data, policies)

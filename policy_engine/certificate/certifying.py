@@ -14,7 +14,6 @@ from policy_engine.certificate.class_figures import ClassFigures, have_figures
 from policy_engine.certificate.record import Input, Record, absolute_name
 from policy_engine.certificate.shortcomings import lost_rows, shortcomings
 from policy_engine.certificate.suppressed_shares import measure_caps
-from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.catalog import MEMORY, TABLE
 from policy_engine.data.column_names import column_name
 from policy_engine.data.commitment import new_nonce
@@ -29,6 +28,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
+from policy_engine.methods.buckets import ADDED
 from policy_engine.plan.inputs import Read
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Anonymize

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 
 from policy_engine.errors import PolicyEngineError, Problem, locate
@@ -41,14 +42,19 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What hints say to callers in Python, and what a command takes in its place."""
-_ARGUMENT = re.compile("|".join(map(re.escape, OPTIONS)))
 
 
 def with_options(problem: Problem) -> Problem:
     """Return a problem whose hint names options of commands, not arguments of functions."""
-    return replace(problem, hint=_ARGUMENT.sub(lambda match: OPTIONS[match[0]], problem.hint))
+    return replace(problem, hint=_argument().sub(lambda match: OPTIONS[match[0]], problem.hint))
 
 
 def format_error(error: PolicyEngineError) -> str:
     """Return an error as a command prints it, a problem a line."""
     return "\n".join(locate(with_options(problem), error.source) for problem in error.problems)
+
+
+@cache
+def _argument() -> re.Pattern[str]:
+    """Return what matches an argument; most commands end without a hint, and never need it."""
+    return re.compile("|".join(map(re.escape, OPTIONS)))

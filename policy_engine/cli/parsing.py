@@ -78,8 +78,8 @@ def parse_limits(options: list[str]) -> "Limits":
     limits = {}
     for option in options:
         name, _, number = option.partition("=")
-        if name not in Limits.__dataclass_fields__ or not _LIMIT.fullmatch(number):
-            names = ", ".join(Limits.__dataclass_fields__)
+        if name not in Limits._fields or not _LIMIT.fullmatch(number):
+            names = ", ".join(Limits._fields)
             raise usage_error(
                 f"--limit is NAME=NUMBER with one of {names}. {option!r:.80} was given."
             )

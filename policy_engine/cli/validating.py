@@ -32,9 +32,14 @@ def validate(
     --data, also check that the columns they name exist; with --owners, also list the rules that do
     not count.
     """
-    from policy_engine.authoring.validating import check_files  # noqa: PLC0415
+    if owners is None:
+        from policy_engine.authoring.validating import check_files  # noqa: PLC0415
 
-    checked = check_files(policies, reading, parse_paths(data), owners)
+        checked = check_files(policies, reading, parse_paths(data))
+    else:
+        from policy_engine.authoring.ownership import check_owned_files  # noqa: PLC0415
+
+        checked = check_owned_files(policies, reading, owners, parse_paths(data))
     if output_format is ProblemFormat.SARIF:
         from policy_engine.authoring.sarif import sarif_log  # noqa: PLC0415
 

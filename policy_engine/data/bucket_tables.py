@@ -11,11 +11,6 @@ QUASI_IDENTIFIERS = "quasi-identifiers"
 SENSITIVE = "sensitive"
 TABLES = (QUASI_IDENTIFIERS, SENSITIVE)
 """The names of the tables, which those of their files begin with."""
-BUCKET = "bucket"
-"""The column of both tables that has the number of each row's bucket."""
-COUNT = "count"
-"""The column that says how many rows of the bucket have the sensitive value."""
-ADDED = (BUCKET, COUNT)
 
 
 def table_paths(folder: Path) -> Mapping[str, Path]:

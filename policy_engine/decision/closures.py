@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable
 from functools import partial
 
 from policy_engine import terms
+from policy_engine.decision.laid_hierarchy import Laid
 from policy_engine.policy.gathering import Circles
-from policy_engine.policy.hierarchy import PARTS, Hierarchy, Laid, Part, Ways
+from policy_engine.policy.hierarchy import PARTS, Hierarchy, Part, Ways
 from policy_engine.policy.validation.conflicts import iri_prefixes
 
 _MOST = 100_000

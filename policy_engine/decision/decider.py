@@ -36,8 +36,9 @@ from policy_engine.plan.consenting import Shortfall
 from policy_engine.plan.lineage import Upstream
 from policy_engine.plan.plan import Plan
 from policy_engine.policy import Hierarchy, InForce, Policy
+from policy_engine.policy.claims import Claims
 from policy_engine.policy.model import READ
-from policy_engine.policy.owners import Claims, Owners
+from policy_engine.policy.owners import Owners, check_outputs, owned_outputs
 
 _VIEWS = 8
 _UNKNOWN_WORLD = World()
@@ -118,8 +119,8 @@ class Decider:
         """Return who owns what, with the policies' outputs, once these are known to be theirs."""
         edges = self.index.trusted.hierarchy.asset
         claims = Claims(self.policies, self.index.void)
-        claims.check(owners, edges, data)
-        return claims.owned(owners, edges) if owners else owners
+        check_outputs(claims, owners, edges, data)
+        return owned_outputs(claims, owners, edges) if owners else owners
 
     def void_outputs(self, view: View) -> Iterator[VoidOutput]:
         """Yield the outputs of policies that are not in force."""

@@ -9,10 +9,10 @@ from policy_engine.decision.clauses import Clause, reading_permissions, rule_con
 from policy_engine.decision.closures import Closures
 from policy_engine.decision.voiding import Voidable, has_conflict
 from policy_engine.policy import Policy
+from policy_engine.policy.claims import issuers
 from policy_engine.policy.collecting.ending import ended
 from policy_engine.policy.hierarchy import Hierarchy, Part
 from policy_engine.policy.model import JOINTLY, OFFER, READ_SO_FAR
-from policy_engine.policy.owners.model import issuers
 from policy_engine.policy.validation.conflicts import iri_prefixes
 
 MOST_KEYS = 4_096

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.shortcomings import MAKE_HINT, MAKING_UNKNOWN, proven, shortcomings
-from policy_engine.data.bucket_tables import ADDED
 from policy_engine.data.column_names import column_iri, column_name
 from policy_engine.errors import PlanError
+from policy_engine.methods.buckets import ADDED
 from policy_engine.plan.audit_duties import certified_duties
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan

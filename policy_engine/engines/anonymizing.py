@@ -199,7 +199,7 @@ def _mondrian(
     """Return the classes, and the stage in which the time limit was reached, if it was."""
     people, rows = prepared.sensitive_rows(), prepared.rows
     cutting, constraint = care.cutting(step), step.constraint(prepared.ancestries)
-    constraint = replace(constraint, size=care.least(step.k, rows))
+    constraint = constraint._replace(size=care.least(step.k, rows))
     is_polished = step.recoding.polish and care is CareLevel.AS_PLANNED
     order = prepared.content_order() if cutting.is_relaxed or is_polished else None
     axes = axes if order is None else [_reorder_axis(axis, order) for axis in axes]

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from policy_engine.data.bucket_tables import BUCKET, COUNT
 from policy_engine.engines import field_marks
 from policy_engine.engines.arrays import from_numpy
 from policy_engine.engines.distinct_values import text_ranks
@@ -19,6 +18,7 @@ from policy_engine.errors import DataError, PolicyEngineError
 from policy_engine.kernels.bucketization import NotEligible, anatomy_of_rows, distinct_l
 from policy_engine.kernels.diversity import histogram
 from policy_engine.kernels.grouping import classes_of
+from policy_engine.methods.buckets import BUCKET, COUNT
 from policy_engine.plan.steps import Anonymize, Publish
 
 Ints = NDArray[np.int64]

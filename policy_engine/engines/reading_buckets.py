@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from policy_engine.data.bucket_tables import BUCKET, COUNT, QUASI_IDENTIFIERS, SENSITIVE
+from policy_engine.data.bucket_tables import QUASI_IDENTIFIERS, SENSITIVE
 from policy_engine.engines.arrays import is_text, to_numpy, unchunk
 from policy_engine.engines.encoding import encode
 from policy_engine.engines.identifiers import check_hidden
 from policy_engine.errors import CertificateError, Problem, join_names
 from policy_engine.kernels.published_buckets import BucketFigures, bucket_figures
 from policy_engine.methods import Bound, Measurement
-from policy_engine.methods.buckets import ANATOMY, ROWS
+from policy_engine.methods.buckets import ANATOMY, BUCKET, COUNT, ROWS
 from policy_engine.plan.steps import Anonymize
 
 Ints = NDArray[np.int64]

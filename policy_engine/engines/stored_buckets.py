@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 
 from policy_engine.data.bucket_tables import (
-    COUNT,
     QUASI_IDENTIFIERS,
     SENSITIVE,
     TABLES,
@@ -26,6 +25,7 @@ from policy_engine.engines.engine import (
 )
 from policy_engine.engines.reading_buckets import measure_buckets
 from policy_engine.errors import CertificateError, DataError
+from policy_engine.methods.buckets import COUNT
 from policy_engine.plan.steps import Anonymize
 
 

@@ -1,6 +1,5 @@
 """The bounds that every equivalence class has to satisfy."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ class Ancestry(NamedTuple):
     leaf: "NDArray[np.int64]"
 
 
-@dataclass(frozen=True)
-class Diversity:
+class Diversity(NamedTuple):
     """The bounds on the values of one sensitive column; the defaults bound nothing.
 
     `distinct` and `entropy` are the l of distinct and entropy l-diversity, `recursive` the
@@ -48,8 +46,7 @@ class Diversity:
     delta: float = _INFINITE
 
 
-@dataclass(frozen=True)
-class ClassConstraint:
+class ClassConstraint(NamedTuple):
     """The bounds that both sides of a cut have to satisfy.
 
     `size` is the least number of rows, or of persons, in a class (the k of k-anonymity);
@@ -57,4 +54,4 @@ class ClassConstraint:
     """
 
     size: int
-    diversity: tuple[Diversity, ...] = field(default=())
+    diversity: tuple[Diversity, ...] = ()

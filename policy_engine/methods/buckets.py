@@ -3,12 +3,16 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from policy_engine.data.bucket_tables import ADDED
 from policy_engine.errors import join_names
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.privacy_model import Bound
 from policy_engine.methods.recoding import Buckets
 
+BUCKET = "bucket"
+"""The column of both published tables that has the number of each row's bucket."""
+COUNT = "count"
+"""The column that says how many rows of the bucket have the sensitive value."""
+ADDED = (BUCKET, COUNT)
 MODEL = "l-diversity"
 METHODS = (MODEL, "masking")
 """The methods that bucketization goes with: others speak of classes of generalised rows."""

@@ -1,9 +1,8 @@
 """What is wrong with the sample that a policy asks for."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from policy_engine.data.catalog import Catalog
 from policy_engine.data.column_names import fold_name
 from policy_engine.errors import PlanError, Problem
 from policy_engine.methods import Finding
@@ -11,6 +10,9 @@ from policy_engine.methods.conflicts import parameter_findings
 from policy_engine.methods.sampling import Sampling, sampling_conflicts
 from policy_engine.plan.joins import STRATA
 from policy_engine.policy import Condition, Value
+
+if TYPE_CHECKING:
+    from policy_engine.data.catalog import Catalog
 
 WEIGHT = "weightColumn"
 _ENDS = ("", "_low", "_high")
@@ -64,7 +66,7 @@ def sample_problems(
 def check_weight_name(
     sampling: Sampling | None,
     parameters: Mapping[str, Condition],
-    catalog: Catalog | None,
+    catalog: "Catalog | None",
     assets: Iterable[str],
     source: str,
 ) -> None:

@@ -17,8 +17,8 @@ from policy_engine.policy.canonical import canonical_rule
 from policy_engine.policy.model import Policy, Rule
 
 _KINDS = "permission|prohibition|obligation|duty|remedy|consequence"
-_PLACE = re.compile(rf"(?:{_KINDS}) [/?]|.*#/", re.DOTALL)
-_INHERITED = re.compile(rf".*#(?:{_KINDS})-(?:\S+-)?[0-9a-f]{{16}}(?:-\d+)?", re.DOTALL)
+_PLACE = rf"(?s:(?:{_KINDS}) [/?]|.*#/)"
+_INHERITED = rf"(?s:.*)#(?:{_KINDS})-(?:\S+-)?[0-9a-f]{{16}}(?:-\d+)?"
 _WORD = re.compile(r"[A-Za-z0-9_.-]{1,40}", re.ASCII)
 
 
@@ -40,12 +40,12 @@ def labelled(policy: Policy) -> Policy:
 
 def is_made_up(label: str) -> bool:
     """Tell whether a label is that of a rule without uid: in a changed policy it may be another."""
-    return " " in label or is_place(label) or _INHERITED.fullmatch(label) is not None
+    return " " in label or is_place(label) or re.fullmatch(_INHERITED, label) is not None
 
 
 def is_place(label: str) -> bool:
     """Tell whether a label is the position of a rule, as those of earlier versions are."""
-    return _PLACE.match(label) is not None
+    return re.match(_PLACE, label) is not None
 
 
 def inherited_uid(rule: Rule, parent: Policy) -> str:

@@ -127,33 +127,27 @@ def is_parameter(condition: Condition) -> bool:
 
 
 @dataclass(frozen=True)
-class Action:
-    """What may or may not be done (ODRL Information Model 2.2, section 2.4)."""
+class Refined:
+    """What a rule names by its IRI, which refinements narrow."""
 
     iri: str
     refinements: tuple[Condition, ...] = ()
     place: Place = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True)
-class Party:
+class Action(Refined):
+    """What may or may not be done (ODRL Information Model 2.2, section 2.4)."""
+
+
+class Party(Refined):
     """Who a rule is about, or whose members it is about (section 2.3).
 
     With refinements, it is about those members of the collection alone that meet them.
     """
 
-    iri: str
-    refinements: tuple[Condition, ...] = ()
-    place: Place = field(default=NOWHERE, compare=False)
 
-
-@dataclass(frozen=True)
-class Asset:
+class Asset(Refined):
     """What a rule is about, or a collection whose members it is about (section 2.2)."""
-
-    iri: str
-    refinements: tuple[Condition, ...] = ()
-    place: Place = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def _form_release(
     """Return the release with classes formed at a level of care."""
     step, work = table.step, table.work
     cutting, constraint = care.cutting(step), table.constraint(overview.ancestries)
-    constraint = replace(constraint, size=care.least(step.k, table.rows))
+    constraint = constraint._replace(size=care.least(step.k, table.rows))
     axes, overall = table.axes(), tuple(h.overall for h in overview.histograms.values())
     people, parts = table.no_rows(overall), table.parts(axes)
     axes_from_afar = [

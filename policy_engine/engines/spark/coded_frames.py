@@ -183,7 +183,7 @@ class CodedFrame:
             },
             axes=self.axes(),
             overall=tuple(h.overall for h in overview.histograms.values()),
-            constraint=replace(constraint, size=care.least(self.step.k, self.rows)),
+            constraint=constraint._replace(size=care.least(self.step.k, self.rows)),
             cutting=care.cutting(self.step),
             columns=output.columns,
             redact=self.step.columns.redact,

@@ -1,7 +1,7 @@
 """The policies of files, folders and registries that are in force, and why the others are not."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -36,11 +36,11 @@ lie beside it."""
 _INCOMPLETE, _NO_PARENT = frozenset(("P003", "P004")), "P011"
 
 
-@dataclass
 class _Found:
-    policies: list[Policy] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    ended: list[Policy] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.policies: list[Policy] = []
+        self.notes: list[str] = []
+        self.ended: list[Policy] = []
 
     def skip(self, policy: Policy, why: str, *, has_ended: bool = True) -> None:
         where = f" ({policy.source})" if policy.source else ""

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from policy_engine.errors import Problem
 from policy_engine.policy import Hierarchy, Policy, Rule
+from policy_engine.policy.claims import Claims
 from policy_engine.policy.hierarchy import Edge
 from policy_engine.policy.model import ANONYMIZE, GRANT_USE, OFFER
-from policy_engine.policy.owners.claims import Claims
+from policy_engine.policy.owners.claims import owned_outputs
 from policy_engine.policy.owners.model import Owners, Speakers, Standing
 from policy_engine.policy.wording import rule_name
 
@@ -24,7 +25,7 @@ def unheard(
     if not owners:
         return
     edges = tuple(edges)
-    all_owners = Claims(policies).owned(owners.known_by(policies), edges)
+    all_owners = owned_outputs(Claims(policies), owners.known_by(policies), edges)
     heard = _Heard(policies, Standing(all_owners, edges), edges)
     for policy in policies:
         for rule in (*policy.permissions, *policy.prohibitions):

@@ -91,13 +91,6 @@ class Owners:
         return replace(self, statements=(*unchanged, *new.values()))
 
 
-def issuers(policy: Policy) -> frozenset[str]:
-    """Return everybody who issued a rule of a policy, as its text has it."""
-    text = policy.text or policy
-    issuers_of_rules = (rule.issued_by for rule in text.rules or (text.shared,))
-    return frozenset().union(*issuers_of_rules)
-
-
 @dataclass(frozen=True, slots=True)
 class Speakers:
     """Whose rules count for an asset: permissions of its owners and their delegates,

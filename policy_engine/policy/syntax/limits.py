@@ -1,11 +1,10 @@
 """How large a text may be before it is refused unread."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What keeps the reading of a hostile text short; each of them can be set.
 
     `bytes` of the text, `depth` of nesting, `values` in it, `key_characters` on the way to one
@@ -30,4 +29,4 @@ DEFAULT_LIMITS = Limits()
 
 def limits_with(limits: Mapping[str, int]) -> Limits:
     """Return the usual limits but for those given."""
-    return replace(DEFAULT_LIMITS, **limits)
+    return DEFAULT_LIMITS._replace(**limits)

@@ -3,7 +3,6 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import or_
@@ -51,14 +50,14 @@ class DisjointConditions:
         return bits
 
 
-@dataclass
 class _Bounds:
     """The bounds of several sets on one line, by their points and the bits of the sets."""
 
-    begins: dict[_Point, int] = field(default_factory=dict)
-    ends: dict[_Point, int] = field(default_factory=dict)
-    equal: dict[Any, int] = field(default_factory=dict)
-    unequal: dict[Any, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.begins: dict[_Point, int] = {}
+        self.ends: dict[_Point, int] = {}
+        self.equal: dict[Any, int] = {}
+        self.unequal: dict[Any, int] = {}
 
     def add(self, operator: str, value: Any, bit: int) -> None:
         if operator in _BEGINS:

@@ -5,7 +5,8 @@ from owning import ANN, CLAIMS, HOSPITAL, INSURER, OWNED, VISITS, decided, polic
 
 from policy_engine.errors import Place, PolicyError
 from policy_engine.policy import Hierarchy, Rule
-from policy_engine.policy.owners import Claims, Owners, read_owners
+from policy_engine.policy.claims import Claims
+from policy_engine.policy.owners import Owners, output_problems, owned_outputs, read_owners
 
 SAFE, MINE = "http://e.org/SafeVisits", "http://e.org/Mine"
 
@@ -17,7 +18,7 @@ def makes(source, output, action="anonymize", **parts):
 def told(policies, owners=None, edges=(), data=()):
     """Return what is said of the outputs of policies, in a row."""
     stated = read_owners(owners) if owners else Owners()
-    found = Claims(policies).problems(stated.known_by(policies), edges, data)
+    found = output_problems(Claims(policies), stated.known_by(policies), edges, data)
     return " | ".join(problem.message for _, problem in found)
 
 
@@ -110,7 +111,7 @@ def test_both_places_are_told():
     made = Rule(**{**vars(makes(MINE, f"{VISITS}/Name")), **at})
     one = policy(INSURER, made)
     other = policy(HOSPITAL, Rule(**{**vars(READS.permissions[0]), "place": Place("", 7, 1)}))
-    [(_, problem)] = Claims([one, other]).problems(Owners(), ())
+    [(_, problem)] = output_problems(Claims([one, other]), Owners(), ())
     assert problem.place.line == 12
     assert "(line 12)" in problem.message
     assert "(line 7)" in problem.message
@@ -152,14 +153,14 @@ def test_an_output_that_nobody_is_stated_to_own_is_refused_where_others_have_rul
 def test_a_statement_is_told_with_its_place():
     text = '{"http://e.org/Visits": "http://e.org/H",\n"http://e.org/SafeVisits": "http://e.org/I"}'
     owners = read_owners(text, "owners.json")
-    [(_, problem)] = Claims([RELEASES]).problems(owners, ())
+    [(_, problem)] = output_problems(Claims([RELEASES]), owners, ())
     assert problem.message.endswith("(stated in owners.json, line 2).")
 
 
 def test_what_is_made_is_owned_by_its_maker_with_the_regulators_of_what_it_is_made_of():
     owners = read_owners({VISITS: {"owner": HOSPITAL, "regulators": ["urn:R"]}, MINE: HOSPITAL})
     further = policy(HOSPITAL, makes(SAFE, "http://e.org/Model", "derive"), uid="urn:further")
-    found = Claims([further, RELEASES]).owned(owners, ()).statements_by_asset
+    found = owned_outputs(Claims([further, RELEASES]), owners, ()).statements_by_asset
     assert found[SAFE].owners == found["http://e.org/Model"].owners == (HOSPITAL,)
     assert found["http://e.org/Model"].regulators == ("urn:R",)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from owning import ANN, HOSPITAL, INSURER, NOON, ODRL, OWNED, VISITS, policy, rule
 
-from policy_engine.authoring.validating import check_files
+from policy_engine.authoring.ownership import check_owned_files
 from policy_engine.decision import Decider, Request, World
 from policy_engine.errors import PolicyError
 from policy_engine.policy import Hierarchy, InForce, Party, Reading, read_drafts, read_policies
@@ -179,7 +179,7 @@ def test_validate_knows_the_owner_by_a_policy_that_is_in_force_no_longer(tmp_pat
     for uid, said in (("urn:old", old), ("urn:new", {**TEXT, "uid": "urn:new"})):
         text = json.dumps({**said, "permission": OPENS})
         (tmp_path / f"{uid[4:]}.jsonld").write_text(text)
-    checked = check_files([tmp_path], Reading(), owners=catalog)
+    checked = check_owned_files([tmp_path], Reading(), catalog)
     assert [hint.code for one in checked for hint in one.hints] == []
 
 
