@@ -4,17 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from policy_engine.data import cells
-from policy_engine.engines.arrays import from_numpy, from_texts
 from policy_engine.engines.care_levels import CareLevel, care_levels
 from policy_engine.engines.class_evidence import ClassEvidence
 from policy_engine.engines.engine import Progress, Stage
 from policy_engine.engines.generalizations import Generalizer
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.engines.reading_back import range_end
+from policy_engine.engines.suppressing import null_cells
 from policy_engine.errors import DataError
 from policy_engine.kernels import full_domain, grid, mondrian, polish
 from policy_engine.kernels.axis import Axis
@@ -134,8 +133,6 @@ def _microaggregate(
 def _suppress_cells(
     prepared: PreparedTable, step: Anonymize, progress: Progress, words: RowWords
 ) -> Grouping:
-    from policy_engine.engines.suppressing import null_cells  # noqa: PLC0415 (compiled)
-
     progress("suppressing cells", 0, prepared.rows)
     made = null_cells(prepared, step, words)
     return Grouping(
@@ -345,11 +342,3 @@ def sort_within_classes(prepared: PreparedTable, classes: Partition) -> Partitio
     keys = [column[classes.order] for column in reversed(released_codes)]
     order = classes.order[np.lexsort(np.stack([*keys, leaf]))]
     return Partition(order, classes.starts)
-
-
-def cell_array(classes: Partition, cell: NDArray[np.int64], texts: list[str | None]) -> pa.Array:
-    """Return the cell of every row, in the order of the classes, as dictionary-encoded text."""
-    rows = np.repeat(cell, np.diff(classes.starts)).astype(np.int32)
-    empty = np.array([text is None for text in texts])[rows]
-    dictionary = from_texts([text or "" for text in texts])
-    return pa.DictionaryArray.from_arrays(from_numpy(rows, empty), dictionary)

@@ -91,3 +91,17 @@ def has_many_values(column: pa.ChunkedArray) -> bool:
     if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
         return False
     return sum(len(chunk.dictionary) for chunk in column.chunks) * 2 >= len(column)
+
+
+def cell_array(
+    starts: NDArray[np.int64], cell: NDArray[np.int64], texts: Sequence[str | None]
+) -> pa.Array:
+    """Return the cell of every row as dictionary-encoded text, in the order of the classes.
+
+    `starts` (classes + 1,) is where the rows of each class begin, and where the last end; `cell`
+    (classes,) is the number of its text.
+    """
+    rows = np.repeat(cell, np.diff(starts)).astype(np.int32)
+    empty = np.array([text is None for text in texts])[rows]
+    dictionary = from_texts([text or "" for text in texts])
+    return pa.DictionaryArray.from_arrays(from_numpy(rows, empty), dictionary)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from policy_engine.data import cells
-from policy_engine.engines.anonymizing import Grouping, cell_array
-from policy_engine.engines.arrays import from_numpy
+from policy_engine.engines.anonymizing import Grouping
+from policy_engine.engines.arrays import cell_array, from_numpy
 from policy_engine.engines.field_marks import CELL_TEXT, untyped_field
 from policy_engine.engines.identifiers import redacted_column
 from policy_engine.engines.reading_back import end_columns, range_end
@@ -66,9 +66,9 @@ def _generalised_columns(
     if not any(cell.is_range for cell in cells_read):
         is_numeric = name in grouping.numeric
         field = untyped_field(name) if is_numeric else pa.field(name, CELL_TEXT)
-        yield field, cell_array(classes, numbers, texts)
+        yield field, cell_array(classes.starts, numbers, texts)
         return
     for end, index in zip(end_columns(name), (0, -1), strict=True):
         ends = [range_end(cell, index) for cell in cells_read]
         # Its type is inferred from its values, as for a file without types.
-        yield untyped_field(end), cell_array(classes, numbers, ends)
+        yield untyped_field(end), cell_array(classes.starts, numbers, ends)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from policy_engine.data.cells import write_value
 from policy_engine.engines import field_marks
-from policy_engine.engines.anonymizing import cell_array
-from policy_engine.engines.arrays import from_numpy, is_text, value_type
+from policy_engine.engines.arrays import cell_array, from_numpy, is_text, value_type
 from policy_engine.engines.encoding import ColumnCodes
 from policy_engine.engines.preparation import PreparedTable
 from policy_engine.errors import DataError
@@ -112,7 +111,7 @@ def typed_column(
         rows = np.repeat(cell, np.diff(classes.starts))
         return pa.field(field.name, values.type), values.take(from_numpy(rows))
     metadata = field.metadata if field_marks.is_untyped(field) else None
-    column = cell_array(classes, cell, texts)
+    column = cell_array(classes.starts, cell, texts)
     return pa.field(field.name, column.type, metadata=metadata), column
 
 

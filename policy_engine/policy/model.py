@@ -127,26 +127,26 @@ def is_parameter(condition: Condition) -> bool:
 
 
 @dataclass(frozen=True)
-class Refined:
-    """What a rule names by its IRI, which refinements narrow."""
+class RulePart:
+    """A part of a rule: what it names by its IRI, and refinements that narrow this."""
 
     iri: str
     refinements: tuple[Condition, ...] = ()
     place: Place = field(default=NOWHERE, compare=False)
 
 
-class Action(Refined):
+class Action(RulePart):
     """What may or may not be done (ODRL Information Model 2.2, section 2.4)."""
 
 
-class Party(Refined):
+class Party(RulePart):
     """Who a rule is about, or whose members it is about (section 2.3).
 
     With refinements, it is about those members of the collection alone that meet them.
     """
 
 
-class Asset(Refined):
+class Asset(RulePart):
     """What a rule is about, or a collection whose members it is about (section 2.2)."""
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.authoring.diff.comparing import changes, notes
 from policy_engine.authoring.diff.model import Change, Difference, Redecided, Replay, Tendency
+from policy_engine.authoring.diff.replaying import PolicySide, replay
 from policy_engine.decision import World
 from policy_engine.errors import RequestError, join_names
 from policy_engine.policy.collecting.force import InForce
@@ -48,8 +49,6 @@ def compare_policies(
         _check_uids(side)
     known_owners, replay_result = load_owners(owners, after), None
     if log is not None:
-        from policy_engine.authoring.diff.replaying import PolicySide, replay  # noqa: PLC0415
-
         old_side = PolicySide(
             before, certificates, hierarchy, world_before or World(), known_owners
         )

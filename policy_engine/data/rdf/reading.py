@@ -3,6 +3,7 @@
 from typing import Literal
 
 from policy_engine.data.rdf.statements import Bounds, Collector, Statements
+from policy_engine.data.rdf.xml import read_rdf_xml
 from policy_engine.errors import DataError, PolicyEngineError
 
 RdfSyntax = Literal["turtle", "n-triples", "rdf-xml"]
@@ -23,8 +24,6 @@ def read_rdf(
     """
     collector = Collector(text, source, bounds, error)
     if syntax == "rdf-xml":
-        from policy_engine.data.rdf.xml import read_rdf_xml  # noqa: PLC0415 (where it is needed)
-
         read_rdf_xml(collector)
     else:
         from policy_engine.data.rdf.turtle import read_turtle  # noqa: PLC0415 (rdflib)

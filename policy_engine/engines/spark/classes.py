@@ -20,8 +20,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from policy_engine.engines.anonymizing import cell_array
-from policy_engine.engines.arrays import from_numpy, to_numpy, unchunk
+from policy_engine.engines.arrays import cell_array, from_numpy, to_numpy, unchunk
 from policy_engine.engines.class_evidence import Replaced, cells_mark, see_replaced
 from policy_engine.engines.contents import array_marks, content_order, row_marks
 from policy_engine.engines.encoding import ColumnCodes
@@ -194,7 +193,7 @@ class _TaskRows:
         cells = {name: one.cells(classes) for name, one in quasi.items()}
         for name in self.formation.columns:
             if name in quasi:
-                columns.append(cell_array(classes, *cells[name]).cast(pa.string()))
+                columns.append(cell_array(classes.starts, *cells[name]).cast(pa.string()))
             elif name in self.formation.redact:
                 columns.append(redacted_column(len(rows)).cast(pa.string()))
             else:

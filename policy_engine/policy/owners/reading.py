@@ -17,6 +17,7 @@ from policy_engine.errors import (
 )
 from policy_engine.policy import Policy, read_file
 from policy_engine.policy.naming import Names
+from policy_engine.policy.owners.described import catalog_of, read_catalog
 from policy_engine.policy.owners.model import Owners, OwnerStatement
 from policy_engine.policy.syntax.detection import syntax_of
 from policy_engine.policy.syntax.json_text import Document, escape, read_valid_json
@@ -65,13 +66,9 @@ def read_owners(
         syntax = syntax_of(source, raw)
         document = _document(raw, source) if syntax == "json-ld" else None
         if document is None or _is_linked(document.value):
-            from policy_engine.policy.owners.described import read_catalog  # noqa: PLC0415 (rare)
-
             return read_catalog(raw, source, contexts, syntax)
         return _Reader(document.value, source, policies, document).owners()
     if _is_linked(content):
-        from policy_engine.policy.owners.described import catalog_of  # noqa: PLC0415 (rare)
-
         return catalog_of(content, contexts)
     return _Reader(content, source, policies, None).owners()
 
