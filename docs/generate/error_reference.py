@@ -19,7 +19,7 @@ _INTRODUCTION = """\
 # Error codes
 
 Every mistake is told on one line: where it is, its code, what is wrong, what was given and what is
-allowed, and often how to mend it. `--format json` gives the same in parts. Codes are stable: none
+allowed, and often how to fix it. `--format json` gives the same in parts. Codes are stable: none
 is ever given a second meaning. A command ends with 0 where all is well, with 1 where the answer is
 no (a policy with a mistake, a release that falls short, a request that is denied, a log that was
 changed), and with 2 where the question could not be answered.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from policy_engine.api.acting import MakingRequest
 from policy_engine.api.binding import (
@@ -16,9 +16,6 @@ from policy_engine.api.verified_release import VerifiedRelease
 from policy_engine.policy import (
     Source,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def apply_policy(

@@ -24,7 +24,7 @@ _SHORTENED = 16
 
 
 def extra_contents(path: Path) -> Iterator[str]:
-    """Yield what a file holds that is no part of its table: bytes between its parts, another name
+    """Yield what a file holds that is not part of its table: bytes between its parts, another name
     of a writer, and statistics or indexes with values that no row has."""
     try:
         notes = read_notes(path)

@@ -32,7 +32,7 @@ def meaning_of(policy: Policy, duty: Rule) -> str:
     """Return the digest of a duty's kind, what it has one do, and by whose word.
 
     That of a duty that hangs on a rule is by the word of those who issued the rule. To have paid
-    one is not to have paid another, so the same thing owed to others is another duty.
+    one is not to have paid another, so the same thing outstanding to others is another duty.
     """
     hangs_on = (
         rule for rule in policy.rules if any(one is duty for one in rule.all_nested_rules())

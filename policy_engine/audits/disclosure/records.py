@@ -19,7 +19,7 @@ _DECIMALS = 6
 
 
 def check_private(path: Path, releases: Sequence[Path], inputs: Sequence[Path]) -> None:
-    """Raise OutputError (O001) where a file is no place for figures of single records.
+    """Raise OutputError (O001) where a file is not a place for figures of single records.
 
     It lies in the folder of a release, is one of the inputs, or exists and others than its owner
     may use it.

@@ -21,7 +21,7 @@ _CLOSE = 1e-7
 _MOVED = 1e-4
 _DECOYS = 1000
 _RARELY = 1e-4
-"""About how often chance alone may look like an exact figure: the rate of false alarms."""
+"""About how often chance alone may look like an exact figure: the rate of false positives."""
 
 
 def exact_figures(records: Records) -> Floats:

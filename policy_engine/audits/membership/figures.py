@@ -69,8 +69,8 @@ class Figures(_Frozen):
 
     `precision`, `recall` and `accuracy` are at the attack's own threshold, `advantage` is its
     true-positive minus its false-positive rate there (Yeom et al., CSF 2018), `accuracy` the
-    mean of both rates' hits, as in a balanced world; `auc` and `tpr_at_fpr` are over all
-    thresholds.
+    mean of the true-positive and the true-negative rate, as in a balanced world; `auc` and
+    `tpr_at_fpr` are over all thresholds.
     """
 
     members: int

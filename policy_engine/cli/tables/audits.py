@@ -69,7 +69,7 @@ def marks_lines(audit: MembershipAudit) -> Iterator[str]:
     if any(at.randomised for one in audit.attacks for at in one.figures.tpr_at_fpr):
         yield (
             "by coin: too many records share the highest scores for any threshold to have so few "
-            "false alarms; a coin among them has. A finer score may find more."
+            "false positives; a coin among them has. A finer score may find more."
         )
 
 

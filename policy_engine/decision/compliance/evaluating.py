@@ -140,7 +140,7 @@ def _policy_report(cases: Sequence[ComplianceCase]) -> PolicyReport:
 def _gravity(report: DutyReport) -> tuple[object, ...]:
     """Return a key that is the less, the more a duty matters; equal only if all it says is.
 
-    The order of the statements and the names of nodes are no part of it.
+    The order of the statements and the names of nodes are not part of it.
     """
     return (_GRAVITY[report.deontic], not report.active, _format_premises(report.premises))
 

@@ -35,10 +35,10 @@ def statements(
     """Return the statements of a text, in order; its syntax is told by its file name or its start.
 
     Raises PolicyError for a text that is not RDF in its syntax (F001), relative IRIs (L006),
-    something that JSON-LD would drop (L002) or fetch (L001), a number that is no value of its data
-    type, such as one beyond the range of doubles (P007), a time that is finer than microseconds
-    (P007), a constraint that a logical one names
-    twice (P014), and a text that is too large (J003).
+    something that JSON-LD would drop (L002) or fetch (L001), a number that is not a value of its
+    data type, such as one beyond the range of doubles (P007), a time that is finer than
+    microseconds (P007), a constraint that a logical one names twice (P014), and a text that is too
+    large (J003).
     """
     source = str(path) if path else ""
     if not path and not _COMMENT.sub(b"", text).strip():
@@ -56,7 +56,7 @@ def statements(
 
 
 def _number_problems(items: Iterable[Statement]) -> Iterator[Problem]:
-    """Yield the numbers that are no value of their numeric data type.
+    """Yield the numbers that are not values of their numeric data type.
 
     A number of JSON would be refused; a literal would be unknown, or equal to all that are as odd.
     """

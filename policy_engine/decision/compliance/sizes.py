@@ -140,7 +140,7 @@ class CountedClosures(Closures):
 class CountedFacts(RequestFacts):
     """The facts of one request, whose uses are counted.
 
-    Left operands that are only `request_operands`, not told by the world, are no values of
+    Left operands that are only `request_operands`, not told by the world, are not values of
     references.
     """
 

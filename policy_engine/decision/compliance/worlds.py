@@ -69,7 +69,7 @@ def refuse_unclear_nodes(
     (D003) for a class that is almost that of a state of the world; and for a left operand that a
     request gives (or the clock, or nobody), told of a node without a class of its own that is no
     party, asset or action of the policies or of what the world says to be part of what. What the
-    requests name is no such thing by that: anybody may ask for anything.
+    requests name is not such a thing by that: anybody may ask for anything.
     """
     for node in world.about:
         near = [one for one in sorted(world.types(node)) if _is_nearly_world(one)]

@@ -231,7 +231,7 @@ def _text(shape: Sequence[int | None]) -> str:
 def _unfit(masking: ImageMasking, content: str) -> PolicyEngineError:
     message = f"The column {masking.name!r} holds {content}. {masking.masking} needs images of "
     message += "numbers, all of one shape."
-    return DataError.of("R013", message, "Give the column another role, or mend its images.")
+    return DataError.of("R013", message, "Give the column another role, or fix its images.")
 
 
 def _ragged(name: str) -> PolicyEngineError:

@@ -17,7 +17,7 @@ class Pixelation(ImageMasking):
 
     Blocks that do not divide the image count `padding` where they lack pixels; the published image
     has the shape of the original one. Hill et al.: On the (In)effectiveness of Mosaicing and
-    Blurring as Tools for Document Redaction, PoPETs 2016(4) (mosaicing). It is no guarantee:
+    Blurring as Tools for Document Redaction, PoPETs 2016(4) (mosaicing). It is not a guarantee:
     McPherson, Shokri and Shmatikov: Defeating Image Obfuscation with Deep Learning, 2016.
     """
 

@@ -157,7 +157,9 @@ class AuditReader:
         for notation in self._named(parts["attack"]):
             if not terms.attacks()[notation].flag("ranks"):
                 message = f"The attack {notation!r} says yes or no, and has no threshold that "
-                message += "could be set to a share of false alarms: tprAtFpr says nothing of it."
+                message += (
+                    "could be set to a share of false positives: tprAtFpr says nothing of it."
+                )
                 hint = "Leave the attack out, or bound precision or auc instead of tprAtFpr."
                 self.refinements.add("M013", message, hint, parts["attack"].place)
 

@@ -67,8 +67,8 @@ def read_policies(
     """
     how = (contexts, limits, syntax, vocabulary)
     reader, drafts = _drafts(text, source, how, keep_replaced=keep_replaced)
-    places, mend = reader.parents_at, reader.replace_text
-    policies, problems = inherited(drafts, parents, places, limits, mend, beside)
+    places, replace_text = reader.parents_at, reader.replace_text
+    policies, problems = inherited(drafts, parents, places, limits, replace_text, beside)
     problems = [*reader.walker.problems, *problems]
     if not problems:
         problems += problems_of(policies)

@@ -32,7 +32,8 @@ _PARTS = (2, 3, 5)
 _ROUNDS = 20
 _ROUNDS_EACH = 2
 _SEED = 18
-"""Of the samples. It is no secret: a tree hides whose records were there, not how it was found."""
+"""Of the samples. It is not a secret: a tree hides whose records were there, not how it was
+found."""
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
