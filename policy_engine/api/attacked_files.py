@@ -243,7 +243,7 @@ def _matching(
     are. Raises DataError (A023) where nobody says what any column is for."""
     both = [name for name in original.column_names if name in release.column_names]
     if certificate is not None:
-        columns = certificate.plan.anonymization().columns
+        columns = certificate.plan.require_anonymize().columns
         kept = {*columns.insensitive, *columns.sensitive_names}
         both = [name for name in both if name in kept]
         alone = [name for name in both if tells_apart(original, name)]
@@ -263,7 +263,7 @@ def default_known(
     both = [name for name in original if name in release and name not in matching]
     if certificate is None:
         return tuple(both)
-    hidden = certificate.plan.anonymization().columns.hidden
+    hidden = certificate.plan.require_anonymize().columns.hidden
     changed = _changed(certificate) - set(hidden)
     return tuple(name for name in original if name in changed)
 
@@ -285,7 +285,7 @@ def columns_read(
         {*(question.sensitive or sensitive_columns(certificate))},
     )
     if plan is not None and not matching:
-        columns = plan.anonymization().columns
+        columns = plan.require_anonymize().columns
         matching = {*columns.insensitive, *columns.sensitive_names}.intersection(both)
     left_out = (*matching, *secret) if plan is None else ()
     known_names = {*(question.known or default_known(original, release, certificate, left_out))}
@@ -306,7 +306,7 @@ def unread_columns(certificate: "Certificate | None") -> set[str]:
 
 def sensitive_columns(certificate: "Certificate | None") -> tuple[str, ...]:
     """Return the columns that a policy says are sensitive."""
-    return certificate.plan.anonymization().columns.sensitive_names if certificate else ()
+    return certificate.plan.require_anonymize().columns.sensitive_names if certificate else ()
 
 
 def _problems(
@@ -343,7 +343,7 @@ _AS_THEY_WERE = "Match rows by columns that are published as they were."
 def _changed(certificate: "Certificate") -> set[str]:
     """Return the columns that are generalised, masked, or hidden."""
     plan = certificate.plan
-    columns, masked = plan.anonymization().columns, plan.mask.names if plan.mask else ()
+    columns, masked = plan.require_anonymize().columns, plan.mask.names if plan.mask else ()
     return {*columns.quasi_names, *columns.hidden, *masked}
 
 
@@ -364,7 +364,7 @@ def taxonomies_of(
         )
     plan = certificate.plan
     recoded = [one for one in (plan.mask.recodings if plan.mask else ()) if one.name in known_names]
-    names = plan.anonymization().columns.taxonomies
+    names = plan.require_anonymize().columns.taxonomies
     names = tuple(dict.fromkeys([*names, *(one.taxonomy for one in recoded)]))
     taxonomies = find_taxonomies(names, sources, folder)
     problems: list[PolicyEngineError] = [
@@ -385,7 +385,7 @@ def method_words(name: str, certificate: "Certificate | None") -> str:
     for one in plan.mask.columns if plan.mask else ():
         if one.name == name:
             return one.how
-    for quasi in plan.anonymization().columns.quasi_identifier:
+    for quasi in plan.require_anonymize().columns.quasi_identifier:
         if quasi.name == name:
             return quasi.generalization or "a range or set of values"
     return "as it was"

@@ -314,7 +314,7 @@ def _make_again(
 
     On Spark, rows are compared when they are measured, since files are never identical.
     """
-    step = release.plan.anonymization()
+    step = release.plan.require_anonymize()
     engine = launch(salt=_record_salt(record) if step.columns.has_own_pseudonyms else "")
     try:
         if release.plan.engine == "spark":

@@ -73,7 +73,7 @@ def compare_release(
         plan.check_one_input("compared with")
         if plan.sample and not (certificate and certificate.sample):
             raise _unknown_sample_error("Put its certificate beside the release.")
-        anonymize, table = plan.anonymization(), path
+        anonymize, table = plan.require_anonymize(), path
         apart: tuple[str, ...] = ()
         if anonymize.is_in_buckets:
             table, apart = _compared_table(plan, path), anonymize.columns.sensitive_names

@@ -132,7 +132,7 @@ def certificate_of(release: Path) -> "Certificate | None":
 def check_attacked(certificate: "Certificate", stored: Callable[[], StoredData]) -> None:
     """Raise CertificateError (V004) for the certificate of another output than the `stored` one,
     PlanError (M004) for that of a release by buckets, whose rows have no sensitive values."""
-    if certificate.plan.anonymization().is_in_buckets:
+    if certificate.plan.require_anonymize().is_in_buckets:
         message = "The release is by buckets, in two tables that no person links row by row."
         raise PlanError.of("M004", message, "Audit a release by classes, or of masked columns.")
     check_digest(certificate, stored())
@@ -190,5 +190,5 @@ def risk_inputs(
         population=tuple(persons),
         weights=read_weights(disclosed.after, column) if column else None,
         share=share if sample and disclosed.population is None else None,
-        suppresses=bool(plan and plan.anonymization().recoding.has_overlapping_classes),
+        suppresses=bool(plan and plan.require_anonymize().recoding.has_overlapping_classes),
     )

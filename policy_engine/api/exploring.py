@@ -97,14 +97,14 @@ def _measures(plan: Plan, parts: set[Any]) -> tuple[LossMeasure, ...]:
     """Return the measures of loss that tell settings apart, the best one first."""
     if parts == {"masking"}:
         return ("il1s", "probabilistic", "query_error")
-    if parts <= {"classes"} and plan.anonymization().models:
+    if parts <= {"classes"} and plan.require_anonymize().models:
         return ("global_certainty_penalty", "query_error")
     return ("query_error",)
 
 
 def _check(plan: Plan, settings: Sequence[Setting], *, is_attacked: bool) -> None:
     """Raise PlanError for what cannot be varied, or attacked where it is."""
-    step = plan.anonymization()
+    step = plan.require_anonymize()
     if step.is_in_buckets:
         message = "A release by buckets has no classes whose cost could be explored."
         raise PlanError.of("M004", message, "Explore another algorithm.")
@@ -186,7 +186,7 @@ def explore_policy(
 
 def _default(plan: Plan) -> Mapping[str, Sequence[float]]:
     """Return what is varied where nothing is said to be."""
-    return {"k": DEFAULT_K} if plan.anonymization().models else {}
+    return {"k": DEFAULT_K} if plan.require_anonymize().models else {}
 
 
 def _draws(plan: Plan, draws: int | None, *, has_key: bool) -> int:

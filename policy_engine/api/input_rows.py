@@ -48,7 +48,7 @@ def input_rows(plan: Plan, engine: Engine, earlier: Certificate | None) -> Input
     if earlier is not None and earlier.ended and plan.most_suppressed:
         message = "A time limit ended the search for this release: which rows it suppressed is not "
         raise DataError.of("V006", f"{message}known, nor how the others were masked.")
-    return InputRows(table, engine.released_rows(table, plan.anonymization(), plan.publish)[0])
+    return InputRows(table, engine.released_rows(table, plan.require_anonymize(), plan.publish)[0])
 
 
 def known_rows(release: Release, engine: Engine) -> "pa.Table | None":
@@ -68,7 +68,7 @@ def known_output(
 
     Of a sample, nobody knows without the key of which rows it is.
     """
-    plan, step = release.plan, release.plan.anonymization()
+    plan, step = release.plan, release.plan.require_anonymize()
     is_asked = plan.mask or have_figures(step) or step.columns.capped
     if not is_asked or plan.sample is not None:
         return None if before is None else WrittenTable(release.output, before=before)

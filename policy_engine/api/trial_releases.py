@@ -60,7 +60,7 @@ def attacked_plan(plan: Plan) -> Plan:
     steps = [one for one in plan.steps if not isinstance(one, Train | AuditStep)]
     if any(isinstance(one.method, RecordLinkage) for one in plan.disclosures):
         return plan.model_copy(update={"steps": tuple(steps)})
-    columns, earlier = plan.anonymization().columns, {one.name for one in plan.generalised}
+    columns, earlier = plan.require_anonymize().columns, {one.name for one in plan.generalised}
     if columns.privacy_unit:
         message = "Record linkage counts rows, and the policy counts persons who have several."
         raise PlanError.of("M013", message, "Leave out pe:privacyUnit.")
@@ -182,7 +182,7 @@ class TrialReleases:
         losses = utility.measure_losses(
             self._original,
             written.table,
-            plan.anonymization(),
+            plan.require_anonymize(),
             self.engine.taxonomies,
             utility.Masked(columns),
             utility.Sampled(sampled.rows, plan.sampling().weight_column) if sampled else None,

@@ -132,7 +132,7 @@ def _size_contradictions(
     squares = utility.discernability
     if not rows * least <= squares <= rows * most:
         yield f"The discernability of classes of {least} to {most} rows cannot be {squares}."
-    step = certificate.plan.anonymization()
+    step = certificate.plan.require_anonymize()
     counted = [one.achieved for one in certificate.measurements if one.bound == "k"]
     is_persons = bool(step.columns.privacy_unit)
     if any(one > least or (one < least and not is_persons) for one in counted):

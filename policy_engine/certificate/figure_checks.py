@@ -52,7 +52,7 @@ def check_figures_again(
     """
     if earlier is None:
         return
-    step = again.plan.anonymization()
+    step = again.plan.require_anonymize()
     is_about_rows = not any(map(step.models_about, step.columns.sensitive_names))
     is_formed = written is not None and written.formed is not None
     differences = [

@@ -82,7 +82,7 @@ def check_masked_sample(release: Release, engine: Engine, table: Any) -> None:
     """
     plan = release.plan
     step = plan.mask and plan.mask.single_values()
-    if step is None or not step.columns or plan.anonymization().is_in_buckets:
+    if step is None or not step.columns or plan.require_anonymize().is_in_buckets:
         return
     try:
         columns = engine.look_at_masked(
@@ -104,11 +104,11 @@ _NOT_OF_ITS_ROW = "cannot be what the masking makes of a row of the data that wa
 
 def _kept_columns(plan: Plan) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield columns whose values belong together, each with one of which cells may be missing."""
-    columns, kept = plan.anonymization().columns, plan.unmasked_columns
-    if plan.anonymization().is_in_buckets:
+    columns, kept = plan.require_anonymize().columns, plan.unmasked_columns
+    if plan.require_anonymize().is_in_buckets:
         yield (*kept, *columns.quasi_names), ""
         yield columns.sensitive_names, ""
         return
     yield kept, ""
-    if plan.anonymization().recoding.algorithm == "local-suppression":
+    if plan.require_anonymize().recoding.algorithm == "local-suppression":
         yield from ((kept, name) for name in columns.quasi_names)

@@ -26,9 +26,9 @@ def is_made_again(plan: Plan, *, has_key: bool, is_matched: bool = False) -> boo
         message = "Which rows of the input were sampled follows from the key of the release."
         raise DataError.of("V006", message, "Give the key that it was made with.")
     drawn = perturbed or plan.sample is not None
-    if has_cells_of_input(plan) and not plan.anonymization().columns.has_own_pseudonyms:
+    if has_cells_of_input(plan) and not plan.require_anonymize().columns.has_own_pseudonyms:
         # Buckets of equal quasi-identifiers are the same whatever the key, of the same rows.
-        is_distinct = plan.anonymization().recoding.buckets == "distinct-l"
+        is_distinct = plan.require_anonymize().recoding.buckets == "distinct-l"
         is_keyless = is_distinct and not (_drawn(plan) or plan.sample)
         drawn, counted = True, counted or is_keyless
     return counted or (has_key and drawn)
@@ -36,7 +36,7 @@ def is_made_again(plan: Plan, *, has_key: bool, is_matched: bool = False) -> boo
 
 def has_cells_of_input(plan: Plan) -> bool:
     """Tell whether the cells of quasi-identifiers are those of the input, or missing."""
-    step = plan.anonymization()
+    step = plan.require_anonymize()
     return step.is_in_buckets or step.recoding.algorithm == "local-suppression"
 
 
@@ -98,6 +98,6 @@ def _drawn(plan: Plan) -> str:
     if plan.mask and plan.mask.groups:
         names = [one.name for group in plan.mask.groups for one in group]
         return f"How {join_names(names)} was masked"
-    if plan.anonymization().recoding.algorithm == "microaggregation":
+    if plan.require_anonymize().recoding.algorithm == "microaggregation":
         return "Which of the rows with equal quasi-identifiers are in which class"
     return ""

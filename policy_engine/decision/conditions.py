@@ -264,10 +264,10 @@ def _or(truths: Sequence[Truth]) -> Truth:
 
 def _xone(truths: Sequence[Truth]) -> Truth:
     """Return whether exactly one holds: two are too many whatever the unknown ones are."""
-    holding = truths.count(True)
-    if holding > 1:
+    true_count = truths.count(True)
+    if true_count > 1:
         return False
-    return None if None in truths else holding == 1
+    return None if None in truths else true_count == 1
 
 
 _Reading: TypeAlias = Callable[[tuple[Literals, ...], _Rights, _Compare], Truth]

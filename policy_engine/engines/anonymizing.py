@@ -267,7 +267,7 @@ def _violating(
     for name, column in prepared.sensitive.items():
         if step.models_about(name):
             counts = histogram(class_of, count, column.values()[chosen_rows], persons)
-            broken |= ~step.holding(counts, name, prepared.ancestries)
+            broken |= ~step.hold_by_class(counts, name, prepared.ancestries)
     return broken
 
 

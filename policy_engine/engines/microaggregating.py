@@ -109,7 +109,7 @@ class ClassBounds:
                     return name, strata_needed(overall, model.t, self.step.k, is_ordered=is_ordered)
         return "", 0
 
-    def holding(self, rows: "PersonalRows", groups: Ints, count: int) -> NDArray[np.bool_]:
+    def hold_by_class(self, rows: "PersonalRows", groups: Ints, count: int) -> NDArray[np.bool_]:
         """Return which of `count` classes hold, (count,); `groups` (rows,) numbers them from 0."""
         histograms = {}
         for name, overall in self.overall.items():
@@ -121,7 +121,7 @@ class ClassBounds:
         """Return which classes hold, (classes,), given their rows or persons, and their values."""
         holds: NDArray[np.bool_] = units >= self.step.k
         for name, counts in histograms.items():
-            holds &= self.step.holding(counts, name, self.ancestries)
+            holds &= self.step.hold_by_class(counts, name, self.ancestries)
         return holds
 
 
@@ -196,7 +196,9 @@ class NearFormation:
     def _check(self, personal: PersonalRows) -> Holds:
         if self.bounds.is_about_rows:
             return lambda _rows, _groups, count: np.ones(count, dtype=np.bool_)
-        return lambda rows, groups, count: self.bounds.holding(personal.select(rows), groups, count)
+        return lambda rows, groups, count: self.bounds.hold_by_class(
+            personal.select(rows), groups, count
+        )
 
 
 def near_classes(

@@ -197,7 +197,7 @@ class Anonymization(BaseModel):
             measurements.append(Measurement.of(bound, method.figures(histogram, column, tree)))
         return measurements
 
-    def holding(
+    def hold_by_class(
         self, histogram: "ValueHistogram", column: str, ancestries: Mapping[str, Ancestry]
     ) -> Any:
         """Return which classes keep every bound on a sensitive column, (classes,) of bool."""

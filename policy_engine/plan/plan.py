@@ -182,7 +182,7 @@ class Plan(_Frozen):
     @property
     def unmasked_columns(self) -> tuple[str, ...]:
         """The columns whose values a released row has as they are in the input."""
-        anonymization = self.anonymization()
+        anonymization = self.require_anonymize()
         columns = anonymization.columns
         sensitive = () if anonymization.is_in_buckets else columns.sensitive_names
         published = {*self.publish.columns}
@@ -208,9 +208,9 @@ class Plan(_Frozen):
     @property
     def most_suppressed(self) -> float:
         """The share of the rows that may be suppressed."""
-        return self.anonymization().recoding.max_suppression
+        return self.require_anonymize().recoding.max_suppression
 
-    def anonymization(self) -> Anonymize:
+    def require_anonymize(self) -> Anonymize:
         """Return the step that generalises. Raises PlanError (M007) where there is none."""
         if self.anonymize is None:
             raise PlanError.of("M007", f"{self.rule} anonymises nothing: it trains a model.")

@@ -107,7 +107,7 @@ def _problem(finding: Finding) -> Problem:
 def _unknown(plan: Plan, name: str) -> Problem:
     """Return that nothing has a parameter, and which there are."""
     names = [*_class_parameters(plan)]
-    owners = join_names(plan.anonymization().methods)
+    owners = join_names(plan.require_anonymize().methods)
     if plan.sample or plan.mask:
         owners = "What the policy makes"
         names += _numbers(_sampling_values(plan.sample)) if plan.sample else []
@@ -120,7 +120,7 @@ def _unknown(plan: Plan, name: str) -> Problem:
 
 def _class_parameters(plan: Plan) -> tuple[str, ...]:
     """Return the parameters of a plan's models, and of their algorithm."""
-    step = plan.anonymization()
+    step = plan.require_anonymize()
     methods = [type(one) for one in step.methods.values() if isinstance(one, Method)]
     names = {name for kind in methods for name in parameters(kind)}
     is_suppressing = step.models and step.recoding.algorithm == "full-domain"

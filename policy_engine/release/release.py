@@ -138,7 +138,7 @@ def run_plan(
     masked = mask_rows(plan, engine, sampled)
     anonymous = replace(anonymize_rows(plan, engine, masked), sample=sample)
     rows_in = sample.rows_in if sample else anonymous.rows
-    k = plan.anonymization().k
+    k = plan.require_anonymize().k
     doubts += (*(masked.evidence.doubts(k) if masked.evidence else ()), *anonymous.doubts)
     doubts += (*_emptied_columns(anonymous), *_whole_sample(plan, sample))
     if anonymous.origins is not None:
@@ -261,13 +261,13 @@ def mask_rows(plan: Plan, engine: Engine, table: Any) -> MaskedTable:
     """
     if plan.mask is None:
         return MaskedTable(table)
-    kept, suppressed = engine.released_rows(table, plan.anonymization(), plan.publish)
+    kept, suppressed = engine.released_rows(table, plan.require_anonymize(), plan.publish)
     return MaskedTable(*engine.mask(kept, plan.mask), suppressed)
 
 
 def anonymize_rows(plan: Plan, engine: Engine, masked: MaskedTable) -> AnonymizedTable:
     """Return the release of a table whose columns are masked."""
-    step, suppressed = plan.anonymization(), masked.suppressed
+    step, suppressed = plan.require_anonymize(), masked.suppressed
     step = step.keeping_rows() if suppressed else step
     anonymous = engine.anonymize(masked.table, step, plan.publish)
     rows, left_out = anonymous.rows + suppressed, anonymous.suppressed + suppressed

@@ -296,7 +296,7 @@ class TrainingTable:
 
     def _anonymized(self, rows: NDArray[np.int64]) -> AnonymizedTable:
         part = self.table.take(pa.array(rows))
-        return self.engine.anonymize(part, self.plan.anonymization(), self.plan.publish)
+        return self.engine.anonymize(part, self.plan.require_anonymize(), self.plan.publish)
 
     def _sanitised_records(self, rows: NDArray[np.int64]) -> Records:
         if self.plan.anonymize is None:

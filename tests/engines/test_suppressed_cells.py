@@ -376,7 +376,7 @@ def test_a_plan_says_what_is_done_and_is_read_back():
     quasi = [column("sex", maxSuppression=0.25), "job"]
     plan = make_plan(read_policy(asking(quasi=quasi, **ASKED)))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
-    first, second = plan.anonymization().columns.quasi_identifier
+    first, second = plan.require_anonymize().columns.quasi_identifier
     assert (first.generalization, first.max_suppression) == ("suppression", 0.25)
     assert "max_suppression" not in second.model_dump()
 

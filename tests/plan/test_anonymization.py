@@ -128,9 +128,9 @@ def test_measure_takes_the_taxonomy_of_a_column():
     assert [one.achieved for one in found] == [3, 0.5]
 
 
-def test_holding_tells_the_classes_that_keep_every_bound_on_a_column():
+def test_hold_by_class_tells_the_classes_that_keep_every_bound_on_a_column():
     table = groups([0, 0, 1, 1, 2, 2], disease=[0, 1, 0, 0, 0, 1])
-    found = asked("l-diversity", "entropy-l-diversity").holding(
+    found = asked("l-diversity", "entropy-l-diversity").hold_by_class(
         table.histogram("disease"), "disease", {}
     )
     assert found.tolist() == [True, False, True]

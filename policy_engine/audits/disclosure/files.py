@@ -163,7 +163,7 @@ def known_columns(
     recoded = {one.name for one in plan.mask.recodings} if plan and plan.mask else set()
     spelled = {name for name, one in maskings.items() if isinstance(one, Pram | Recoding)}
     if plan:
-        spelled |= set(plan.anonymization().columns.quasi_names)
+        spelled |= set(plan.require_anonymize().columns.quasi_names)
     numbers = {n: match_numbers(n, original, release) for n in names if n not in spelled}
     matched = {name: one for name, one in numbers.items() if one is not None}
     labelled: set[str] = set()
@@ -174,7 +174,7 @@ def known_columns(
                 matched[name] = cells.column
                 labelled |= {name} if cells.labels else set()
     else:
-        step, left = plan.anonymization(), [name for name in names if name not in matched]
+        step, left = plan.require_anonymize(), [name for name in names if name not in matched]
         named = step.model_copy(update={"columns": _select_roles(step.columns, left)})
         masked = [name for name in maskings if name in left and name not in recoded]
         others = match(original, release, named, taxonomies, masked)

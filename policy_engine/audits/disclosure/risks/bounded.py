@@ -86,7 +86,7 @@ def _inputs(
         population=population,
         weights=read_weights(tables.after, weights) if weights else None,
         share=plan.sample.share if plan.sample else None,
-        suppresses=plan.anonymization().recoding.has_overlapping_classes,
+        suppresses=plan.require_anonymize().recoding.has_overlapping_classes,
     )
 
 
