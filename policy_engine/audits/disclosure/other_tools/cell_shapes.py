@@ -40,7 +40,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Shape:
+class CellShape:
     """The values that a cell may be: those of its parts, and with `may_be_missing`, none."""
 
     parts: tuple[Part, ...]
@@ -75,13 +75,13 @@ _PREFIX = re.compile(r"(\d+)(\*+)", re.ASCII)
 _LEAST = ("<", "<=", "≤")
 
 
-def read_shape(text: str, axis: Axis) -> Shape | None:
+def read_shape(text: str, axis: Axis) -> CellShape | None:
     """Return what a cell of a column of numbers or times may be, None where it is no such cell."""
     body = text.strip().removesuffix(MISSING)
     parts = _parts(body, axis)
     if parts is None or any(part.is_empty for part in parts):
         return None
-    return Shape(parts, may_be_missing=body != text.strip())
+    return CellShape(parts, may_be_missing=body != text.strip())
 
 
 def _parts(body: str, axis: Axis) -> tuple[Part, ...] | None:

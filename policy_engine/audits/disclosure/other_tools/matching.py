@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.disclosure.other_tools.cell_shapes import (
     ANY,
     Axis,
-    Shape,
+    CellShape,
     read_shape,
     set_members,
 )
@@ -74,10 +74,10 @@ def _on_axis(
 ) -> MatchedColumn:
     spelled = {_spelling(text) for text in own_texts}
     values = np.sort(_places(own_texts, axis))
-    shapes: dict[int, Shape] = {}
+    shapes: dict[int, CellShape] = {}
     texts = released.texts.to_pylist()
     for place, text in enumerate(texts):
-        shape = read_shape(text, axis) or Shape((ANY,))
+        shape = read_shape(text, axis) or CellShape((ANY,))
         if axis == "times" and _spelling(text) in spelled:
             continue
         if axis == "numbers" and _is_number(shape):
@@ -102,7 +102,7 @@ _PLAIN = re.compile(r"-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 """Numbers that are read as such in a file; `007` and `+7` are not."""
 
 
-def _is_number(shape: Shape) -> bool:
+def _is_number(shape: CellShape) -> bool:
     single = len(shape.parts) == 1 and shape.parts[0].low == shape.parts[0].high
     return single and not shape.may_be_missing
 
@@ -117,14 +117,14 @@ def _places(texts: Sequence[str], axis: Axis) -> NDArray[np.float64]:
     return spans([text.strip() for text in texts])[0].astype(np.float64)
 
 
-def _runs(shape: Shape, places: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+def _runs(shape: CellShape, places: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
     for part in shape.parts:
         low = np.searchsorted(places, part.low, "left" if part.has_low else "right")
         high = np.searchsorted(places, part.high, "right" if part.has_high else "left")
         yield int(low), int(high)
 
 
-def _middle(shape: Shape, own_texts: list[str], axis: Axis) -> str:
+def _middle(shape: CellShape, own_texts: list[str], axis: Axis) -> str:
     """Return the middle of a range that no value of the original is in; of times, the nearest."""
     middle = float(np.mean([part.middle for part in shape.parts]))
     if axis == "numbers":
