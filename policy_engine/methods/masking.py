@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, create_model
 
@@ -46,8 +46,10 @@ class ColumnMasking(Column, ABC):
     """What becomes of the values of one column, and what it guarantees of the result.
 
     A missing value stays missing, an integer stays one, and the order of rows does not matter.
-    There are three kinds: a `CellMasking` is a function of the single number, an `ImageMasking` one
-    of the single image, and a `Perturbation` draws at random or depends on other rows.
+    There are five kinds, which the engine and the audits tell apart: a `CellMasking` is a function
+    of the single number, among them a `TailCoding` that has to know the column first; an
+    `ImageMasking` is one of the single image, a `Recoding` one of the taxonomy of a value; and a
+    `Perturbation` draws at random or depends on other rows.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -80,6 +82,30 @@ class ColumnMasking(Column, ABC):
     def matrices(self) -> tuple[str, ...]:
         """The names of the matrices of transitions that it needs."""
         return ()
+
+    def bound_to(self, matrices: "Mapping[str, GivenMatrix]") -> Self:  # noqa: ARG002
+        """Return it with the matrices that it names."""
+        return self
+
+    @property
+    def group(self) -> str:
+        """What the maskings of columns that are masked together have in common, '' for none."""
+        return ""
+
+    @property
+    def is_public(self) -> bool:
+        """Whether what becomes of a value depends neither on chance nor on other rows."""
+        return True
+
+    @property
+    def public_rule(self) -> "CellRule | None":
+        """What becomes of any number, None where it stays none or that depends on other rows."""
+        return None
+
+    @property
+    def is_of_categories(self) -> bool:
+        """Whether its values are categories, also where they are written as numbers."""
+        return False
 
     @property
     def keeps_order(self) -> bool:
@@ -138,6 +164,25 @@ class ColumnMasking(Column, ABC):
         return f"{self.name} ({self.how})"
 
 
+class GivenMatrix(Protocol):
+    """The probabilities of each category (columns) given that of a row (rows)."""
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories, in the order of rows and columns."""
+        ...
+
+    @property
+    def rows(self) -> tuple[tuple[float, ...], ...]:
+        """The probabilities."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """A digest of both."""
+        ...
+
+
 class CellRule(Protocol):
     """What becomes of each value of a column, known before any is masked.
 
@@ -188,6 +233,11 @@ class CellMasking(ColumnMasking, ABC):
     @abstractmethod
     def keeps(self, value: Number) -> bool:
         """Tell whether a value may appear in what is published."""
+
+    @property
+    def public_rule(self) -> CellRule | None:
+        """What becomes of any number: the masking itself."""
+        return self
 
     @property
     def figures(self) -> Mapping[str, float]:

@@ -82,6 +82,16 @@ class Perturbation(ColumnMasking, ABC):
     takes_dates: ClassVar[bool] = False
     """Whether days and points in time are numbers to it; they have no zero."""
 
+    @property
+    def is_public(self) -> bool:
+        """Whether what becomes of a value depends neither on chance nor on other rows."""
+        return False
+
+    @property
+    def is_of_categories(self) -> bool:
+        """Whether its values are categories, also where they are written as numbers."""
+        return self.takes == "categories"
+
     def may_have_of_rows(self, figures: Mapping[str, float], rows: int) -> bool:
         """Tell whether some value is changed, where that has to be, and some rank with it."""
         unchanged, move = figures.get("unchanged", 0.0), figures.get(RANK_MOVE)

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from policy_engine.methods.findings import Finding
 from policy_engine.methods.masking import (
     CellMasking,
+    CellRule,
     Number,
     Threshold,
     number,
@@ -192,6 +193,12 @@ class TailCoding(CellMasking, ABC):
     def is_public(self) -> bool:
         """Whether its code needs no data."""
         return self.threshold is not None and self.replacement != "mean"
+
+    @property
+    def public_rule(self) -> CellRule | None:
+        """What becomes of any number, None where it is a label or depends on other rows."""
+        is_threshold = self.is_public and self.replacement == "threshold"
+        return self.public_code() if is_threshold else None
 
     def survey(self, rows: int, counts: Counts) -> TailSurvey:
         """Return what a part of a column with so many values tells of its tail.

@@ -24,11 +24,9 @@ from policy_engine.methods.masking import (
     is_known,
     masking_class,
 )
-from policy_engine.methods.maskings.pram import Pram
 from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.methods.perturbation import Perturbation, groups_of
 from policy_engine.methods.sampling import Sampling
-from policy_engine.methods.tail_coding import TailCoding
 from policy_engine.plan.anonymization import Anonymization, Transformation
 from policy_engine.plan.disclosure import Disclosure, Population
 from policy_engine.plan.training import Audit, Training
@@ -160,39 +158,27 @@ class Mask(_Frozen, Step):
         missing = [name for one in self.columns for name in one.matrices if name not in matrices]
         if missing:
             raise DataError(*map(missing_matrix, dict.fromkeys(missing)))
-        columns = tuple(
-            one.bound_to(matrices) if isinstance(one, Pram) else one for one in self.columns
+        return self.model_copy(
+            update={"columns": tuple(one.bound_to(matrices) for one in self.columns)}
         )
-        return self.model_copy(update={"columns": columns})
 
     @property
     def recodings(self) -> tuple[Recoding, ...]:
         """The maskings by the labels of a taxonomy."""
         return tuple(one for one in self.columns if isinstance(one, Recoding))
 
-    @property
-    def plain_maskings(self) -> tuple[CellMasking, ...]:
-        """Those of them that need not know the column."""
-        return tuple(one for one in self.cell_maskings if not isinstance(one, TailCoding))
-
-    @property
-    def tail_codings(self) -> tuple[TailCoding, ...]:
-        """Those of them by which the values beyond a threshold are replaced."""
-        return tuple(one for one in self.columns if isinstance(one, TailCoding))
-
     def single_values(self) -> "Mask":
         """Return the step with those columns alone in which equal values become equal cells,
         whatever other rows there are."""
-        public = [one for one in self.tail_codings if one.is_public]
-        same = (*self.plain_maskings, *public, *self.recodings)
-        return self.model_copy(
-            update={"columns": tuple(one for one in self.columns if one in same)}
+        public = tuple(
+            one for one in self.columns if one.is_public and not isinstance(one, ImageMasking)
         )
+        return self.model_copy(update={"columns": public})
 
     @property
     def needs_input(self) -> bool:
         """Whether the output alone does not show that the maskings hold."""
-        return bool(self.groups) or not all(one.is_public for one in self.tail_codings)
+        return not all(one.is_public for one in self.columns)
 
     @property
     def groups(self) -> tuple[tuple[Perturbation, ...], ...]:

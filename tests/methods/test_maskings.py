@@ -80,3 +80,26 @@ def test_a_percentage_where_a_share_is_asked_for_is_told(notation, name, given, 
     [found] = parameter_findings(masking_class(notation), values, notation)
     assert (found.code, found.parameter) == ("M003", name)
     assert found.message.endswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("notation", "settings", "is_public", "has_rule", "is_of_categories"),
+    [
+        ("rounding", {"base": 5.0}, True, True, False),
+        ("top-coding", {"threshold": 90.0}, True, True, False),
+        ("top-coding", {"threshold": 90.0, "replacement": "label"}, True, False, False),
+        ("top-coding", {"threshold": 90.0, "replacement": "mean"}, False, False, False),
+        ("top-coding", {"tail": 3}, False, False, False),
+        ("recoding", {"taxonomy": "places", "level": 1}, True, False, True),
+        ("pram", {"keep": 0.8}, False, False, True),
+        ("shuffling", {"given": ("y",)}, False, False, False),
+        ("pixelation", {"blockSize": 4}, True, False, False),
+    ],
+)
+def test_a_masking_tells_what_its_values_depend_on(
+    notation, settings, is_public, has_rule, is_of_categories
+):
+    masking = masking_class(notation)(name="x", masking=notation, **settings)
+    assert masking.is_public == is_public
+    assert (masking.public_rule is not None) == has_rule
+    assert masking.is_of_categories == is_of_categories

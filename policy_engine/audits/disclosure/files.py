@@ -18,8 +18,6 @@ from policy_engine.data.taxonomy import Taxonomy
 from policy_engine.kernels.spread import Spread
 from policy_engine.methods.columns import Columns
 from policy_engine.methods.masking import ColumnMasking
-from policy_engine.methods.maskings.pram import Pram
-from policy_engine.methods.maskings.recoding import Recoding
 from policy_engine.plan.plan import Plan
 from policy_engine.plan.steps import Mask
 
@@ -161,7 +159,7 @@ def known_columns(
     """
     maskings = {one.name: one for one in plan.mask.columns} if plan and plan.mask else {}
     recoded = {one.name for one in plan.mask.recodings} if plan and plan.mask else set()
-    spelled = {name for name, one in maskings.items() if isinstance(one, Pram | Recoding)}
+    spelled = {name for name, one in maskings.items() if one.is_of_categories}
     if plan:
         spelled |= set(plan.require_anonymize().columns.quasi_names)
     numbers = {n: match_numbers(n, original, release) for n in names if n not in spelled}

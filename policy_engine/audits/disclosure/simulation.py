@@ -40,8 +40,7 @@ def masked_columns(
 
 
 def _is_joint(one: ColumnMasking, own: ColumnMasking) -> bool:
-    group = getattr(own, "group", "")
-    return bool(group) and getattr(one, "group", "") == group
+    return bool(own.group) and one.group == own.group
 
 
 def masked_again(

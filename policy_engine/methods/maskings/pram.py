@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from policy_engine.kernels.draw_tails import UNLIKELY
 from policy_engine.methods.findings import Finding, Proportion
-from policy_engine.methods.masking import one_of_conflicts
+from policy_engine.methods.masking import GivenMatrix, one_of_conflicts
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation, Takes
 
 if TYPE_CHECKING:
@@ -23,25 +23,6 @@ _FIGURE_ROUNDED = 0.0011
 _MOST_DEVIATION = 23.1
 """No transition that may be random is further from its expectation, in standard deviations or,
 where that is less than 1, in rows: it would be less likely than 1e-13."""
-
-
-class GivenMatrix(Protocol):
-    """The probabilities of each category (columns) given that of a row (rows)."""
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """The categories, in the order of rows and columns."""
-        ...
-
-    @property
-    def rows(self) -> tuple[tuple[float, ...], ...]:
-        """The probabilities."""
-        ...
-
-    @property
-    def digest(self) -> str:
-        """A digest of both."""
-        ...
 
 
 class Pram(Perturbation):
@@ -84,7 +65,7 @@ class Pram(Perturbation):
         """The name of its matrix, where that is in a file."""
         return (self.matrix_file,) if self.matrix_file else ()
 
-    def bound_to(self, matrices: Mapping[str, GivenMatrix]) -> "Pram":
+    def bound_to(self, matrices: Mapping[str, GivenMatrix]) -> Self:
         """Return it with the matrix that it names."""
         bound = self.model_copy()
         bound._given = matrices.get(self.matrix_file)  # noqa: SLF001 (its own copy)

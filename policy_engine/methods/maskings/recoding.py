@@ -25,6 +25,11 @@ class Recoding(ColumnMasking):
     level: Annotated[int, Field(ge=1, le=64, strict=True)]
 
     @property
+    def is_of_categories(self) -> bool:
+        """Whether its values are categories: what the taxonomy lists."""
+        return True
+
+    @property
     def taxonomies(self) -> tuple[str, ...]:
         """The name of its taxonomy."""
         return (self.taxonomy,)

@@ -43,7 +43,7 @@ from policy_engine.methods.maskings.pram import Pram
 from policy_engine.methods.maskings.random_rounding import RandomRounding
 from policy_engine.methods.maskings.rank_swapping import RankSwapping
 from policy_engine.methods.maskings.recoding import Recoding
-from policy_engine.methods.maskings.rounding import Rounding
+from policy_engine.methods.tail_coding import TailCoding
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -144,25 +144,28 @@ def _groups(files: TwoFiles) -> list[list[KnownColumn]]:
     """Return the columns, in one list those that were masked together."""
     groups: dict[str, list[KnownColumn]] = {}
     for column in files.columns:
-        together = getattr(column.masking, "group", "") if column.masking else ""
-        groups.setdefault(f"{together}" or f"\t{column.name}", []).append(column)
+        together = column.masking.group if column.masking else ""
+        groups.setdefault(together or f"\t{column.name}", []).append(column)
     return list(groups.values())
 
 
 def _modelled(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikelihood]:
     column, masking = group[0], group[0].masking
-    for kind, model in _MODELS.items():
+    for kind, model in LIKELIHOOD_MODELS.items():
         if isinstance(masking, kind):
             return model(group, files)
-    if isinstance(masking, Recoding):
-        return [became(*_codes(one)) for one in group]
     if masking is not None:
         return [_simulated(one, files) for one in group]
     if column.is_representative:
         return [distance_column(one) for one in group]
     if column.is_exact:
-        return [became(*_codes(one)) for one in group]
+        return _replaced(group, files)
     return [part for one in group for part in _cells(one)]
+
+
+def _replaced(group: Sequence[KnownColumn], _: TwoFiles) -> list[ColumnLikelihood]:
+    """Return columns whose values become the cells that stand for them."""
+    return [became(*_codes(one)) for one in group]
 
 
 def _codes(column: KnownColumn) -> tuple[Floats, Floats]:
@@ -275,11 +278,13 @@ def _computed(group: Sequence[KnownColumn], files: TwoFiles) -> list[ColumnLikel
     [column] = group
     if not column.is_exact:
         return _cells(column)
-    if not isinstance(column.masking, Rounding):
+    masking = column.masking
+    assert isinstance(masking, CellMasking)  # noqa: S101 (likewise)
+    if isinstance(masking, TailCoding):
         return [_coded(column, files)]
     known_values, released = _numbers(column)
     distinct, place = np.unique(known_values, return_inverse=True)
-    made = [float(column.masking.mask(Decimal(repr(float(one))))) for one in distinct]
+    made = [float(masking.mask(Decimal(repr(float(one))))) for one in distinct]
     return [became(np.array(made)[place.reshape(-1)], released)]
 
 
@@ -304,7 +309,7 @@ def _nearest_masked(known_values: Floats, present: slice, made: Floats) -> Float
     return np.where(is_kept[place], known_values, after[place])
 
 
-_MODELS: dict[
+LIKELIHOOD_MODELS: dict[
     type[ColumnMasking], Callable[[Sequence[KnownColumn], TwoFiles], list[ColumnLikelihood]]
 ] = {
     RankSwapping: _swapped,
@@ -315,5 +320,7 @@ _MODELS: dict[
     RandomRounding: _randomly_rounded,
     Microaggregation: _averaged,
     CellMasking: _computed,
+    Recoding: _replaced,
 }
-"""How each masking makes values likely; those that are not here have no likelihood of their own."""
+"""How each masking makes values likely; those that are not here have no likelihood of their own,
+and are compared by masking the original again, or by distance."""

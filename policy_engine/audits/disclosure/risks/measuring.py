@@ -15,13 +15,12 @@ from policy_engine.audits.disclosure.risks.attributes import (
 )
 from policy_engine.audits.disclosure.risks.classes import KnownClasses, population_counts
 from policy_engine.audits.disclosure.risks.file_level import CountedPopulation, Share, file_risks
-from policy_engine.audits.disclosure.risks.reading import public_rule
 from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError, Problem, format_count
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.kernels.spread import Spread
-from policy_engine.methods.tail_coding import TailCoding
+from policy_engine.methods.masking import CellMasking
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -215,8 +214,8 @@ def counted_population(
             reason = f"{column.name!r} has labels that neither table has as values"
             return NotApplicable(reason=f"{reason}, and no taxonomy is given")
         masking = column.masking
-        is_tail = isinstance(masking, TailCoding) and public_rule(masking) is None
-        if is_tail and column.is_exact:
+        is_hidden = isinstance(masking, CellMasking) and masking.public_rule is None
+        if is_hidden and column.is_exact:
             reason = f"which cell of {column.name!r} others would have depends on the original"
             return NotApplicable(reason=reason)
     counts = population_counts(classes, population, persons)

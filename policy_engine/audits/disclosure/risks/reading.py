@@ -16,9 +16,6 @@ from policy_engine.engines.field_marks import is_untyped
 from policy_engine.engines.masking.cells import mask_column
 from policy_engine.engines.masking.numbers import plain_array
 from policy_engine.errors import DataError, Problem, format_count
-from policy_engine.methods.masking import CellRule, ColumnMasking, number
-from policy_engine.methods.maskings.rounding import Rounding
-from policy_engine.methods.tail_coding import TailCode, TailCoding
 from policy_engine.plan.plan import Plan
 
 
@@ -70,29 +67,13 @@ def population_columns(
 
 def _as_masked(population: pa.Table, names: Sequence[str], plan: Plan | None) -> pa.Table:
     for masking in plan.mask.columns if plan and plan.mask else ():
-        rule = public_rule(masking)
+        rule = masking.public_rule
         if masking.name in names and rule is not None:
             place = population.schema.get_field_index(masking.name)
             field, column = population.schema.field(place), population.column(place)
             kind = _typed(population, masking.name).type if is_untyped(field) else None
             population = population.set_column(place, field, mask_column(column, rule, kind))
     return population
-
-
-def public_rule(masking: ColumnMasking) -> CellRule | None:
-    """Return what becomes of any number, None where that depends on those of the original."""
-    if isinstance(masking, Rounding):
-        return masking
-    if isinstance(masking, TailCoding) and masking.replacement == "threshold":
-        return _code(masking, masking.threshold)
-    return None
-
-
-def _code(coding: TailCoding, threshold: float | None) -> CellRule | None:
-    if threshold is None:
-        return None
-    public = number(threshold)
-    return TailCode(coding, public, public)
 
 
 def _stacked(original: pa.Table, population: pa.Table, names: Sequence[str]) -> pa.Table:
