@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from policy_engine.kernels.microaggregation.scaling import Scale
     from policy_engine.kernels.moments import Moments
 
 _FEW = 1_000
@@ -51,13 +52,15 @@ class MaskedRows:
 
     `values` are numbers (rows, columns) of float64, ranks (rows, columns) of int64 with equal ranks
     for equal values, or codes (rows,) of categories; `given` the ranks of the columns that they
-    are masked given, (rows, given columns); `words` random bits, (rows, columns times words).
+    are masked given, (rows, given columns); `words` random bits, (rows, columns times words). Rows
+    that are some of the blocks of a table have its `scale`.
     """
 
     values: "NDArray[Any]"
     given: "NDArray[np.int64]"
     words: "NDArray[np.uint64]"
     facts: ColumnFacts
+    scale: "Scale | None" = None
 
 
 class Perturbation(ColumnMasking, ABC):
@@ -74,6 +77,8 @@ class Perturbation(ColumnMasking, ABC):
     """How many words of random bits each value needs, 64 bits each."""
     needs_all_rows: ClassVar[bool] = False
     """Whether what a row becomes depends on the order of all rows."""
+    is_by_block: ClassVar[bool] = False
+    """Whether several columns together are masked block by block, given the scale of all rows."""
     is_joint: ClassVar[bool] = False
     changes_values: ClassVar[bool] = False
     """Whether it masks nothing where every value is as it was."""

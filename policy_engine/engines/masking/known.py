@@ -256,7 +256,8 @@ def _comparison_of_group(
         after = table.select(masked_names).rename_columns(names)
         return see_pairs(group, table.select(list(used)), after, kinds, key, limits)
 
-    return Look((*used, *masked_names), see, Pairs.merge)
+    by = tuple(masked_names) if group.group[0].is_by_block else ()
+    return Look((*used, *masked_names), see, Pairs.merge, by)
 
 
 def marks_look(group: Group, kinds: Kinds, key: bytes) -> Look[tuple[int, ...]]:

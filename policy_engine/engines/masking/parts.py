@@ -17,11 +17,15 @@ _T = TypeVar("_T")
 @dataclass(frozen=True)
 class Look(Generic[_T]):
     """What is to be seen of some columns: `see` tells it of a part of a table, which has them, and
-    `merge` makes what is seen of two parts that of both."""
+    `merge` makes what is seen of two parts that of both.
+
+    Where not any parts will do, those do that have all rows with equal cells in the columns `by`.
+    """
 
     names: tuple[str, ...]
     see: Callable[[pa.Table], _T]
     merge: Callable[[_T, _T], _T]
+    by: tuple[str, ...] = ()
 
     def __call__(self, table: pa.Table) -> "_T | Faults":
         """Return what is seen of a part of a table, or what is wrong with it."""
@@ -104,7 +108,7 @@ class Parts(ABC):
     @abstractmethod
     def outcomes(self, looks: Mapping[str, Look[Any]], *, whole: bool) -> dict[str, Any]:
         """Return what each look sees of all rows, or the Faults that it meets; `whole` means that
-        each needs all rows in one part."""
+        each needs all rows in one part, or those that are equal in the columns it goes `by`."""
 
     @abstractmethod
     def class_sizes(self, group: Group) -> SharedValues:

@@ -7,7 +7,8 @@ derive from both what is known of the whole (`facts_of`), and mask each part.
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,9 @@ from policy_engine.engines.row_keys import row_keys
 from policy_engine.errors import DataError
 from policy_engine.kernels.streams import count_repeats, draw
 from policy_engine.methods.perturbation import ColumnFacts, MaskedRows, Perturbation
+
+if TYPE_CHECKING:
+    from policy_engine.kernels.microaggregation import Scale
 
 _DOMAIN = b"\xffpolicy-engine masking 1\n"
 KEY_BYTES = 16
@@ -104,20 +108,38 @@ class KnownGroup:
         text = "\n".join((*(f"{one.name}\t{one.group}" for one in self.group), repr(identity)))
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
-    def mask(self, table: pa.Table, kinds: Kinds, keys: RowKeys) -> dict[str, pa.ChunkedArray]:
-        """Return the masked columns of a table, or of a part where not all rows are needed."""
-        masking, names = self.group[0], [one.name for one in self.group]
+    @property
+    def has_blocks(self) -> bool:
+        """Whether a part of a table can be masked that is cut as the whole of it."""
+        return self.group[0].is_by_block and len(self.group) > 1
+
+    def mask(
+        self, table: pa.Table, kinds: Kinds, keys: RowKeys, scale: "Scale | None" = None
+    ) -> dict[str, pa.ChunkedArray]:
+        """Return the masked columns of a table, or of a part where not all rows are needed.
+
+        A part that is cut as the whole table would be has the `scale` of that.
+        """
+        names = [one.name for one in self.group]
         present = is_present(table, columns_of(self.group))
         if not present.any():
             return {name: self._empty(table, name) for name in names}
-        words = keys.words(self.label, len(names) * masking.words)[present]
-        rows = table.select(columns_of(self.group)).filter(from_numpy(present))
-        values, given_ranks = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
-        made = masking.perturb(MaskedRows(values, given_ranks, words, self.facts))
+        rows = self.masked_rows(table, present, kinds, keys)
+        made = self.group[0].perturb(replace(rows, scale=scale))
         return {
             name: self._publish(table.column(name), name, made[:, place], present, kinds)
             for place, name in enumerate(names)
         }
+
+    def masked_rows(
+        self, table: pa.Table, present: NDArray[np.bool_], kinds: Kinds, keys: RowKeys
+    ) -> MaskedRows:
+        """Return the rows of a table that have a value as they are masked."""
+        masking = self.group[0]
+        words = keys.words(self.label, len(self.group) * masking.words)[present]
+        rows = table.select(columns_of(self.group)).filter(from_numpy(present))
+        values, given = self.values(rows, kinds), ranks_of(rows, masking.given_columns, kinds)
+        return MaskedRows(values, given, words, self.facts)
 
     def values(self, table: pa.Table, kinds: Kinds) -> NDArray[np.float64] | NDArray[np.int64]:
         """Return the values of a table as the masking takes them, (rows, columns)."""

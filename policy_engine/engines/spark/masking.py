@@ -46,6 +46,7 @@ from policy_engine.engines.masking.surveys import (
 )
 from policy_engine.engines.masking.unmatched import UnmatchedRows, WordsOf
 from policy_engine.engines.spark.failures import carry_errors
+from policy_engine.engines.spark.near_rows import NearRows, tables_by_part
 from policy_engine.engines.spark.values import (
     Task,
     arrow_schema,
@@ -54,6 +55,7 @@ from policy_engine.engines.spark.values import (
     quote_name,
     text_types,
 )
+from policy_engine.kernels.microaggregation import Scale
 from policy_engine.plan.steps import Mask
 
 ROW_KEYS = ("\ufffdhigh", "\ufffdlow", "\ufffdrepeat")
@@ -76,6 +78,15 @@ class FrameParts(Parts):
     def outcomes(self, looks: Mapping[str, Look[Any]], *, whole: bool) -> dict[str, Any]:
         """Return what each look sees of all rows, or the Faults that it meets; of a frame without
         rows, what it sees in none."""
+        found: dict[str, Any] = {}
+        for by in dict.fromkeys(look.by if whole else () for look in looks.values()):
+            some = {name: look for name, look in looks.items() if not whole or look.by == by}
+            found |= self._outcomes(some, by, whole=whole)
+        return found
+
+    def _outcomes(
+        self, looks: Mapping[str, Look[Any]], by: Sequence[str], *, whole: bool
+    ) -> dict[str, Any]:
         names = list(dict.fromkeys(name for look in looks.values() for name in look.names))
         columns = self._frame.select([quote_name(name) for name in names])
 
@@ -86,7 +97,10 @@ class FrameParts(Parts):
             if seen:
                 yield pa.record_batch([pa.array(seen, pa.binary())], names=["seen"])
 
-        frame = columns.coalesce(1) if whole else columns
+        frame = columns
+        if whole:
+            cells = [quote_name(name) for name in by]
+            frame = columns.repartition(*cells) if cells else columns.coalesce(1)
         pickled = map_in_tasks(frame, see, "seen binary").toArrow().column(0).to_pylist()
         rows = [pickle.loads(one) for one in pickled]  # noqa: S301 (our tasks')
         if not rows:
@@ -115,19 +129,20 @@ def mask(
     is_csv: bool,
     key: bytes | None,
     hold: Hold,
+    rows_per_task: int,
 ) -> tuple[DataFrame, MaskingEvidence, tuple[str, ...]]:
     """Return a frame with columns masked, what was seen of them, and the names of those that are
     texts of any form. Raises as `mask_table` does.
 
-    `is_csv` means that its texts are cells of a file without types; `hold` caches a frame.
+    `is_csv` means that its texts are cells of a file without types; `hold` caches a frame. What has
+    to be in one task by blocks has at most `rows_per_task` there.
     """
     parts = FrameParts(frame, _text_kinds(frame, step, is_csv=is_csv))
     known_columns = KnownColumns.of(parts, step, taxonomies)
     both = _with_singles(frame, known_columns)
     if known_columns.groups:
-        both = _with_perturbed(
-            both, frame.columns, known_columns.groups, parts.kinds, masking_key(key)
-        )
+        work = _GroupWork(parts.kinds, masking_key(key), hold, rows_per_task)
+        both = _with_perturbed(both, frame.columns, known_columns.groups, work)
     both = hold(both)
     evidence = known_columns.evidence(FrameParts(both, parts.kinds), is_masked=True)
     columns = [
@@ -287,16 +302,22 @@ def _with_singles(frame: DataFrame, known_columns: KnownColumns) -> DataFrame:
     return map_in_tasks(frame, put, StructType([*frame.schema.fields, *fields]))
 
 
+class _GroupWork(NamedTuple):
+    """How columns are masked together: the types of texts, the key of draws, how a frame is cached,
+    and how many rows a task has at most where they are cut into parts."""
+
+    kinds: Kinds
+    key: bytes
+    hold: Hold
+    rows_per_task: int
+
+
 def _with_perturbed(
-    frame: DataFrame,
-    content: Sequence[str],
-    known_groups: Sequence[KnownGroup],
-    kinds: Kinds,
-    key: bytes,
+    frame: DataFrame, content: Sequence[str], known_groups: Sequence[KnownGroup], work: _GroupWork
 ) -> DataFrame:
     """Return a frame with the masked columns of some groups; `content` are the columns by whose
     values rows are told apart."""
-    keyed = with_row_keys(frame, content, key)
+    keyed = with_row_keys(frame, content, work.key)
     for group in known_groups:
         schema, used = arrow_schema(frame), list(columns_of(group.group))
         fields = [
@@ -307,15 +328,29 @@ def _with_perturbed(
         ]
         if not group.needs_all_rows:
             wider = StructType([*keyed.schema.fields, *fields])
-            keyed = map_in_tasks(keyed, _masking_task(group, kinds, key, keyed.columns), wider)
+            task = _masking_task(group, work, keyed.columns, gather_tables)
+            keyed = map_in_tasks(keyed, task, wider)
             continue
-        rows = keyed.select([quote_name(name) for name in (*ROW_KEYS, *used)]).coalesce(1)
+        rows = keyed.select([quote_name(name) for name in (*ROW_KEYS, *used)])
         made_fields = StructType([*(keyed.schema[name] for name in ROW_KEYS), *fields])
-        made = map_in_tasks(
-            rows, _masking_task(group, kinds, key, ROW_KEYS, all_rows=True), made_fields
-        )
-        keyed = keyed.join(made, [*ROW_KEYS])
+        keyed = keyed.join(_masked_together(rows, group, work, made_fields), [*ROW_KEYS])
     return keyed.drop(*ROW_KEYS)
+
+
+def _masked_together(
+    rows: DataFrame, group: KnownGroup, work: _GroupWork, fields: StructType
+) -> DataFrame:
+    """Return the keys of rows with the columns of a group masked that need all rows: in one task
+    or, if they can be cut into parts, part by part."""
+    scale = None
+    gather: Gather = partial(gather_tables, rows=sys.maxsize)
+    if group.has_blocks and group.facts.rows > work.rows_per_task:
+        near = NearRows(work.hold(rows), group, work.kinds, partial(keys_of_rows, key=work.key))
+        blocks = near.cut(work.rows_per_task)
+        rows, gather, scale = near.in_parts(blocks), tables_by_part, blocks.scale
+    else:
+        rows = rows.coalesce(1)
+    return map_in_tasks(rows, _masking_task(group, work, ROW_KEYS, gather, scale), fields)
 
 
 def with_row_keys(frame: DataFrame, content: Sequence[str], key: bytes) -> DataFrame:
@@ -343,18 +378,25 @@ def keys_of_rows(table: pa.Table, key: bytes) -> RowKeys:
     return RowKeys(words, repeats.astype(np.int64), key)
 
 
+Gather = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]]
+"""Makes the tables that are masked of the batches of a task."""
+
+
 def _masking_task(
-    group: KnownGroup, kinds: Kinds, key: bytes, kept: Sequence[str], *, all_rows: bool = False
+    group: KnownGroup,
+    work: _GroupWork,
+    kept: Sequence[str],
+    gather: Gather,
+    scale: Scale | None = None,
 ) -> Task:
     """Return a task that appends the masked columns of a group to those that are kept."""
+    kinds, key = work.kinds, work.key
 
     @carry_errors
     def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        parts = gather_tables(batches, sys.maxsize) if all_rows else gather_tables(batches)
-        for table in parts:
-            keys = keys_of_rows(table, key)
+        for table in gather(batches):
             masked_table = table.select(list(kept))
-            for name, values in group.mask(table, kinds, keys).items():
+            for name, values in group.mask(table, kinds, keys_of_rows(table, key), scale).items():
                 masked_table = masked_table.append_column(masked_name(name), values)
             yield from masked_table.to_batches()
 

@@ -194,6 +194,7 @@ class SparkRun:
                 is_csv=table.is_csv,
                 key=self._key,
                 hold=self._hold,
+                rows_per_task=self._engine.rows_per_task,
             )
         return table._replace(frame=frame, masked=step.names, labelled=labelled), evidence
 

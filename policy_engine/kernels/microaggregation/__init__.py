@@ -1,8 +1,8 @@
 """Microaggregation: classes of k rows or more that are near to each other, for their means.
 
 `microaggregate` is for several columns, `microaggregate_column` the optimum for one. Where the
-rows of a table are in several places, `scale`, `cut_blocks`, `find_blocks` and `mdav` make the
-same classes block by block.
+rows of a table are in several places, `cut_far` cuts it into parts, each of which `aggregate`
+makes the same classes of.
 """
 
 from policy_engine.kernels.microaggregation.blocks import (
@@ -14,6 +14,12 @@ from policy_engine.kernels.microaggregation.blocks import (
 )
 from policy_engine.kernels.microaggregation.class_means import aggregate, class_means
 from policy_engine.kernels.microaggregation.code_blocks import CodeCut, choose_cut
+from policy_engine.kernels.microaggregation.far_blocks import (
+    FarBlocks,
+    PlacedRows,
+    Question,
+    cut_far,
+)
 from policy_engine.kernels.microaggregation.loss import (
     information_loss,
     lost_share,
@@ -34,7 +40,10 @@ __all__ = [
     "BlockCut",
     "Blocks",
     "CodeCut",
+    "FarBlocks",
+    "PlacedRows",
     "Placement",
+    "Question",
     "Scale",
     "Scopes",
     "Space",
@@ -42,6 +51,7 @@ __all__ = [
     "choose_cut",
     "class_means",
     "cut_blocks",
+    "cut_far",
     "default_block_size",
     "dominated_classes",
     "find_blocks",

@@ -79,7 +79,7 @@ def cut_blocks(points: Floats, words: Words, k: int, most: int) -> Blocks:
             # Taken and compressed, not indexed by flags: numpy is six times as fast that way.
             part = [key.take(rows) for key in keys]
             column, left = _choose(part[:-1], k)
-            least, goes_left = _separate(_from(part, column), left)
+            least, goes_left = _separate(ordered_keys(part, column, len(part) - 1), left)
             cuts.append(BlockCut(column, least))
             parts += [np.compress(~goes_left, rows), np.compress(goes_left, rows)]
     return Blocks(tuple(blocks), tuple(cuts))
@@ -91,24 +91,40 @@ _MOST_UNEVEN = 20
 def _choose(columns: Sequence[NDArray[Any]], k: int) -> tuple[int, int]:
     """Return which column to cut, and how many rows go to the left: a multiple of k."""
     size = len(columns[0])
-    spans = [(float(column.min()), float(column.max())) for column in columns]
-    widest = max(range(len(spans)), key=lambda column: spans[column][1] - spans[column][0])
-    low, high = spans[widest]
-    below, fewest = size // 2, size // _MOST_UNEVEN
-    if low < high:
-        below = int(np.count_nonzero(columns[widest] < low + (high - low) / 2))
-        below = min(max(below, fewest), size - fewest)
+    column, middle = widest([(float(one.min()), float(one.max())) for one in columns])
+    below = size // 2 if middle is None else int(np.count_nonzero(columns[column] < middle))
+    return column, left_rows(size, below, k)
+
+
+def widest(spans: Sequence[tuple[float, float]]) -> tuple[int, float | None]:
+    """Return the column of widest range, and the middle of that; None if all are constant.
+
+    `spans` are the least and greatest point of each column.
+    """
+    column = max(range(len(spans)), key=lambda column: spans[column][1] - spans[column][0])
+    low, high = spans[column]
+    return column, low + (high - low) / 2 if low < high else None
+
+
+def left_rows(size: int, below: int, k: int) -> int:
+    """Return how many rows of a part go to the left, a multiple of k, if so many are below the
+    middle."""
+    fewest = size // _MOST_UNEVEN
+    below = min(max(below, fewest), size - fewest)
     nearest = (2 * below + k) // (2 * k) * k
-    return widest, min(max(nearest, k), (size - k) // k * k)
+    return min(max(nearest, k), (size - k) // k * k)
 
 
-def _keys(points: Floats, words: Words) -> _Keys:
-    return [*np.ascontiguousarray(points.T), words]
+def _keys(points: Floats, *ties: NDArray[Any]) -> _Keys:
+    return [*np.ascontiguousarray(points.T), *ties]
 
 
-def _from(keys: _Keys, column: int) -> _Keys:
-    """Return the keys in the order in which they count where this column is cut."""
-    return [*keys[column:-1], *keys[:column], keys[-1]]
+def ordered_keys(keys: _Keys, column: int, columns: int) -> _Keys:
+    """Return the keys in the order in which they count where this column is cut.
+
+    The first are the points in `columns` columns, the others tell rows with equal points apart.
+    """
+    return [*keys[column:columns], *keys[:column], *keys[columns:]]
 
 
 def _separate(keys: _Keys, left: int) -> tuple[tuple[float, ...], NDArray[np.bool_]]:
@@ -128,12 +144,13 @@ def _separate(keys: _Keys, left: int) -> tuple[tuple[float, ...], NDArray[np.boo
     return tuple(least), goes_left
 
 
-def find_blocks(cuts: Sequence[BlockCut | None], points: Floats, words: Words) -> Ints:
+def find_blocks(cuts: Sequence[BlockCut | None], points: Floats, *ties: NDArray[Any]) -> Ints:
     """Return the block of every row, (rows,), as a table with these rows was cut into blocks.
 
-    `points` (rows, columns) are standardised as that table's were.
+    `points` (rows, columns) are standardised as that table's were; `ties` (rows,) tell rows with
+    equal ones apart, as its words did.
     """
-    keys, of_row = _keys(points, words), np.empty(len(points), dtype=np.int64)
+    keys, of_row = _keys(points, *ties), np.empty(len(points), dtype=np.int64)
     parts, block = [np.arange(len(points))], 0
     for cut in cuts:
         rows = parts.pop()
@@ -141,12 +158,14 @@ def find_blocks(cuts: Sequence[BlockCut | None], points: Floats, words: Words) -
             of_row[rows] = block
             block += 1
         else:
-            goes_left = _comes_before([key.take(rows) for key in _from(keys, cut.column)], cut)
+            ordered = ordered_keys(keys, cut.column, points.shape[1])
+            goes_left = rows_before([key.take(rows) for key in ordered], cut)
             parts += [np.compress(~goes_left, rows), np.compress(goes_left, rows)]
     return of_row
 
 
-def _comes_before(keys: _Keys, cut: BlockCut) -> NDArray[np.bool_]:
+def rows_before(keys: _Keys, cut: BlockCut) -> NDArray[np.bool_]:
+    """Return which rows go to the left of a cut, (rows,), by their keys in order."""
     goes_left, tied = np.zeros(len(keys[0]), dtype=np.bool_), np.arange(len(keys[0]))
     for key, least in zip(keys, cut.least, strict=False):
         values = key.take(tied)

@@ -4,7 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.compiled import compiled, inlined
+from policy_engine.kernels.microaggregation.blocks import default_block_size
 from policy_engine.kernels.microaggregation.multivariate import microaggregate
+from policy_engine.kernels.microaggregation.scaling import Scale
 from policy_engine.kernels.microaggregation.univariate import microaggregate_column
 
 Floats = NDArray[np.float64]
@@ -12,18 +14,24 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
-def aggregate(values: Floats, k: int, words: Words) -> Floats:
+def aggregate(
+    values: Floats, k: int, words: Words, part_of: tuple[int, Scale] | None = None
+) -> Floats:
     """Return values (rows, columns) as the means of classes of k rows or more.
 
     One column has the classes of least loss, several have those of MDAV. `words` (rows,) tell
-    rows with equal values apart, and decide nothing else: neither does the order of the rows.
+    rows with equal values apart, and decide nothing else: neither does the order of the rows. Of
+    several columns, rows can be one of the parts that `cut_far` makes, `part_of` a table with so
+    many rows on such a scale.
     """
     if values.shape[1] == 1:
         return class_means(values, microaggregate_column(values[:, 0], k, words))
     order = np.lexsort((words, *values.T))
     ranks = np.empty(len(values), dtype=np.uint64)
     ranks[order] = np.arange(len(values), dtype=np.uint64)
-    return class_means(values, microaggregate(values, k, ranks))
+    rows, scale = part_of or (len(values), None)
+    most = default_block_size(rows, k)
+    return class_means(values, microaggregate(values, k, ranks, most, scale))
 
 
 def class_means(values: Floats, groups: Ints) -> Floats:

@@ -56,8 +56,8 @@ def dominated_classes(values: Floats, groups: Ints, count: int) -> int:
     `values` (rows,); `groups` (rows,) numbers the classes from 0.
     """
     sizes = np.abs(values)
-    # Shares of the largest value: no sum of them is infinite.
-    parts = sizes / (sizes.max(initial=0) or 1.0)
+    # By a power of 2 as large as the largest: no sum is infinite, and none is rounded for it.
+    parts = np.ldexp(sizes, -np.frexp(sizes.max(initial=0))[1])
     largest = np.zeros(count)
     np.maximum.at(largest, groups, parts)
     return int(np.count_nonzero(2 * largest > np.bincount(groups, parts, minlength=count)))

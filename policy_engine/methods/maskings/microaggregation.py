@@ -42,6 +42,7 @@ class Microaggregation(Perturbation):
     relates_numbers: ClassVar[bool] = True
     takes_dates: ClassVar[bool] = True
     needs_all_rows: ClassVar[bool] = True
+    is_by_block: ClassVar[bool] = True
     row_counts: ClassVar[tuple[str, ...]] = ("smallestClass", "largestClass")
 
     masking: Literal["microaggregation"] = "microaggregation"
@@ -102,7 +103,8 @@ class Microaggregation(Perturbation):
         """Return the means of the groups."""
         from policy_engine.kernels.microaggregation import aggregate  # noqa: PLC0415 (compiled)
 
-        return aggregate(rows.values, self.group_size, rows.words[:, 0])
+        part_of = (rows.facts.rows, rows.scale) if rows.scale else None
+        return aggregate(rows.values, self.group_size, rows.words[:, 0], part_of)
 
     def tally(
         self,

@@ -1,14 +1,18 @@
 """Columns that are masked at random or by their ranks: on Spark the rows of the local engine."""
 
+from dataclasses import replace
+from unittest.mock import patch
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from applying import applied, asking, measured, rows_of
-from both import both, check_same, released
+from both import both, check_same, frame_of, released
 from building import DATASET, column
 from everyday import everyday
 
 from policy_engine import apply_policy, certify_output
+from policy_engine.engines.spark.near_rows import NearRows
 from policy_engine.errors import CertificateError, DataError, OutputError
 
 KEY = b"\x07" * 32
@@ -92,6 +96,42 @@ def test_masked_rows_are_those_of_the_local_engine(cluster, masked, partitions):
     ]
     assert measured(made.local) == measured(made.spark)
     assert made.local.certificate.maskings == made.spark.certificate.maskings
+
+
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_columns_microaggregated_together_in_parts_are_those_of_the_local_engine(
+    cluster, partitions
+):
+    # As many rows as have several blocks, and parts of one block each.
+    random, rows = np.random.default_rng(2), 40_000
+    is_missing = np.arange(rows) % 100 == 9
+    table = pa.table(
+        {
+            "id": np.arange(rows),
+            "pay": pa.array(random.lognormal(8, 1, rows).round(2), mask=is_missing),
+            "hours": pa.array(random.integers(1, 60, rows), mask=is_missing),
+        }
+    )
+    masked = [
+        column(name, masking="microaggregation", groupSize=2, together="work")
+        for name in ("pay", "hours")
+    ]
+    asked = {"method": "masking", "insensitive": ["id"], "masked": masked, "key": KEY}
+    local = released("local", table, **asked)
+    frame = frame_of(cluster.spark, table).repartition(partitions)
+    parts, cut = [], NearRows.cut
+
+    def counting(near, limit):
+        blocks = cut(near, limit)
+        parts.append(blocks.count)
+        return blocks
+
+    with patch.object(NearRows, "cut", counting):
+        spark = released(replace(cluster, rows_per_task=1_000), frame, **asked)
+    assert parts[0] > 3
+    assert spark.table.toArrow().sort_by("id").equals(local.table.sort_by("id"))
+    assert spark.certificate.maskings == local.certificate.maskings
+    assert spark.release.doubts == local.release.doubts
 
 
 def test_masked_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
