@@ -1,6 +1,6 @@
 """What exploring finds: a setting, what a release with it would be, and which one is marked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -63,6 +63,14 @@ class Draw(_Frozen):
         """The attack that reaches most, by the upper end of its interval."""
         applying = [one for one in self.attacks if isinstance(one.linked, Estimate)]
         return max(applying, key=_upper_end, default=None)
+
+
+_LOSSES: Mapping[LossMeasure, Callable[[Draw], float | NotApplicable]] = {
+    "il1s": lambda draw: draw.il1s,
+    "probabilistic": lambda draw: draw.probabilistic,
+    "query_error": lambda draw: draw.query_error,
+}
+"""The loss of a draw by each measure that differs between draws."""
 
 
 def _upper_end(one: Reached) -> float:
@@ -136,7 +144,7 @@ class Outcome(_Frozen):
         if measure == "global_certainty_penalty":
             penalty = self.global_certainty_penalty
             return None if penalty is None else [penalty]
-        figures = [getattr(one, measure) for one in self.draws]
+        figures = [_LOSSES[measure](one) for one in self.draws]
         losses = [one for one in figures if isinstance(one, float)]
         return losses if losses and len(losses) == len(figures) else None
 

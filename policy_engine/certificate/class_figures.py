@@ -1,6 +1,6 @@
 """What classes by microaggregation show: their sizes, and how much they lose."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
@@ -188,10 +188,18 @@ def _differences(before: ClassFigures, now: ClassFigures) -> Iterator[str]:
     if before.information_loss != now.information_loss:
         yield _difference("information_loss", before.information_loss, now.information_loss)
     for one, other in zip(before.columns, now.columns, strict=False):
-        for name in ("unchanged", "information_loss", "dominated"):
-            stated, actual = getattr(one, name), getattr(other, name)
+        for name, figure in _COLUMN_FIGURES.items():
+            stated, actual = figure(one), figure(other)
             if stated != actual:
                 yield _difference(f"{name} of {one.column!r}", stated, actual)
+
+
+_COLUMN_FIGURES: Mapping[str, Callable[[ClassColumn], float | None]] = {
+    "unchanged": lambda column: column.unchanged,
+    "information_loss": lambda column: column.information_loss,
+    "dominated": lambda column: column.dominated,
+}
+"""The figures of a column that a certificate may state, by their names there."""
 
 
 def _difference(name: str, stated: float | None, actual: float | None) -> str:

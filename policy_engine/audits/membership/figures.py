@@ -1,5 +1,6 @@
 """Figures of one attack: rates, curves and histograms, frozen and as JSON."""
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -85,7 +86,15 @@ class Figures(_Frozen):
 
     def figure(self, measure: StrengthMeasure) -> Estimate | NotApplicable:
         """Return the figure of a measure. Raises KeyError for a rate that was not counted."""
-        if measure.measure != "tprAtFpr":
-            figure: Estimate | NotApplicable = getattr(self, measure.measure)
-            return figure
-        return {one.fpr: one.tpr for one in self.tpr_at_fpr}[measure.fpr or 0.0]
+        if measure.measure == "tprAtFpr":
+            return {one.fpr: one.tpr for one in self.tpr_at_fpr}[measure.fpr or 0.0]
+        return _FIGURES[measure.measure](self)
+
+
+_FIGURES: Mapping[str, Callable[[Figures], Estimate | NotApplicable]] = {
+    "accuracy": lambda figures: figures.accuracy,
+    "precision": lambda figures: figures.precision,
+    "recall": lambda figures: figures.recall,
+    "auc": lambda figures: figures.auc,
+}
+"""The figure of each measure that has one, whatever the rate of false positives."""

@@ -277,10 +277,8 @@ def _whole(
     losses = [one for one in parts if isinstance(one, ProbabilisticLoss)]
     if not losses:
         return parts[0] if parts else _NOTHING
-    mean, variance, quantiles = (
-        float(np.mean([getattr(one, name) for one in losses]))
-        for name in ("mean", "variance", "quantiles")
-    )
+    shared = zip(*((one.mean, one.variance, one.quantiles) for one in losses), strict=True)
+    mean, variance, quantiles = (float(np.mean(part)) for part in shared)
     return _loss(mean, variance, quantiles, pairs)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import cos, radians, sin
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.audits.reports.charts.canvas import SETTINGS, need_matplotlib, render_file
 from policy_engine.kernels.estimates import Estimate, NotApplicable
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
     Tradeoffs = Mapping[str, Tradeoff]
     Read = Callable[[TradeoffPoint], float | Estimate | NotApplicable]
+
+
+class _AttackMeasure(NamedTuple):
+    """What an attack reaches: its name, over all records, and the mean over the classes."""
+
+    name: str
+    overall: "Callable[[TradeoffPoint], Estimate | NotApplicable]"
+    mean: "Read"
+
+
+_PRECISION = _AttackMeasure("precision", lambda one: one.precision, lambda one: one.mean_precision)
+_RECALL = _AttackMeasure("recall", lambda one: one.recall, lambda one: one.mean_recall)
 
 _ROWS: "Mapping[Kind, tuple[str, str]]" = {
     "central": ("Noise in the training (central DP)", "epsilon of the training"),
@@ -72,8 +84,8 @@ def _draw_epsilon_row(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> No
     part.suptitle(title, x=0.005, ha="left", fontweight="bold")
     panels = part.subplots(1, 4)
     precision, recall, accuracy, phi = panels
-    _draw_attack(precision, lines, kind, "precision")
-    _draw_attack(recall, lines, kind, "recall")
+    _draw_attack(precision, lines, kind, _PRECISION)
+    _draw_attack(recall, lines, kind, _RECALL)
     _draw(accuracy, lines, kind, lambda point: point.train_accuracy)
     _draw(accuracy, lines, kind, lambda point: point.test_accuracy, dashed=True)
     _set_share_axis(accuracy, {1 / one.classes for one in lines.values()})
@@ -94,15 +106,14 @@ def _draw_epsilon_row(part: "SubFigure", lines: "Tradeoffs", kind: "Kind") -> No
         part.supxlabel("\n".join(wrapped), x=0.005, ha="left", fontsize=7.5, color=_MUTED)
 
 
-def _draw_attack(axes: "Axes", lines: "Tradeoffs", kind: "Kind", name: str) -> None:
+def _draw_attack(axes: "Axes", lines: "Tradeoffs", kind: "Kind", measure: _AttackMeasure) -> None:
     """Draw what the attack reaches over all records; of a single line, over the classes too."""
-    _draw(axes, lines, kind, lambda point: getattr(point, name))
+    _draw(axes, lines, kind, measure.overall)
     _set_share_axis(axes, {_GUESS})
     if len(lines) == 1:
-        mean = f"mean_{name}"
-        _draw(axes, lines, kind, lambda point: getattr(point, mean), dashed=True)
+        _draw(axes, lines, kind, measure.mean, dashed=True)
         _tell_apart(axes, lines, "over all records", "mean over classes")
-    elif name == "precision":
+    elif measure is _PRECISION:
         axes.legend(frameon=False, fontsize=7, handlelength=2.6)
 
 
@@ -232,14 +243,14 @@ def _tell_apart(axes: "Axes", lines: "Tradeoffs", solid: str, dashed: str) -> No
 def _draw_accuracy_row(part: "SubFigure", lines: "Tradeoffs", rows: "Sequence[Kind]") -> None:
     part.suptitle("The attack over the model", x=0.005, ha="left", fontweight="bold")
     kinds: list[Kind] = ["original", *rows]
-    for axes, name in zip(part.subplots(1, 2), ("precision", "recall"), strict=True):
+    for axes, measure in zip(part.subplots(1, 2), (_PRECISION, _RECALL), strict=True):
         drawn: list[tuple[float, float, str]] = []
         for place, line in enumerate(lines.values()):
             for kind in kinds:
                 colour = _COLOURS[place % len(_COLOURS)]
-                drawn += _scatter(axes, line.of(kind), name, colour)
+                drawn += _scatter(axes, line.of(kind), measure, colour)
         axes.set_xlabel("Model: accuracy on others")
-        axes.set_ylabel(f"Attack: {name}")
+        axes.set_ylabel(f"Attack: {measure.name}")
         _set_share_axis(axes, {_GUESS})
         axes.set_xlim(*_axis_ends([x for x, _, _ in drawn]))
         axes.set_ylim(*_axis_ends([_GUESS, *(y for _, y, _ in drawn)]))
@@ -256,14 +267,14 @@ def _axis_ends(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _scatter(
-    axes: "Axes", points: "Sequence[TradeoffPoint]", name: str, colour: str
+    axes: "Axes", points: "Sequence[TradeoffPoint]", measure: _AttackMeasure, colour: str
 ) -> Iterator[tuple[float, float, str]]:
     """Draw the points of a kind, the fainter the more private, and yield where they are.
 
     Each comes with its epsilon, the original with an empty text.
     """
     for number, point in enumerate(points):
-        figure = getattr(point, name)
+        figure = measure.overall(point)
         if isinstance(figure, NotApplicable):
             continue
         place, marker = (point.test_accuracy, figure.value), _KEYS[point.kind][0]
