@@ -230,8 +230,8 @@ class WrittenTable:
 class Engine(Protocol):
     """Reads, transforms, writes and groups tables; `Any` stands for its own kind of table.
 
-    Calls do not depend on each other: everything that a later call needs is in what an earlier one
-    returned.
+    The result of a call does not depend on others: everything that a later call needs is in what
+    an earlier one returned. What an engine keeps between calls saves time alone, until `close`.
     """
 
     taxonomies: Mapping[str, "Taxonomy"]

@@ -65,6 +65,10 @@ class LocalEngine:
     that plans name, and `key` the owner's key for pseudonyms. The pseudonyms depend on a `salt`,
     which is random unless it is given. Each search for classes is stopped after `time_limit`
     seconds and takes the best result by then.
+
+    Between calls it keeps the table that it encoded last, since exploring forms classes of one
+    table under many settings. No result depends on that: the same columns of the same table, in the
+    same roles, are always encoded alike.
     """
 
     def __init__(
@@ -368,7 +372,8 @@ class LocalEngine:
     ) -> tuple[pa.Table, PreparedTable]:
         """Return the table with its pseudonyms, and the same table prepared.
 
-        It is kept for further runs on the same table that differ only in their bounds.
+        Both are kept for calls that differ in nothing that they depend on: the table itself, the
+        columns with their roles, and which are published.
         """
         prepared_for, last = f"{step.columns.model_dump_json()} {output.columns}", self._prepared
         if last is None or last[0] is not table or last[1] != prepared_for:

@@ -71,3 +71,9 @@ def test_the_files_that_a_page_names_are_there(page):
     }
     assert len(named) > 5
     assert [one for one in named - made_up if not any(f"/{one}" in path for path in there)] == []
+
+
+def test_the_architecture_names_every_file_of_the_verbs():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    files = {path.name for path in (ROOT / "policy_engine" / "api").glob("[!_]*.py")}
+    assert {name for name in files if f"`{name}`" not in page} == set()
