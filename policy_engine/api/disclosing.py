@@ -9,12 +9,19 @@ from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion, match
 from policy_engine.api.disclosing_files import attack_files, audit_files
 from policy_engine.api.disclosing_on_spark import audit_on_cluster, check_for_cluster
 from policy_engine.api.disclosure_inputs import read_disclosed
+from policy_engine.audits.disclosure.answers import answers_together
 from policy_engine.audits.disclosure.records import check_private, write_records
-from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage, RiskAndUtility
+from policy_engine.audits.disclosure.result import (
+    AnswersTogether,
+    DisclosureAudit,
+    Linkage,
+    RiskAndUtility,
+)
 from policy_engine.audits.disclosure.settings import AttackSettings, read_settings
 from policy_engine.audits.disclosure.several import median_query_error, releases_together
 from policy_engine.audits.reports.disclosure import write_disclosure
 from policy_engine.certificate.beside import single_output
+from policy_engine.data.table_files import read_text
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.errors import DataError
 
@@ -40,6 +47,7 @@ def audit_disclosure(
     threshold: float = 0.2,
     holdout: str | Path | None = None,
     also: Sequence[str | Path] = (),
+    answered: str | Path | None = None,
     engine: "EngineName | SparkEngine" = "local",
     taxonomies: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
@@ -63,16 +71,19 @@ def audit_disclosure(
     linkage, numbers agree in the same of so many bins, or "equal", by `agreement`. The file
     `holdout` has persons who were never in the original: whom attacks seem to find of them is a
     second baseline. `also` are other releases of the original: what they add to the first, and what
-    each risks and is good for. With `out`, the figures and a page are written there; with
-    `records`, the most exposed rows, into a file that its owner alone can read. Spark reads larger
-    tables; of those with more rows than its driver holds, classes alone are counted.
+    each risks and is good for. The file `answered` has queries in SQL, separated by semicolons,
+    that were answered on the original: what their answers add to the release. With `out`, the
+    figures and a page are written there; with `records`, the most exposed rows, into a file that
+    its owner alone can read. Spark reads larger tables; of those with more rows than its driver
+    holds, classes alone are counted.
 
     Raises DataError where a table cannot be read or lacks a column (C005) or its type (C009), rows
     cannot be matched (A023), cells of a release cannot be read (A027), a holdout has persons of the
     original (A028), the population does not contain the release (A024), weights or the threshold
     are out of range (A025), an attack is not known or has no time, or numbers do not agree in this
     way (A012), or a taxonomy is missing (C012); CertificateError where the release was not made
-    from the original (V002); OutputError where nothing can be written (O002), or where `records`
+    from the original (V002); QueryError for answered queries that are not understood (Q001, Q002,
+    Q004, Q005) or fail (Q008); OutputError where nothing can be written (O002), or where `records`
     would be no secret (O001); EngineError where an engine cannot be started, PlanError for what
     Spark does not do (M009).
     """
@@ -82,7 +93,7 @@ def audit_disclosure(
         known, match, same_order, sensitive, weights, threshold, taxonomies, others
     )
     if engine != "local":
-        unordered = {"same order of rows": same_order}
+        unordered = {"answered queries": answered, "same order of rows": same_order}
         check_for_cluster({"holdout": holdout, "also": also, "records": records, **unordered})
         tables = original, release, population
         return audit_on_cluster(engine, tables, question, settings, out, progress)
@@ -93,22 +104,34 @@ def audit_disclosure(
     read = match_files(disclosed, question)
     if records and read.unmatched:
         raise DataError.of("A023", f"Nobody's records can be listed: {read.unmatched}.")
+    answers = _answers(Path(answered), read) if answered else None
     further = [_further(original, one, question, progress) for one in also]
     audit, attack_results = audit_files(read, question, settings, progress)
     if further:
         several = _several([read, *further], audit.worst, settings, progress)
         audit = audit.model_copy(update=several)
+    if answers:
+        audit = audit.model_copy(update={"answered": answers})
     if out is not None:
-        files = [
-            *disclosed.files,
-            *([others] if others else []),
-            *(one.given.path for one in further),
-        ]
+        beside = [Path(one) for one in (holdout, answered) if one]
+        files = [*disclosed.files, *beside, *(one.given.path for one in further)]
         write_disclosure(audit, Path(out), *files)
     if records:
         keys = read.keys()
         write_records(Path(records), keys, attack_results.links(read.files.readable().names))
     return audit
+
+
+def _answers(path: Path, read: AttackedFiles) -> AnswersTogether:
+    """Return what answers to the queries in a file add to a release."""
+    from policy_engine.decision.query.cells import answered_queries  # noqa: PLC0415 (sqlglot)
+
+    if read.unmatched:
+        message = f"Answers cannot be put together with the release: {read.unmatched}."
+        raise DataError.of("A023", message)
+    known, table = read.files.names, read.given.before
+    queries = answered_queries(read_text(path), table, known, str(path))
+    return answers_together(read.given.path.name, read.files, queries)
 
 
 def _further(

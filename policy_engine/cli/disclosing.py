@@ -109,6 +109,12 @@ def disclosure(
             metavar="RELEASE", help="Another release of the same original, repeated: what it adds."
         ),
     ] = [],  # noqa: B006
+    answered: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Queries in SQL that were answered on the original: what they add."
+        ),
+    ] = None,
     engine: EngineOption = EngineChoice.LOCAL,
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
@@ -149,6 +155,7 @@ def disclosure(
             taxonomies=parse_paths(taxonomy, "--taxonomy"),
             holdout=holdout,
             also=also,
+            answered=answered,
             out=out,
             records=records,
             progress=progress,

@@ -129,6 +129,19 @@ def read_header(path: Path) -> tuple[Format, tuple[str, ...]]:
     return format_name, names
 
 
+def read_text(path: Path) -> str:
+    """Return a text in UTF-8. Raises DataError where there is none (C002), it cannot be read (C003)
+    or is another encoding (C008)."""
+    if not is_file(path):
+        raise missing_file(path)
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise unreadable_file(path, error) from None
+    except UnicodeDecodeError:
+        raise DataError.of("C008", "The text is not UTF-8.", source=str(path)) from None
+
+
 def missing_file(path: Path) -> PolicyEngineError:
     """Return the error (C002) of a file that is not there, with names near to its own."""
     return DataError.of("C002", f"There is no file {str(path)!r}.", _similar_files(path))

@@ -137,6 +137,30 @@ def _added(count: int, sizes: Ints, before: Ints, alone: Ints) -> Accumulated:
     )
 
 
+def least_excess(first: Ints, second: Ints, rows: Ints) -> int:
+    """Return by how many rows, at least, a class exceeds another one that is part of it.
+
+    Of two releases, either may have the larger class; 0 where no class is a proper part of one of
+    the other release. Sums over both classes then differ by what so few rows contribute. `first`
+    and `second` are the classes in each of sets of so many `rows`, (sets,), -1 for none.
+    """
+    both = (first != ABSENT) & (second != ABSENT)
+    width = int(second.max(initial=0)) + 1
+    pairs, pair_of = np.unique(first[both] * width + second[both], return_inverse=True)
+    shared = _weighed(pair_of, rows[both])
+    large, small = (
+        _weighed(classes[classes != ABSENT], rows[classes != ABSENT])[chosen]
+        for classes, chosen in ((first, pairs // width), (second, pairs % width))
+    )
+    excess = np.abs(large - small)[(shared == large) | (shared == small)]
+    proper = excess[excess > 0]
+    return int(proper.min()) if len(proper) else 0
+
+
+def _weighed(classes: Ints, rows: Ints) -> Ints:
+    return np.bincount(classes, weights=rows).astype(np.int64)
+
+
 def values_in_common(classes: Ints, values: Ints) -> Ints:
     """Return how many sensitive values all classes of a row have in common, (rows,).
 

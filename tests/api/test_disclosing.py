@@ -295,3 +295,45 @@ def test_records_of_nobody_are_not_listed(original, tmp_path):
     with pytest.raises(PolicyEngineError, match="A023 Nobody's records can be listed"):
         audit_disclosure(original, release, known=["pay"], records=place)
     assert not place.exists()
+
+
+def test_answers_to_queries_are_put_together_with_a_release(tmp_path):
+    persons = pd.DataFrame(
+        {"row": range(5), "age": [20, 21, 22, 40, 41], "pay": [1000, 2000, 3000, 4000, 5000]}
+    )
+    persons.to_csv(tmp_path / "in.csv", index=False)
+    decades = persons.assign(age=["[20 - 29]"] * 3 + ["[40 - 49]"] * 2)
+    decades.to_csv(tmp_path / "out.csv", index=False)
+    log = "SELECT avg(pay) FROM staff WHERE age < 22;\nSELECT age FROM staff WHERE pay > 2000"
+    (tmp_path / "log.sql").write_text(log)
+    audit = audit_disclosure(
+        tmp_path / "in.csv",
+        tmp_path / "out.csv",
+        known=["age"],
+        match=["row"],
+        answered=tmp_path / "log.sql",
+        out=tmp_path / "page",
+    )
+    # Of 20 to 29 three persons, of whom two are below 22: the third earns what is left.
+    [one] = audit.answered.answers
+    assert (one.smallest, one.difference, one.beside) == (2, 1, "out.csv")
+    assert (audit.answered.uniques, one.uniques, one.linked.value) == (0, 1, 0.6)
+    assert [unused.query for unused in audit.answered.not_used] == [2]
+    written = json.loads((tmp_path / "page" / "disclosure.json").read_text())
+    assert written["answered"]["answers"][0]["columns"] == ["age"]
+    page = (tmp_path / "page" / "disclosure.html").read_text()
+    assert "What each answer adds" in page
+    assert "Query 2 is not used, since it depends on" in page
+
+
+def test_answers_need_to_know_whose_row_is_whose(tmp_path):
+    persons = pd.DataFrame({"age": [20, 20, 30], "city": ["a", "a", "b"]})
+    persons.to_csv(tmp_path / "in.csv", index=False)
+    (tmp_path / "log.sql").write_text("SELECT count(*) FROM t")
+    files = tmp_path / "in.csv", tmp_path / "in.csv"
+    with pytest.raises(PolicyEngineError, match="A023 Answers cannot be put together"):
+        audit_disclosure(*files, known=["age"], answered=tmp_path / "log.sql")
+    with pytest.raises(PolicyEngineError, match="C002"):
+        audit_disclosure(*files, known=["age"], same_order=True, answered=tmp_path / "none.sql")
+    with pytest.raises(PolicyEngineError, match="M009"):
+        audit_disclosure(*files, engine="spark", answered=tmp_path / "log.sql")

@@ -102,6 +102,19 @@ def test_everything_that_is_asked_for_is_told(files, tmp_path):
     assert records.read_text().splitlines()[0] == "row,distance-linkage"
 
 
+def test_answers_to_queries_have_a_row_each(tmp_path):
+    (tmp_path / "in.csv").write_text("row,age\n0,20\n1,21\n2,22\n")
+    (tmp_path / "out.csv").write_text("row,age\n0,[20 - 22]\n1,[20 - 22]\n2,[20 - 22]\n")
+    (tmp_path / "log.sql").write_text("SELECT avg(pay) FROM t WHERE age < 22")
+    files = [str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), "--match", "row"]
+    files += ["--answered", str(tmp_path / "log.sql"), "--attack", "distance-linkage"]
+    assert "Q004 Query 1: There is no column 'pay' in 't'." in str(run(*files).exception)
+    (tmp_path / "log.sql").write_text("SELECT count(*) FROM t WHERE age < 22")
+    text = " ".join(run(*files).output.split())
+    assert "query 1 │ age │ 66.7% │ 1 │ 1 │ 2 │ 1 (out.csv)" in text
+    assert "1 of 3 persons are alone there, 0 before" in text
+
+
 def test_an_attack_has_a_row_and_a_number_of_known_columns_a_column(tmp_path, monkeypatch):
     names = ["age", "weight", "height", "income", "children"]
     table = {name: [(row * (at + 3)) % 11 for row in range(8)] for at, name in enumerate(names)}

@@ -11,6 +11,7 @@ from policy_engine.kernels.releases import (
     accumulated,
     aligned_classes,
     consistent_rows,
+    least_excess,
     rows_consistent_with,
     values_in_common,
 )
@@ -126,3 +127,22 @@ def test_values_in_common_are_those_of_sets(data):
     values = data.draw(arrays(np.int64, classes.shape, elements=st.integers(-1, 3)))
     expected = [len(brute_values(classes, values, row)) for row in range(len(classes))]
     assert values_in_common(classes, values).tolist() == expected
+
+
+def brute_excess(first, second):
+    """Return the least excess of a class over a part of it in the other release, in rows."""
+    sets = [
+        [{*np.flatnonzero(classes == one).tolist()} for one in set(classes.tolist()) - {-1}]
+        for classes in (first, second)
+    ]
+    pairs = [(a, b) for a in sets[0] for b in sets[1]]
+    return min((len(a ^ b) for a, b in pairs if a < b or b < a), default=0)
+
+
+@given(arrays(np.int64, st.tuples(st.integers(1, 8), st.just(2)), elements=st.integers(-1, 2)))
+def test_the_least_excess_is_found_among_all_pairs_of_classes(classes):
+    first, second = classes.T
+    alone = np.ones(len(classes), dtype=np.int64)
+    assert least_excess(first, second, alone) == brute_excess(first, second)
+    # Sets of rows count as so many of them.
+    assert least_excess(first, second, 3 * alone) == 3 * brute_excess(first, second)

@@ -144,6 +144,53 @@ class ReleasesTogether(_Frozen):
     joined: Estimate | None = None
 
 
+class AnswerTogether(_Frozen):
+    """What an answer on the original tells together with the release and the answers before it.
+
+    `query` is its number in the file, from 1; it tells persons apart by the `columns`, into `cells`
+    of which the smallest has `smallest` persons, 0 where it selects nobody. Of two sets of which
+    one is part of the other, a cell of this answer and one of `beside`, the release or an answer
+    before, the larger has at least `difference` persons more: what is published of them is what
+    both answers differ by; None where no set is part of another. `linked` is the share of the
+    persons that a choice at random finds among those of the same class and cells so far; `uniques`
+    are alone there, `gained` of them by this answer, and `combined` of these not in its own cell.
+    """
+
+    query: Annotated[int, Field(ge=1)]
+    columns: tuple[str, ...]
+    cells: Annotated[int, Field(ge=0)]
+    smallest: Annotated[int, Field(ge=0)]
+    difference: Annotated[int, Field(ge=1)] | None
+    beside: str | None
+    linked: Estimate
+    least: int
+    uniques: int
+    gained: int
+    combined: int
+
+
+class AnswerNotUsed(_Frozen):
+    """An answer that tells persons apart for nobody who knows the known columns alone, and why."""
+
+    query: Annotated[int, Field(ge=1)]
+    reason: str
+
+
+class AnswersTogether(_Frozen):
+    """What the release tells by the classes of the `columns`, and what answers add to it.
+
+    `linked` is the share that a choice at random finds within the classes of the release alone, of
+    which the smallest has `least` persons, and `uniques` have one of their own.
+    """
+
+    columns: tuple[str, ...]
+    linked: Estimate
+    least: int
+    uniques: int
+    answers: tuple[AnswerTogether, ...]
+    not_used: tuple[AnswerNotUsed, ...] = ()
+
+
 class RiskAndUtility(_Frozen):
     """What the strongest attack on a release reaches, and the median error of counts by it.
 
@@ -179,6 +226,7 @@ class DisclosureAudit(_Frozen):
     were never in the original, but `alike` equal somebody there in all known columns, and `equal`
     in all that both tables have. With other releases of the same original, `together` is what they
     tell one after the other, and `releases` what each risks and is good for, the audited one first.
+    `answered` is what answers to queries on the original add to the release.
     Without a certificate, the release lacks the columns `lacking`, and `missing_marks` are the
     cells that were read as missing.
     """
@@ -206,6 +254,7 @@ class DisclosureAudit(_Frozen):
     missing_marks: tuple[MissingMarks, ...] = ()
     together: tuple[ReleasesTogether, ...] = ()
     releases: tuple[RiskAndUtility, ...] = ()
+    answered: AnswersTogether | None = None
 
     @property
     def worst(self) -> Linkage | None:

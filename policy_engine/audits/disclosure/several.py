@@ -29,9 +29,9 @@ def releases_together(
     known values: the rows that are equal in all columns whose cells say what is true. The
     person is one of those who are in the same classes of all releases.
     """
-    truthful = [[one for one in files.columns if _is_truthful(one, files)] for files in releases]
+    truthful = [truthful_columns(files) for files in releases]
     pairs = list(zip(truthful, releases, strict=True))
-    classes = np.column_stack([_classes(columns, files) for columns, files in pairs])
+    classes = np.column_stack([classes_by(columns, files) for columns, files in pairs])
     persons = len(classes)
     alone = [accumulated(classes[:, [place]])[0].linked for place in range(len(pairs))]
     return tuple(
@@ -58,6 +58,11 @@ def _joined(releases: Sequence[TwoFiles]) -> Estimate | None:
     return share_of_parts(float(links.sum()), len(links)).rounded(_DECIMALS)
 
 
+def truthful_columns(files: TwoFiles) -> list[KnownColumn]:
+    """Return the known columns by which a person's class in the release is found."""
+    return [one for one in files.columns if _is_truthful(one, files)]
+
+
 def _is_truthful(column: KnownColumn, files: TwoFiles) -> bool:
     """Tell whether a person's class is found by what is known of the column.
 
@@ -70,7 +75,8 @@ def _is_truthful(column: KnownColumn, files: TwoFiles) -> bool:
     return bool(column.covers(cells, column.before[present].astype(np.int64)).all())
 
 
-def _classes(columns: Sequence[KnownColumn], files: TwoFiles) -> Ints:
+def classes_by(columns: Sequence[KnownColumn], files: TwoFiles) -> Ints:
+    """Return by person the class of the own record in columns, (persons,), -1 for no record."""
     classes = np.full(len(files.own), ABSENT, dtype=np.int64)
     present = files.own >= 0
     cells = [one.after.cell_of[files.own[present]].astype(np.int32) for one in columns]

@@ -10,6 +10,7 @@ from policy_engine.audits.disclosure.result import (
 from policy_engine.audits.disclosure.risks.result import FINDING, LEARNING
 from policy_engine.audits.disclosure.risks.wording import (
     columns_words,
+    group_by_reason,
     risk_sentences,
     share_words,
     worst_of,
@@ -140,6 +141,23 @@ def _added(before: ReleasesTogether, one: ReleasesTogether, rows: int) -> str:
     text += f"{share_words(before.linked.value)} before. "
     alone = f"{one.uniques:,} of {rows:,} persons are alone there, {before.uniques:,} before; "
     return f"{text}{alone}{one.combined:,} of them only by the releases together.{joined}"
+
+
+def added_by_answers(audit: DisclosureAudit) -> tuple[str, ...]:
+    """Return what answers to queries add to the release, and which of them were not used."""
+    answered = audit.answered
+    if answered is None:
+        return ()
+    reasons = group_by_reason((str(one.query), one.reason) for one in answered.not_used)
+    unused = tuple(f"Query {numbers} is not used, since {reason}." for numbers, reason in reasons)
+    if not answered.answers:
+        return unused
+    last = answered.answers[-1]
+    found = "With the answers, a choice at random among those of the same class and cells finds "
+    found += f"{_share_of(last.linked)} of the persons, {share_words(answered.linked.value)} before"
+    alone = f"{last.uniques:,} of {audit.rows:,} persons are alone there, "
+    alone += f"{answered.uniques:,} before: differences of what was published can be theirs alone."
+    return (f"{found}. {alone}", *unused)
 
 
 def _joined(before: ReleasesTogether, one: ReleasesTogether) -> str:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
+from policy_engine.audits.disclosure.result import AnswersTogether, DisclosureAudit, Linkage
 from policy_engine.audits.disclosure.risks.wording import (
     figure_words,
     group_by_reason,
@@ -13,6 +13,7 @@ from policy_engine.audits.disclosure.risks.wording import (
     share_words,
 )
 from policy_engine.audits.disclosure.wording import (
+    added_by_answers,
     added_by_others,
     limits,
     matched_words,
@@ -71,6 +72,8 @@ def disclosure_page(audit: DisclosureAudit) -> str:
         releases=_releases(audit) if audit.releases else None,
         map=_map(audit),
         added=added_by_others(audit),
+        answers=_answers(audit.answered),
+        added_by_answers=added_by_answers(audit),
         limits=limits(),
     )
 
@@ -167,6 +170,24 @@ def _releases(audit: DisclosureAudit) -> Table:
     ]
     head = ("release", "strongest attack", "persons linked", "median error of counts")
     return Table("What each release risks, and is good for", head, rows, texts=(1,))
+
+
+def _answers(answered: AnswersTogether | None) -> Table | None:
+    if answered is None or not answered.answers:
+        return None
+    rows = [
+        (
+            str(one.query),
+            ", ".join(one.columns),
+            _interval(one.linked),
+            f"{one.uniques:,}",
+            f"{one.smallest:,}",
+            f"{one.difference:,}, {one.beside}" if one.difference else "-",
+        )
+        for one in answered.answers
+    ]
+    head = ("query", "narrows by", "persons found", "alone", "smallest cell", "smallest difference")
+    return Table("What each answer adds", head, rows, texts=(1, 5))
 
 
 def _map(audit: DisclosureAudit) -> list[PagePicture]:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from policy_engine.audits.disclosure.result import DisclosureAudit, Linkage
+from policy_engine.audits.disclosure.result import AnswersTogether, DisclosureAudit, Linkage
 from policy_engine.audits.disclosure.risks.wording import (
     figure_words,
     group_by_reason,
@@ -15,6 +15,7 @@ from policy_engine.audits.disclosure.risks.wording import (
     share_words,
 )
 from policy_engine.audits.disclosure.wording import (
+    added_by_answers,
     added_by_others,
     limits,
     matched_words,
@@ -34,9 +35,9 @@ def print_disclosure(audit: DisclosureAudit) -> None:
         print_fitting(console(), risks_table(audit))
     if audit.releases:
         print_fitting(console(), releases_table(audit))
-    for sentence in added_by_others(audit):
-        console().print(sentence, markup=False)
-    for sentence in notes(audit):
+    if audit.answered and audit.answered.answers:
+        print_fitting(console(), answers_table(audit.answered))
+    for sentence in (*added_by_others(audit), *added_by_answers(audit), *notes(audit)):
         console().print(sentence, markup=False)
     for names, reason in group_by_reason((one.attack, one.reason) for one in audit.not_run):
         console().print(f"not run: {names}, since {reason}", markup=False)
@@ -124,3 +125,21 @@ def releases_table(audit: DisclosureAudit) -> Table:
     ]
     head = ("release", "most linked", "strongest attack", "median error of counts")
     return rows_table("risk and utility of the releases", head, rows)
+
+
+def answers_table(answered: AnswersTogether) -> Table:
+    """Return what each answer tells, with the release and the answers before it."""
+    rows = [
+        (
+            f"query {one.query}",
+            ", ".join(one.columns),
+            f"{one.linked.value:.1%}",
+            one.uniques,
+            one.combined,
+            one.smallest,
+            f"{one.difference} ({one.beside})" if one.difference else "",
+        )
+        for one in answered.answers
+    ]
+    head = ("answer", "narrows by", "found", "alone", "alone only together", "smallest cell")
+    return rows_table("answers with the release", (*head, "smallest difference"), rows)
