@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from policy_engine.certificate.attestation import Attestation, attest
-from policy_engine.certificate.beside import load_proofs
+from policy_engine.certificate.beside import certificate_names, load_proofs, single_output
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
+from policy_engine.data.storage import read_errors
 from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
@@ -114,7 +115,8 @@ def query_data(
 ) -> "QueryResult":
     """Return the rows of an SQL query that policies let an assignee read for a purpose.
 
-    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset. A release
+    `data` maps dataset IRIs to paths or tables; the key "" stands for the only dataset. The folder
+    of a release with its certificate is a path, too. A release
     by buckets, given as its folder or as its `tables`, is the two tables "quasi-identifiers" and
     sensitive, whose columns are those of its IRI. Any other table is
     called by the last segment of its IRI, or by the whole IRI in quotes; `dialect` is any that
@@ -134,7 +136,7 @@ def query_data(
         sql,
         in_force,
         assignee,
-        make_catalog(named_data(data, in_force), in_buckets=True),
+        make_catalog(_outputs(named_data(data, in_force)), in_buckets=True),
         purpose,
         certificates=read_proofs(certificates),
         hierarchy=hierarchy,
@@ -144,6 +146,17 @@ def query_data(
         log=None if log is None else open_log(log, log_key),
         owners=load_owners(owners, in_force, reading.get("contexts")),
     )
+
+
+def _outputs(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data by IRI, the folder of a release as the output in it."""
+    outputs = dict(data)
+    for iri, source in data.items():
+        if isinstance(source, str | Path) and Path(source).is_dir():
+            with read_errors(Path(source)):
+                is_release = bool(certificate_names(Path(source)))
+            outputs[iri] = single_output(Path(source)) if is_release else source
+    return outputs
 
 
 def fulfil_duty(

@@ -142,7 +142,7 @@ def write_page(runs: Sequence[Run], path: Path, source: str, *inputs: Path) -> N
         totals=_totals(runs, [risk for _, risk, _ in attacked]),
         is_bounded=any(one.is_cheapest for one in runs),
         map=risk_utility_map(runs),
-        head=("setting", "linked", "of draws", "by", measure, "bound"),
+        head=("setting", "linked", "range over draws", "strongest attack", measure, "bound"),
         rows=[_row(*one) for one in attacked],
         marked=[place for place, (run, _, _) in enumerate(attacked) if run.is_cheapest],
         refused=[

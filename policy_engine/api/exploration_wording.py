@@ -61,7 +61,7 @@ def linked_words(linked: Estimate | NotApplicable) -> str:
     """Return a share of records with its interval."""
     if isinstance(linked, NotApplicable):
         return "-"
-    return f"{linked.value:.2%} (95% interval {linked.low:.2%} to {linked.high:.2%})"
+    return f"{linked.value:.1%} (95% interval {linked.low:.1%} to {linked.high:.1%})"
 
 
 def loss_words(loss: SettingLoss) -> str:
@@ -84,7 +84,7 @@ def _figure(value: float, measure: LossMeasure) -> str:
 
 def draws_words(risk: SettingRisk) -> str:
     """Return from where to where the share differs by draw."""
-    ends = f"{risk.least:.2%}", f"{risk.greatest:.2%}"
+    ends = f"{risk.least:.1%}", f"{risk.greatest:.1%}"
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 

@@ -29,7 +29,7 @@ def is_made_again(plan: Plan, *, has_key: bool, is_matched: bool = False) -> boo
     if has_cells_of_input(plan) and not plan.require_anonymize().columns.has_own_pseudonyms:
         # Buckets of equal quasi-identifiers are the same whatever the key, of the same rows.
         is_distinct = plan.require_anonymize().recoding.buckets == "distinct-l"
-        is_keyless = is_distinct and not (_drawn(plan) or plan.sample)
+        is_keyless = is_distinct and not (drawn_by_key(plan) or plan.sample)
         drawn, counted = True, counted or is_keyless
     return counted or (has_key and drawn)
 
@@ -86,18 +86,18 @@ def other_draws(plan: Plan, *, has_key: bool) -> Iterator[None]:
 
 def _check_key(plan: Plan, *, has_key: bool) -> None:
     """Raise DataError (V006) where a release cannot be made again identically without its key."""
-    drawn = "" if has_key else _drawn(plan)
+    drawn = "" if has_key else drawn_by_key(plan)
     if drawn:
         message = f"{drawn} follows from the key of the release, so it cannot be made again "
-        hint = "Give the key that it was made with."
+        hint = "Give the key that it was made with. Without one, its draws cannot be repeated."
         raise DataError.of("V006", f"{message}identically.", hint)
 
 
-def _drawn(plan: Plan) -> str:
+def drawn_by_key(plan: Plan) -> str:
     """Return what the key of a release decides, empty for nothing."""
     if plan.mask and plan.mask.groups:
         names = [one.name for group in plan.mask.groups for one in group]
-        return f"How {join_names(names)} was masked"
+        return f"How {join_names(names)} {'was' if len(names) == 1 else 'were'} masked"
     if plan.require_anonymize().recoding.algorithm == "microaggregation":
         return "Which of the rows with equal quasi-identifiers are in which class"
     return ""

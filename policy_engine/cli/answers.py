@@ -77,7 +77,9 @@ def print_notes(policies: "InForce") -> None:
 
 
 _PATIENCE = 10.0
-"""Every so many seconds there is a line of progress where it is piped."""
+"""Every so many seconds there may be a line of progress where it is piped."""
+_BEATS = 6
+"""After so many of them without a line, there is one without news."""
 
 
 class _Pace:
@@ -108,11 +110,13 @@ _STEPS = 2
 
 
 class _Lines:
-    """Prints how far a command is, every ten seconds, whether or not there is news."""
+    """Prints how far a command is: every ten seconds where a stage is new or a percent further,
+    else every minute, as a sign of life."""
 
     def __init__(self, *, time_left: bool) -> None:
         self._time_left, self._lock = time_left, threading.Lock()
         self._said, self._done, self._total = "", 0, 0
+        self._printed, self._beats = "", 0
         self._stage, self._pace = "", _Pace()
 
     def tell(self, message: str, done: int, total: int) -> None:
@@ -129,14 +133,17 @@ class _Lines:
     def say(self) -> None:
         """Write a line of the stage, the share of it that is done, and the time that is left."""
         with self._lock:
-            if self._said:
-                typer.echo(f"{self._said}{self._how_far()} ...", err=True)
+            share = f" {self._done / self._total:.0%}" if self._total else ""
+            self._beats += 1
+            is_news = f"{self._said}{share}" != self._printed
+            if self._said and (is_news or self._beats >= _BEATS):
+                self._printed, self._beats = f"{self._said}{share}", 0
+                typer.echo(f"{self._printed}{self._left()} ...", err=True)
 
-    def _how_far(self) -> str:
-        if not self._total:
-            return ""
-        left = self._pace.left(self._done, self._total) if self._time_left else ""
-        return f" {self._done / self._total:.0%}{left and f', {left}'}"
+    def _left(self) -> str:
+        is_known = self._total and self._time_left
+        left = self._pace.left(self._done, self._total) if is_known else ""
+        return left and f", {left}"
 
 
 def _duration(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """The commands, each loaded when it is asked for, and what a command line ends with."""
 
 import codecs
+import inspect
 import os
 import signal
 import sys
@@ -84,10 +85,18 @@ def make_app(requested: str = "") -> typer.Typer:
         module, _, attribute = COMMANDS[name].partition(":")
         command = getattr(import_module(f"policy_engine.cli.{module}"), attribute)
         if isinstance(command, typer.Typer):
+            for one in command.registered_commands:
+                one.help = _help_of(one.callback)
             app.add_typer(command, name=name)
         else:
-            app.command(name)(command)
+            app.command(name, help=_help_of(command))(command)
     return app
+
+
+def _help_of(command: object) -> str:
+    """Return the docstring of a command, a paragraph a line: a terminal breaks its own lines."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(one.split()) for one in paragraphs)
 
 
 def _root(

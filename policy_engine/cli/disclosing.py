@@ -101,7 +101,9 @@ def disclosure(
     ] = 0.2,
     holdout: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Persons who were never in the original, its columns."),
+        typer.Option(
+            metavar="FILE", help="Persons who were never in the original, with the same columns."
+        ),
     ] = None,
     also: Annotated[
         list[Path],

@@ -104,6 +104,6 @@ def duties(
         print_json([one.model_dump(mode="json") for one in dues])
         return
     from policy_engine.cli.tables.duties import dues_table  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
-    console().print(dues_table(dues))
+    print_fitting(console(), dues_table(dues))

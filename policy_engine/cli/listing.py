@@ -61,23 +61,23 @@ def methods(output_format: FormatOption = Format.TEXT) -> None:
         )
         return
     from policy_engine.cli.tables.methods import parameters_table  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     for name, (term, parameters_) in methods_of_tables.items():
-        console().print(parameters_table(f"{name}: {term.definition}", parameters_))
-    console().print(parameters_table("Every method", shared))
-    console().print(parameters_table("Every privacy model", of_models))
+        print_fitting(console(), parameters_table(f"{name}: {term.definition}", parameters_))
+    print_fitting(console(), parameters_table("Every method", shared))
+    print_fitting(console(), parameters_table("Every privacy model", of_models))
     for role, parameters in columns.items():
-        console().print(parameters_table(f"A column under {role}", parameters))
+        print_fitting(console(), parameters_table(f"A column under {role}", parameters))
     for name, (term, parameters_) in maskings.items():
         title = f"{name}, a masking of a column: {term.definition}"
-        console().print(parameters_table(title, parameters_))
+        print_fitting(console(), parameters_table(title, parameters_))
     for name, (term, parameters_) in trainings.items():
         title = f"pe:{name}, an action of a permission: {term.definition}"
-        console().print(parameters_table(title, parameters_, with_engines=False))
+        print_fitting(console(), parameters_table(title, parameters_, with_engines=False))
     for name, (term, parameters_) in audits.items():
         title = f"{name}, by a duty to audit: {term.definition}"
-        console().print(parameters_table(title, parameters_, with_engines=False))
+        print_fitting(console(), parameters_table(title, parameters_, with_engines=False))
 
 
 def _listing(methods: Mapping[str, tuple[terms.Term, list["Parameter"]]]) -> dict[str, Any]:

@@ -59,8 +59,8 @@ def certify(
         typer.Option(
             "--data",
             metavar="IRI=PATH",
-            help="The input: needed if k counts persons, to check --record, or to make "
-            "figures of microaggregation again.",
+            help="The input: needed if k counts persons, if columns are masked at random, if the "
+            "policy bounds attacks, or to check --record. Can be repeated.",
         ),
     ] = [],  # noqa: B006
     taxonomy: TaxonomyOption = [],  # noqa: B006
@@ -120,9 +120,9 @@ def certify(
         print_json(json.loads(measured.to_jsonld()))
         return
     from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
-    console().print(certificate_table(measured))
+    print_fitting(console(), certificate_table(measured))
     if not measured.tells_making:
         note = "how the output was made is not known: by this certificate nobody may read it"
         console().print(note, markup=False)
@@ -221,10 +221,10 @@ def compare(
         print_json(comparison.model_dump(mode="json"))
         return
     from policy_engine.cli.tables.comparisons import comparison_tables  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     for table in comparison_tables(comparison):
-        console().print(table)
+        print_fitting(console(), table)
     if report is not None:
         console().print(f"written: {report}", markup=False, soft_wrap=True)
 
@@ -242,22 +242,23 @@ def explore(
             help="Values of k to try: 2,5,10,50,100 if nothing else is varied.",
         ),
     ] = "",
-    l: Annotated[str, typer.Option(metavar="L,L,...", help="Values of l to try.")] = "",  # noqa: E741
-    t: Annotated[str, typer.Option(metavar="T,T,...", help="Values of t to try.")] = "",
+    l: Annotated[str, typer.Option(metavar="L,L,...", help="Values to try (l-diversity).")] = "",  # noqa: E741
+    t: Annotated[str, typer.Option(metavar="T,T,...", help="Values to try (t-closeness).")] = "",
     vary: Annotated[
         list[str],
         typer.Option(
             "--vary",
             metavar="[COLUMN:]NAME=X,X,...",
             help="Values of another parameter to try: of a model, of the sample, or of the "
-            "masking of a column, of all masked columns without one. Releases are attacked.",
+            "masking of a column, of all masked columns without one. Can be repeated: all "
+            "combinations are tried. Releases are attacked.",
         ),
     ] = [],  # noqa: B006
     draws: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="How often each setting is drawn, where something is drawn; else 3, with a key 1.",
+            help="Draws per setting (default 3; with --key, 1).",
         ),
     ] = None,
     chart: Annotated[
@@ -335,10 +336,10 @@ def explore(
     from policy_engine.api.exploration import attacked_runs  # noqa: PLC0415
     from policy_engine.api.exploration_wording import verdict  # noqa: PLC0415
     from policy_engine.cli.tables.comparisons import runs_tables  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     for table in runs_tables(runs):
-        console().print(table)
+        print_fitting(console(), table)
     if any(attacked_runs(runs)):
         console().print(verdict(runs), markup=False)
     for written in filter(None, (chart, report)):

@@ -117,7 +117,8 @@ DataOption = Annotated[
     typer.Option(
         "--data",
         metavar="IRI=PATH",
-        help="Where an asset's data is; a path alone is for the policy's only dataset.",
+        help="Where an asset's data is; a path alone is for the policy's only dataset. Can be "
+        "repeated.",
     ),
 ]
 OverwriteOption = Annotated[
@@ -131,7 +132,11 @@ ContextOption = Annotated[
 ]
 ParentOption = Annotated[
     list[Path],
-    typer.Option("--parent", metavar="POLICY", help="A policy that other policies inherit from."),
+    typer.Option(
+        "--parent",
+        metavar="POLICY",
+        help="A policy that other policies inherit from. Can be repeated.",
+    ),
 ]
 VocabularyOption = Annotated[
     list[Path],
@@ -143,7 +148,11 @@ VocabularyOption = Annotated[
 ]
 WorldOption = Annotated[
     Path | None,
-    typer.Option("--world", metavar="FILE", help="The state of the world, in JSON."),
+    typer.Option(
+        "--world",
+        metavar="FILE",
+        help="The state of the world, in JSON: see docs/policy-language.md.",
+    ),
 ]
 TimeOption = Annotated[
     str,
@@ -167,7 +176,8 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         metavar="NAME=NUMBER",
-        help="Limits for the size of a policy: bytes, depth, values, namespace_characters ...",
+        help="How large a policy may be: bytes, depth, values, key_characters, contexts, "
+        "namespace_characters, constraints, condition_depth or inherited. Can be repeated.",
     ),
 ]
 TaxonomyOption = Annotated[
@@ -175,7 +185,8 @@ TaxonomyOption = Annotated[
     typer.Option(
         "--taxonomy",
         metavar="NAME=FILE",
-        help="The file of a taxonomy, or of a matrix, that is not next to the policy.",
+        help="The file of a taxonomy, or of a matrix, that is not next to the policy. Can be "
+        "repeated.",
     ),
 ]
 QuietOption = Annotated[
@@ -189,16 +200,16 @@ QuietOption = Annotated[
 KeyOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="The key for pseudonyms. Default: the value of POLICY_ENGINE_KEY."
+        metavar="FILE",
+        help="The key for pseudonyms and random maskings. Default: POLICY_ENGINE_KEY.",
     ),
 ]
 AttemptsOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Where to keep every model that was tried, released or not, for the owner"
-        " only. Default: policy-engine/attempts in $XDG_STATE_HOME or "
-        "~/.local/state.",
+        help="Where every model that was tried is kept, released or not, for the owner only. "
+        "Default: policy-engine/attempts in $XDG_STATE_HOME or ~/.local/state.",
     ),
 ]
 EngineOption = Annotated[EngineChoice, typer.Option("--engine", help="The engine to run on.")]

@@ -140,11 +140,19 @@ def _print_rows(
 
 
 def _print_table(table: Any) -> None:
-    from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting, rows_table  # noqa: PLC0415
     from policy_engine.decision.query.rows import as_texts  # noqa: PLC0415
 
     title = format_count(table.num_rows, "row")
-    console().print(rows_table(title, tuple(table.column_names), list(as_texts(table))))
+    rows = list(as_texts(table.slice(0, _MOST_ROWS)))
+    print_fitting(console(), rows_table(title, tuple(table.column_names), rows))
+    if table.num_rows > _MOST_ROWS:
+        more = f"and {format_count(table.num_rows - _MOST_ROWS, 'more row')}; "
+        typer.echo(f"{more}--format csv or --output FILE gives all")
+
+
+_MOST_ROWS = 1_000
+"""As text, of which a terminal takes a millisecond for every row and column."""
 
 
 def _print_denial(result: "QueryResult", output_format: RowFormat) -> None:

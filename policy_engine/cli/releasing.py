@@ -124,9 +124,9 @@ class _PlanEstimate:
             plan_table,
             search_line,
         )
-        from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+        from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
-        console().print(plan_table(self.plan))
+        print_fitting(console(), plan_table(self.plan))
         if self.effort:
             is_long = getattr(self.effort, "is_long", False)
             hint = " apply --time-limit SECONDS bounds it." if is_long else ""
@@ -166,7 +166,8 @@ def apply(
     master: MasterOption = "",
     conf: ConfOption = [],  # noqa: B006
     overwrite: Annotated[
-        bool, typer.Option(metavar="", help="Replace an existing release.")
+        bool,
+        typer.Option("--overwrite", metavar="", help="Replace an existing release."),
     ] = False,
     wait: Annotated[
         bool,
@@ -189,7 +190,7 @@ def apply(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Make the audits repeatable. Keep the seed secret."),
+        typer.Option(min=0, metavar="N", help="Make the audits repeatable. Keep the seed secret."),
     ] = None,
     record: Annotated[
         Path | None,
@@ -220,6 +221,7 @@ def apply(
     If the policy has several outputs, all go into one folder, or only the one that --asset names.
     """
     from policy_engine.api.applying import apply_all, apply_policy  # noqa: PLC0415
+    from policy_engine.engines.launching import read_key  # noqa: PLC0415
 
     with progress_bar(time_left=True) as progress:
         options: dict[str, Any] = {
@@ -253,25 +255,34 @@ def apply(
         print_json(summaries[0] if len(summaries) == 1 else summaries)
         return
     for one in releases:
-        _print_release(one)
+        _print_release(one, has_key=read_key(key) is not None)
     if record is not None:
         several = " (of each output, by its name)" if len(releases) > 1 else ""
         note = f"its record, for the owner alone: {record}{several}"
         typer.echo(note)
 
 
-def _print_release(release: "VerifiedRelease") -> None:
+def _print_release(release: "VerifiedRelease", *, has_key: bool) -> None:
+    from policy_engine.certificate.remaking import drawn_by_key  # noqa: PLC0415
     from policy_engine.cli.tables.certificates import certificate_table  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     out = console()
-    out.print(certificate_table(release.certificate, release.record))
+    print_fitting(out, certificate_table(release.certificate, release.record))
     drop = release.plan.drop
     for heading, names in (("dropped", drop.identifiers), ("not mentioned", drop.unmentioned)):
         out.print(f"{heading}, not released: {', '.join(names) or 'none'}", markup=False)
     for warning in release_warnings(release):
-        out.print(f"beware: {warning}", markup=False)
+        out.print(f"warning: {warning}", markup=False)
+    if not has_key and (release.plan.sample or drawn_by_key(release.plan)):
+        out.print(f"warning: {_KEYLESS}", markup=False)
     out.print(f"written: {release.path}", markup=False, soft_wrap=True)
+
+
+_KEYLESS = (
+    "no key was given, so what was drawn cannot be drawn again, and certify can never make this "
+    "release again from the data; give --key FILE, and keep the file"
+)
 
 
 def show(
@@ -285,7 +296,7 @@ def show(
 ) -> None:
     """Print the first rows of a table."""
     from policy_engine.certificate.beside import certificate_names, single_output  # noqa: PLC0415
-    from policy_engine.cli.tables.tables import console, rows_table  # noqa: PLC0415
+    from policy_engine.cli.tables.tables import console, print_fitting, rows_table  # noqa: PLC0415
     from policy_engine.engines.tables import first_rows  # noqa: PLC0415
 
     with read_errors(table):
@@ -293,4 +304,4 @@ def show(
     if is_of_releases:
         table = Path(single_output(table))
     names, values = first_rows(table, rows)
-    console().print(rows_table(table.name, names, values))
+    print_fitting(console(), rows_table(table.name, names, values))

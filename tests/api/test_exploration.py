@@ -54,7 +54,7 @@ def test_the_risk_is_that_of_the_strongest_attack_on_the_worst_draw():
     risk = SettingRisk.of([draw(0.01, 0.02), draw(0.04, 0.03)], (BOUND,))
     assert risk.worst == reached(0.04)
     assert (risk.least, risk.greatest) == (0.02, 0.04)
-    assert draws_words(risk) == "2.00% to 4.00%"
+    assert draws_words(risk) == "2.0% to 4.0%"
 
 
 def test_a_bound_is_kept_where_every_draw_keeps_it():
@@ -84,7 +84,7 @@ def test_the_cheapest_run_that_keeps_the_bound_is_marked():
     assert loss_words(told[1].outcome.loss) == "0.4000 (0.3000 to 0.5000)"
     assert verdict(told).startswith(
         "p = 0.1 is the cheapest setting that keeps what the policy bounds, linked at most 0.05: "
-        "the strongest attack links 2.00% (95% interval 1.00% to 4.00%)"
+        "the strongest attack links 2.0% (95% interval 1.0% to 4.0%)"
     )
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -381,9 +382,19 @@ def test_nothing_is_told_at_once_when_piped(monkeypatch):
     assert not sys.stderr.getvalue()
 
 
-def test_a_line_comes_every_ten_seconds_when_piped_told_anew_or_not(monkeypatch):
+def test_a_line_that_says_nothing_new_comes_every_minute_when_piped():
+    lines, printed = answers._Lines(time_left=False), []
+    with patch.object(answers.typer, "echo", lambda line, **_: printed.append(line)):
+        for done in (50, 51, 60, 60, 60, 60, 60, 60, 60):
+            lines.tell("models", done, 400)
+            lines.say()
+    assert printed == ["models 12% ...", "models 13% ...", "models 15% ...", "models 15% ..."]
+
+
+def test_a_line_comes_every_ten_seconds_when_piped(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     monkeypatch.setattr(answers, "_PATIENCE", 0.01)
+    monkeypatch.setattr(answers, "_BEATS", 1)
     with answers.progress_bar(time_left=True) as progress:
         progress("models", 50, 400)
         progress("models", 100, 400)

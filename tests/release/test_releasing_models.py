@@ -58,7 +58,7 @@ def test_a_model_is_applied_reported_and_decided_on(folder):
     options = ("--output", out, "--report", report, "--seed", 1)
     result = run("apply", folder / "policy.jsonld", *given(folder), *options)
     assert result.exit_code == 0, result.output
-    assert "beware: 119 records are not members" in result.output
+    assert "warning: 119 records are not members" in result.output
     assert "auc of loss" in result.output
     assert "361 kept for the audit" in result.output
     assert sorted(path.name for path in report.iterdir()) == ["audit.html", "audit.json"]

@@ -61,7 +61,7 @@ def unnamed_keys(original: pa.Table, release: pa.Table) -> PolicyEngineError:
         return DataError.of("A023", message, f"Give the original of these rows, or {_WITHOUT_KEYS}")
     message = "Which row of the release is whose is not known: nothing tells rows apart."
     return DataError.of(
-        "A023", message, f"Name columns that do together (--match), or {_WITHOUT_KEYS}"
+        "A023", message, f"Name columns that do together (match=[COLUMN]), or {_WITHOUT_KEYS}"
     )
 
 

@@ -265,6 +265,7 @@ def _entropy(column: MatchedColumn, suppressed: int) -> EntropyLoss | None:
 
 def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | None) -> ColumnChange:
     before, after = (utility.shares(side.masses) for side in (column.before, column.after))
+    compared = _compared_shares(column, before, after)
     is_told = column.tells_values
     return ColumnChange(
         name=column.name,
@@ -273,12 +274,22 @@ def _column(column: MatchedColumn, loss: float | None, entropy: EntropyLoss | No
         is_ordered=column.is_ordered,
         loss=loss,
         entropy=entropy.share if entropy else None,
-        hellinger=utility.hellinger(before, after) if is_told else None,
-        total_variation=utility.total_variation(before, after) if is_told else None,
+        hellinger=utility.hellinger(*compared) if is_told else None,
+        total_variation=utility.total_variation(*compared) if is_told else None,
         values_before=len(np.unique(column.before.cell_of)),
         values_after=len(np.unique(column.after.cell_of)),
         bins=tuple(_bins(column, before, after)),
     )
+
+
+def _compared_shares(column: MatchedColumn, before: Floats, after: Floats) -> tuple[Floats, Floats]:
+    """Return the shares by which distributions are compared: those of values or, of masked numbers,
+    of bins. Masked numbers are new ones, so by their values nothing would be as it was."""
+    if column.kind not in ("masked", "representative") or not column.is_ordered:
+        return before, after
+    bins = _coarse(column)
+    binned = [np.asarray(np.bincount(bins, one), dtype=np.float64) for one in (before, after)]
+    return binned[0], binned[1]
 
 
 def _bins(column: MatchedColumn, before: Floats, after: Floats) -> Iterator[Bin]:

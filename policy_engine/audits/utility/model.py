@@ -35,11 +35,12 @@ class ColumnChange(_Frozen):
 
     `loss` is the mean normalised certainty penalty, `entropy` the share of the column's
     information that is lost (Gionis and Tassa); both are None where the cells are no
-    generalisations. `hellinger` and `total_variation` are distances of its distribution; of a
-    pseudonym, of how often its values occur, the most frequent first. They are None where every
-    cell stands for all values, and so tells nothing of the distribution. `values_before` and
-    `values_after` count distinct values, or cells. What takes the original to be told is None,
-    and `bins` are none, in what is shareable.
+    generalisations. `hellinger` and `total_variation` are distances of its distribution: of masked
+    numbers, in at most 20 bins of about equally many rows of the original; of a pseudonym, of how
+    often its values occur, the most frequent first. They are None where every cell stands for all
+    values, and so tells nothing of the distribution. `values_before` and `values_after` count
+    distinct values, or cells. What takes the original to be told is None, and `bins` are none, in
+    what is shareable.
     """
 
     name: str

@@ -34,7 +34,7 @@ def audit_lines(audit: MembershipAudit) -> Iterator[str]:
         yield f"attacked: {escape(audit.fitted.text)}"
     if isinstance(audit.made_by, Maker):
         yield f"made by: {escape(audit.made_by.party)}"
-    yield from (f"[yellow]beware[/]: {escape(one)}" for one in audit.warnings)
+    yield from (f"[yellow]warning[/]: {escape(one)}" for one in audit.warnings)
 
 
 def attacks_table(audit: MembershipAudit) -> Table:

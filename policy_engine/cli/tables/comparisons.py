@@ -7,7 +7,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from policy_engine.cli.tables.masking_losses import masking_rows, masking_tables
-from policy_engine.cli.tables.tables import new_table, printed_figure, printed_loss
+from policy_engine.cli.tables.tables import (
+    new_table,
+    printed_figure,
+    printed_loss,
+    table_without_dashes,
+)
 from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.methods import Measurement
 
@@ -18,39 +23,9 @@ if TYPE_CHECKING:
 
 def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
     """Yield what a comparison found: the whole, each column, the correlations most changed."""
-    overview = new_table(comparison.title, "measure", "")
-    original_rows = f" of {comparison.original.rows:,}" if comparison.original else ""
-    sample = f", a sample of {comparison.sampled:,}" if comparison.sampled else ""
-    overview.add_row("rows", f"{comparison.release.rows:,}{original_rows}{sample}")
-    overview.add_row("global certainty penalty", printed_loss(comparison.certainty_penalty))
-    overview.add_row("information lost", _percent(comparison.entropy))
-    for row in _class_rows(comparison):
-        overview.add_row(*row)
-    overview.add_row("error of queries", _query_error(comparison))
-    overview.add_row("accuracy of a classifier", _accuracy(comparison))
-    for row in _uncompared_rows(comparison):
-        overview.add_row(*row)
     masking = comparison.masking
-    if not isinstance(masking, NotApplicable):
-        for name, figure in masking_rows(masking):
-            overview.add_row(name, escape(figure))
-    if comparison.is_certified_input is False:
-        overview.add_row("[red]beware[/]", "the original is not what the release was made from")
-    yield overview
-    names = (
-        "column",
-        "role",
-        "certainty penalty",
-        "information lost",
-        "Hellinger",
-        "total variation",
-    )
-    columns = new_table("Columns", *names)
-    for one in comparison.columns:
-        loss = printed_loss(one.loss)
-        distances = printed_loss(one.hellinger), printed_loss(one.total_variation)
-        columns.add_row(escape(one.name), one.role, loss, _percent(one.entropy), *distances)
-    yield columns
+    yield _overview(comparison)
+    yield _columns_table(comparison)
     if not isinstance(masking, NotApplicable):
         yield from masking_tables(masking)
     pairs = new_table("Correlations most changed", "columns", "measure", "before", "after")
@@ -63,6 +38,51 @@ def comparison_tables(comparison: "Comparison") -> Iterator[Table]:
 
 
 _MOST_PAIRS = 5
+
+
+def _overview(comparison: "Comparison") -> Table:
+    overview = new_table(comparison.title, "measure", "")
+    original_rows = f" of {comparison.original.rows:,}" if comparison.original else ""
+    sample = f", a sample of {comparison.sampled:,}" if comparison.sampled else ""
+    overview.add_row("rows", f"{comparison.release.rows:,}{original_rows}{sample}")
+    if comparison.certainty_penalty is not None:
+        overview.add_row("global certainty penalty", printed_loss(comparison.certainty_penalty))
+    if comparison.entropy is not None:
+        overview.add_row("information lost", _percent(comparison.entropy))
+    for row in _class_rows(comparison):
+        overview.add_row(*row)
+    overview.add_row("error of queries", _query_error(comparison))
+    overview.add_row("accuracy of a classifier", _accuracy(comparison))
+    for row in _uncompared_rows(comparison):
+        overview.add_row(*row)
+    masking = comparison.masking
+    if not isinstance(masking, NotApplicable):
+        for name, figure in masking_rows(masking):
+            overview.add_row(name, escape(figure))
+    if comparison.is_certified_input is False:
+        overview.add_row("[red]warning[/]", "the original is not what the release was made from")
+    return overview
+
+
+def _columns_table(comparison: "Comparison") -> Table:
+    names = (
+        "column",
+        "role",
+        "certainty penalty",
+        "information lost",
+        "Hellinger",
+        "total variation",
+    )
+    rows = [
+        (
+            *(escape(one.name), one.role, printed_loss(one.loss), _percent(one.entropy)),
+            *(printed_loss(one.hellinger), printed_loss(one.total_variation)),
+        )
+        for one in comparison.columns
+    ]
+    are_binned = any(one.kind == "masked" and one.is_ordered for one in comparison.columns)
+    title = "Columns (masked numbers in 20 bins)" if are_binned else "Columns"
+    return table_without_dashes(title, names, rows)
 
 
 def _class_rows(comparison: "Comparison") -> Iterator[tuple[str, str]]:
@@ -123,7 +143,7 @@ def _risk_table(runs: "Sequence[Run]") -> Table:
 
     attacked_settings = list(attacked_runs(runs))
     measure = words.MEASURES[attacked_settings[0][2].measure]
-    names = ("setting", "records linked", "of draws", "by", measure, "bound")
+    names = ("setting", "records linked", "range over draws", "strongest attack", measure, "bound")
     table = new_table("What attacks on a release reach", *names)
     for run, risk, loss in attacked_settings:
         row = (

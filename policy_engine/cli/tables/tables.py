@@ -2,8 +2,10 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -55,13 +57,29 @@ def new_table(title: str, *columns: str) -> Table:
     return table
 
 
+def table_without_dashes(
+    title: str, names: tuple[str, ...], rows: Sequence[tuple[str, ...]]
+) -> Table:
+    """Return a table of markup, without the columns that are a dash in every row."""
+    places = [place for place in range(len(names)) if any(row[place] != "-" for row in rows)]
+    table = new_table(title, *(names[place] for place in places))
+    for row in rows:
+        table.add_row(*(row[place] for place in places))
+    return table
+
+
 def print_fitting(out: Console, table: Table) -> None:
-    """Print a table or, where the terminal is too narrow for it, the same row by row.
+    """Print a table, its lines broken between words, or, where the terminal is too narrow for its
+    words, the same row by row.
 
     Then the first column is on a line of its own, and the others are below it, by name.
     """
     endless = out.options.update(max_width=_ENDLESS)
-    if out.measure(table, options=endless).maximum <= out.width:
+    is_narrow = out.measure(table, options=endless).maximum <= out.width
+    widths = [] if is_narrow else _column_widths(out, table)
+    if is_narrow or widths:
+        for column, width in zip(table.columns, widths, strict=False):
+            column.width = width
         out.print(table)
         return
     first, *others = table.columns
@@ -77,6 +95,34 @@ def print_fitting(out: Console, table: Table) -> None:
 
 
 _ENDLESS = 10_000
+
+
+def _column_widths(out: Console, table: Table) -> list[int]:
+    """Return how wide columns can be so that no word is broken; none if the terminal is too narrow.
+
+    The widest are narrowed first.
+    """
+    room = out.width - len(table.columns) * _PADDING - 1
+    least, widths = [], []
+    for column in table.columns:
+        lines = [line for cell in (column.header, *column.cells) for line in _lines_of(out, cell)]
+        words = lines if column.no_wrap else [word for line in lines for word in line.split()]
+        widths.append(min(max(map(cell_len, lines), default=1) or 1, room))
+        least.append(min(max(map(cell_len, words), default=1), widths[-1], _LONGEST_WORD))
+    if sum(least) > room:
+        return []
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        widths[widest] -= 1
+    return widths
+
+
+_PADDING, _LONGEST_WORD = 3, 40
+"""Around the cells of a column; and of words that are not broken, unlike names and digests."""
+
+
+def _lines_of(out: Console, cell: Any) -> list[str]:
+    return out.render_str(str(cell)).plain.split("\n")
 
 
 def _join_cell_lines(cell: Any) -> str:

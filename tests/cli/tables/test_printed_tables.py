@@ -1,7 +1,7 @@
 import pytest
 from rich.markup import escape
 
-from policy_engine.cli.tables.tables import console, new_table, print_fitting
+from policy_engine.cli.tables.tables import console, new_table, print_fitting, table_without_dashes
 
 
 @pytest.mark.parametrize("text", ["\x1b[31mred", "a\rb", "\x9b31m", "\x07", "\u202edet"])
@@ -20,3 +20,22 @@ def test_a_text_of_the_data_gives_the_terminal_no_commands(text, capsys):
 def test_styles_and_lines_are_printed_as_before(capsys):
     console().print("[bold]one[/]\ntwo")
     assert capsys.readouterr().out == "one\ntwo\n"
+
+
+@pytest.mark.parametrize(("width", "is_drawn"), [(60, True), (40, False)])
+def test_no_word_is_broken_where_a_table_is_narrow(width, is_drawn, capsys, monkeypatch):
+    monkeypatch.setattr("policy_engine.cli.tables.tables.PIPED", width)
+    table = new_table("Columns", "column", "certainty penalty", "total variation")
+    table.add_row("marital-status", "0.1234", "a sentence of several words")
+    print_fitting(console(), table)
+    printed = capsys.readouterr().out
+    assert ("\N{BOX DRAWINGS LIGHT HORIZONTAL}" in printed) == is_drawn
+    assert max(map(len, printed.splitlines())) <= width
+    words = {*printed.replace("\N{NO-BREAK SPACE}", " ").split()}
+    assert {"certainty", "variation", "marital-status", "sentence", "several"} <= words
+
+
+def test_a_column_that_is_a_dash_in_every_row_is_left_out():
+    rows = [("a", "-", "-"), ("b", "-", "x")]
+    table = table_without_dashes("Columns", ("column", "loss", "role"), rows)
+    assert [one.header for one in table.columns] == ["column", "role"]

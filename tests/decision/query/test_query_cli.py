@@ -170,3 +170,11 @@ def test_rows_are_printed_whatever_letters_the_terminal_has(files, encoding, for
     is_latin = encoding == "latin-1" and form == "text"
     names = ["Zoë", "\\u0141uk"] if is_latin else ["Zoë", "Łuk"]
     assert all(name in found.stdout.decode(encoding if is_latin else "utf-8") for name in names)
+
+
+def test_of_many_rows_the_first_are_printed_as_text_and_all_as_csv(files, monkeypatch):
+    monkeypatch.setattr("policy_engine.cli.querying._MOST_ROWS", 1)
+    text = run(files, "SELECT id FROM People").stdout
+    assert text.startswith("2 rows")
+    assert text.endswith("and 1 more row; --format csv or --output FILE gives all\n")
+    assert len(run(files, "SELECT id FROM People", "--format", "csv").stdout.splitlines()) == 3
